@@ -1,0 +1,202 @@
+"""What can go wrong, in words for a person, and the one table of error numbers that the API answers with.
+
+One class per cause. Every text is fit to be shown as it is: it says what happened and what to do, and holds no path
+of the machine beyond a file the person named, no token, and no stack trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, unique
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plantdesk.records import PlantRow
+
+
+@unique
+class ErrorNumber(IntEnum):
+    """The `error` of an Error body: HTTP status × 100 + n. A number, once given out, keeps its meaning for ever."""
+
+    meaning: str
+
+    def __new__(cls, number: int, meaning: str) -> ErrorNumber:
+        """Make a member that carries the sentence from which the documentation is generated."""
+        member = int.__new__(cls, number)
+        member._value_ = number
+        member.meaning = meaning
+        return member
+
+    MALFORMED_HTTP = 40001, "The request is not well-formed HTTP/1.1."
+    HOST_REFUSED = 40002, "Host is missing, given twice, or not 127.0.0.1, localhost or [::1]."
+    ORIGIN_REFUSED = 40003, "The request comes from a web page (it has an Origin header)."
+    WRONG_CONTENT_TYPE = 40010, "Content-Type is not application/json, or the body is encoded."
+    BODY_TOO_LARGE = 40011, "The body is larger than 1 MiB (1,048,576 bytes)."
+    NOT_JSON = 40012, "The body is not JSON in UTF-8."
+    NOT_AN_OBJECT = 40013, "The body is JSON, but not an object."
+    REPEATED_MEMBER = 40014, "A member of the object is given more than once."
+    INVALID_PLANT = 40020, "A field is missing, of the wrong type, out of range, or cannot be stored."
+    ID_TAKEN = 40021, "The ID belongs to another plant."
+    TOKEN_MISSING = 40101, "No bearer token was sent in the Authorization header."
+    TOKEN_REFUSED = 40102, "The token is unknown, expired or revoked."
+    NO_SUCH_PATH = 40401, "There is nothing at this path."
+    METHOD_NOT_ALLOWED = 40501, "The path does not take this method; Allow names those it takes."
+    TOO_SLOW = 40801, "The request did not arrive in time."
+    DEFECT = 50001, "A defect of PlantDesk; its cause is in PlantDesk's log."
+    STORE_BUSY = 50301, "Another program holds the store locked; try again after Retry-After seconds."
+    STORE_FULL = 50302, "The disk is full."
+    STORE_READ_ONLY = 50303, "The store cannot be written to."
+    STORE_DAMAGED = 50304, "The store's file is damaged."
+    STORE_UNREACHABLE = 50305, "The store's file cannot be read or written."
+    STORE_CLOSED = 50306, "PlantDesk is closing; try again after Retry-After seconds."
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that goes with the number."""
+        return self // 100
+
+
+class PlantDeskError(Exception):
+    """A foreseeable failure; `str()` of it is one plain sentence or two for a person.
+
+    `number` is what the API answers with; `retry_after` (seconds) is set where waiting helps.
+    """
+
+    number: ErrorNumber = ErrorNumber.DEFECT
+    retry_after: int | None = None
+
+
+# --- what a person or a script entered ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with one field: `text` says it for every way in, `came` names what a script sent instead."""
+
+    field: str
+    text: str
+    came: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.came}" if self.came else self.text
+
+
+class InvalidPlantError(PlantDeskError):
+    """The input is no plant; `faults` names every faulty field at once."""
+
+    number = ErrorNumber.INVALID_PLANT
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__(" ".join(str(fault) for fault in faults))
+        self.faults = tuple(faults)
+
+
+class IdTakenError(PlantDeskError):
+    """The id belongs to `owner`, another plant."""
+
+    number = ErrorNumber.ID_TAKEN
+
+    def __init__(self, owner: PlantRow) -> None:
+        super().__init__(f"ID {owner.id} already belongs to “{shortened(owner.name)}”. Choose another ID.")
+        self.owner = owner
+
+
+class InvalidTokenNameError(PlantDeskError):
+    """A token needs a name that tells its program, and no two tokens share one."""
+
+
+class UnknownTokenError(PlantDeskError):
+    """There is no token of that name."""
+
+
+class TokenRefusedError(PlantDeskError):
+    """The token was revoked or has expired."""
+
+    number = ErrorNumber.TOKEN_REFUSED
+
+    def __init__(self) -> None:
+        super().__init__("This token is unknown, expired or revoked. Make a new one under File > API access in PlantDesk.")
+
+
+# --- the store ---------------------------------------------------------------------------------------------------
+
+
+class StoreError(PlantDeskError):
+    """The store cannot do it now; nothing was half-written."""
+
+
+class StoreBusyError(StoreError):
+    """Another program keeps the store locked."""
+
+    number = ErrorNumber.STORE_BUSY
+    retry_after = 2
+
+    def __init__(self) -> None:
+        super().__init__("Not saved: another program is using the plant store. Try again in a moment.")
+
+
+class StoreFullError(StoreError):
+    """The disk is full."""
+
+    number = ErrorNumber.STORE_FULL
+
+    def __init__(self) -> None:
+        super().__init__("Not saved: the disk is full. Free some space, then try again.")
+
+
+class StoreReadOnlyError(StoreError):
+    """The store's file or folder may not be written to."""
+
+    number = ErrorNumber.STORE_READ_ONLY
+
+    def __init__(self, what: str = "The plant store") -> None:
+        super().__init__(f"{what} is read-only. Allow writing to the file and its folder, then try again.")
+
+
+class StoreDamagedError(StoreError):
+    """SQLite found the file malformed."""
+
+    number = ErrorNumber.STORE_DAMAGED
+
+    def __init__(self, what: str = "The plant store") -> None:
+        super().__init__(f"{what} is damaged. It was left as it is; open a backup or choose another file.")
+
+
+class StoreUnreachableError(StoreError):
+    """The file cannot be opened, read or written (folder gone, disk fault)."""
+
+    number = ErrorNumber.STORE_UNREACHABLE
+
+    def __init__(self, text: str = "Not saved: the plant store cannot be reached. Check its disk and folder, then try again.") -> None:
+        super().__init__(text)
+
+
+class StoreClosedError(StoreError):
+    """The store is closing or closed."""
+
+    number = ErrorNumber.STORE_CLOSED
+    retry_after = 5
+
+    def __init__(self) -> None:
+        super().__init__("Not saved: PlantDesk is closing. Try again when it is open.")
+
+
+class FolderMissingError(StoreUnreachableError):
+    """The folder of the file that was named does not exist."""
+
+
+class ForeignFileError(StoreError):
+    """The file is not a PlantDesk store; it was left untouched."""
+
+
+class NewerStoreError(StoreError):
+    """The file was written by a newer PlantDesk; it was left untouched."""
+
+
+def shortened(text: str, longest: int = 60) -> str:
+    """Return `text` on one line, printable, and at most `longest` characters, for use inside a sentence."""
+    head = text[: longest + 1]
+    line = "".join(character if character.isprintable() else " " for character in head)
+    return line if len(line) <= longest else line[: longest - 1] + "…"

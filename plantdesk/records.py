@@ -1,0 +1,217 @@
+"""What goes into the store and what comes out of it: the one validator of input, and the frozen rows.
+
+`new_plant` is the only way for input to become a plant: form, API, import and command line all use it, so that one set
+of rules gives one text per fault. The tables themselves are in `plantdesk.store.tables` and never leave that package;
+this module stays light enough to be imported before the window shows.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from plantdesk.errors import Fault, InvalidPlantError, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
+
+SMALLEST_ID = -(2**63)
+LARGEST_ID = 2**63 - 1
+
+
+# --- input -------------------------------------------------------------------------------------------------------
+
+
+def _no_null(value: object) -> object:
+    if value is None:
+        raise PydanticCustomError("null_tag", "null is not a string")
+    return value
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    del schema["default"]
+
+
+#: Any Unicode text. The constraint changes nothing but makes pydantic look for lone surrogates, which UTF-8 cannot hold.
+AnyText = Annotated[str, StringConstraints(min_length=0), WithJsonSchema({"type": "string"})]
+
+
+class PlantFields(BaseModel):
+    """What the API answers with: a plant without its id, under the name `Plant` in the interface."""
+
+    model_config = ConfigDict(title="Plant", strict=True, frozen=True)
+
+    name: AnyText = Field(description="The name of the plant")
+    tag: Annotated[AnyText | None, BeforeValidator(_no_null), WithJsonSchema({"type": "string"})] = Field(
+        default=None,
+        description="Tag that specifies the type of the plant",
+        json_schema_extra=_without_default,
+    )
+
+
+class NewPlant(PlantFields):
+    """A plant to be added: any id of int64, any text that UTF-8 can hold, and perhaps a tag."""
+
+    model_config = ConfigDict(title="NewPlant")
+
+    id: int = Field(
+        ge=SMALLEST_ID,
+        le=LARGEST_ID,
+        description="Identification number of the plant",
+        json_schema_extra={"format": "int64"},
+    )
+
+
+def new_plant(values: Mapping[str, object]) -> NewPlant:
+    """Return the plant that `values` describe; members other than id, name and tag are ignored.
+
+    Raises InvalidPlantError, which names all faulty fields at once.
+    """
+    try:
+        return NewPlant.model_validate(values)
+    except ValidationError as error:
+        faults = [_fault(details) for details in error.errors(include_url=False)]
+        raise InvalidPlantError(sorted(faults, key=_form_order)) from None
+
+
+def parse_id(text: str) -> int:
+    """Return the whole number that a person typed, digit for digit, with or without a sign or spaces around it.
+
+    Raises InvalidPlantError. Only ASCII digits count, and their number is looked at before they are converted, so that
+    a megabyte of digits costs nothing.
+    """
+    digits = text.strip()
+    unsigned = digits[1:] if digits[:1] in {"-", "+"} else digits
+    if not (unsigned.isascii() and unsigned.isdigit()):
+        raise InvalidPlantError([Fault("id", _TEXTS["id", "int_type"])])
+    significant = unsigned.lstrip("0") or "0"
+    number = int(significant) if len(significant) <= len(str(LARGEST_ID)) else LARGEST_ID + 2
+    number = -number if digits[0] == "-" else number
+    if number > LARGEST_ID:
+        raise InvalidPlantError([Fault("id", _TEXTS["id", "less_than_equal"])])
+    if number < SMALLEST_ID:
+        raise InvalidPlantError([Fault("id", _TEXTS["id", "greater_than_equal"])])
+    return number
+
+
+class UnfitNumber:
+    """A JSON number that is no integer of int64, kept as it was written so that a message can name it."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+_TEXTS = {
+    ("id", "missing"): "The ID is missing: give “id” as a whole number.",
+    ("id", "int_type"): "The ID must be a whole number.",
+    ("id", "less_than_equal"): f"That ID is too large. The largest is {LARGEST_ID}.",
+    ("id", "greater_than_equal"): f"That ID is too small. The smallest is {SMALLEST_ID}.",
+    ("name", "missing"): "The name is missing: give “name” as text.",
+    ("name", "string_type"): "The name must be text.",
+    ("name", "string_unicode"): "The name cannot be stored: it holds half of a surrogate pair. Send whole characters.",
+    ("tag", "string_type"): "The tag must be text.",
+    ("tag", "null_tag"): "The tag must be text: leave “tag” out when the plant has none.",
+    ("tag", "string_unicode"): "The tag cannot be stored: it holds half of a surrogate pair. Send whole characters.",
+}
+
+
+def _fault(details: ErrorDetails) -> Fault:
+    field = str(details["loc"][0]) if details["loc"] else "id"
+    kind, value = details["type"], details["input"]
+    if isinstance(value, UnfitNumber) and value.text.lstrip("-").isdigit():
+        kind = "greater_than_equal" if value.text.startswith("-") else "less_than_equal"
+    shown = kind in {"int_type", "string_type"} or kind.endswith("than_equal")
+    return Fault(field, _TEXTS[field, kind], f"What came is {_described(value)}." if shown else "")
+
+
+def _described(value: object) -> str:
+    """Name a JSON value in a few words."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case UnfitNumber():
+            return f"the number {shortened(value.text, 30)}"
+        case int():
+            return f"the number {value}"
+        case str():
+            return f"the text “{shortened(value, 30)}”"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
+
+
+def _form_order(fault: Fault) -> int:
+    return ("id", "name", "tag").index(fault.field)
+
+
+# --- output ------------------------------------------------------------------------------------------------------
+
+
+class SourceKind(StrEnum):
+    """The ways in for a plant."""
+
+    FORM = "form"
+    COMMAND = "command"
+    IMPORT = "import"
+    TOKEN = "token"
+
+
+class Source(NamedTuple):
+    """Where a plant comes from: a row of table `source`; `label` is the name of the import or token."""
+
+    id: int
+    kind: SourceKind
+    label: str = ""
+    token_id: int | None = None
+
+
+#: The two sources that every store has from its first migration on.
+FORM = Source(1, SourceKind.FORM)
+COMMAND = Source(2, SourceKind.COMMAND)
+
+
+class PlantRow(NamedTuple):
+    """A plant as it stands in the store. `added_at` is in milliseconds since 1970, UTC."""
+
+    id: int
+    name: str
+    tag: str | None
+    added_at: int
+    source: Source
+
+
+class TokenRow(NamedTuple):
+    """A token as a person may see it: never the token itself. Times are in milliseconds since 1970, UTC."""
+
+    name: str
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None
+    plants_added: int
+    source: Source
+
+    def expired(self, now: int) -> bool:
+        """Whether the token's time is over at `now` (milliseconds since 1970, UTC)."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+class Changes(NamedTuple):
+    """What one commit changed, told to listeners after it is durable.
+
+    `added` are the new plants in the order in which they came. `beyond` is true when something else may have changed,
+    too (another program wrote to the file, or there were too many plants to list): what is shown is to be read again.
+    """
+
+    added: tuple[PlantRow, ...] = ()
+    beyond: bool = False
+    tokens: bool = False
