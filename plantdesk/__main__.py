@@ -1,0 +1,8 @@
+"""`python -m plantdesk`: the same as the command `plantdesk`."""
+
+import sys
+
+from plantdesk.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,22 @@
+"""What holds for every test: no display is needed, and nothing of the person who runs them is touched."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Before anything imports Qt. A test that needs another platform starts a process of its own.
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep all that PlantDesk keeps in the test's own folder."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("PLANTDESK_HOME", str(folder))
+    return folder
