@@ -22,7 +22,7 @@ class ErrorNumber(IntEnum):
 
     meaning: str
 
-    def __new__(cls, number: int, meaning: str) -> ErrorNumber:
+    def __new__(cls, number: int, meaning: str) -> ErrorNumber:  # noqa: PYI034  Self is no help to an enum's members
         """Make a member that carries the sentence from which the documentation is generated."""
         member = int.__new__(cls, number)
         member._value_ = number
@@ -117,7 +117,9 @@ class TokenRefusedError(PlantDeskError):
     number = ErrorNumber.TOKEN_REFUSED
 
     def __init__(self) -> None:
-        super().__init__("This token is unknown, expired or revoked. Make a new one under File > API access in PlantDesk.")
+        super().__init__(
+            "This token is unknown, expired or revoked. Make a new one under File > API access in PlantDesk."
+        )
 
 
 # --- the store ---------------------------------------------------------------------------------------------------
@@ -169,7 +171,9 @@ class StoreUnreachableError(StoreError):
 
     number = ErrorNumber.STORE_UNREACHABLE
 
-    def __init__(self, text: str = "Not saved: the plant store cannot be reached. Check its disk and folder, then try again.") -> None:
+    def __init__(
+        self, text: str = "Not saved: the plant store cannot be reached. Check its disk and folder, then try again."
+    ) -> None:
         super().__init__(text)
 
 

@@ -37,7 +37,7 @@ def _without_default(schema: dict[str, Any]) -> None:
     del schema["default"]
 
 
-#: Any Unicode text. The constraint changes nothing but makes pydantic look for lone surrogates, which UTF-8 cannot hold.
+#: Any Unicode text. The constraint only makes pydantic look for lone surrogates, which UTF-8 cannot hold.
 AnyText = Annotated[str, StringConstraints(min_length=0), WithJsonSchema({"type": "string"})]
 
 
@@ -133,21 +133,15 @@ def _fault(details: ErrorDetails) -> Fault:
 
 def _described(value: object) -> str:
     """Name a JSON value in a few words."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case UnfitNumber():
-            return f"the number {shortened(value.text, 30)}"
-        case int():
-            return f"the number {value}"
-        case str():
-            return f"the text “{shortened(value, 30)}”"
-        case list():
-            return "a list"
-        case _:
-            return "an object"
+    if isinstance(value, str):
+        return f"the text “{shortened(value, 30)}”"
+    if isinstance(value, UnfitNumber):
+        return f"the number {shortened(value.text, 30)}"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        return f"the number {value}"
+    return "a list" if isinstance(value, list) else "an object"
 
 
 def _form_order(fault: Fault) -> int:
@@ -163,7 +157,7 @@ class SourceKind(StrEnum):
     FORM = "form"
     COMMAND = "command"
     IMPORT = "import"
-    TOKEN = "token"
+    TOKEN = "token"  # noqa: S105  a kind of source, no secret
 
 
 class Source(NamedTuple):

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
+
+from plantdesk.errors import PlantDeskError
+from plantdesk.store.opening import prepare
+from plantdesk.store.queries import Reader
+from plantdesk.store.tokens import Tokens
+from plantdesk.store.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import Future
     from pathlib import Path
-    from typing import Self
 
-    from plantdesk.errors import PlantDeskError
     from plantdesk.records import Changes, NewPlant, PlantRow, Source
-    from plantdesk.store.queries import Reader
-    from plantdesk.store.tokens import Tokens
 
 
 class Store:
     """An open store. All methods may be called from any thread."""
 
-    path: Path
-    tokens: Tokens
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
+    def __init__(self, path: Path) -> None:
         """Open the store at `path`, make it when there is none, and bring its schema up to date.
 
         Raises StoreError: FolderMissingError, ForeignFileError, NewerStoreError, StoreDamagedError,
         StoreReadOnlyError, StoreBusyError, StoreUnreachableError. A refused file is left untouched.
         """
+        self.path = path.absolute()
+        prepare(self.path)
+        self._listeners: tuple[Callable[[Changes], None], ...] = ()
+        self._lock = threading.Lock()
+        self._writer = Writer(self.path, self._publish)
+        self.tokens = Tokens(self.path, self._writer)
 
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         """Add one plant; the Future is done when the plant is durable.
@@ -36,21 +41,48 @@ class Store:
         The same plant again changes nothing and gives the row that is there. The Future's exceptions are
         IdTakenError, TokenRefusedError (the source's token is no longer valid) and StoreError.
         """
+        added: Future[PlantRow] = Future()
+
+        def pass_on(outcomes: Future[list[PlantRow | PlantDeskError]]) -> None:
+            (outcome,) = outcomes.result()
+            if isinstance(outcome, PlantDeskError):
+                added.set_exception(outcome)
+            else:
+                added.set_result(outcome)
+
+        self.add_each([(plant, source)]).add_done_callback(pass_on)
+        return added
 
     def add_each(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[list[PlantRow | PlantDeskError]]:
         """Add several plants that have nothing to do with each other; each has its own outcome, in the same order.
 
         The Future itself never fails. This is the way for many waiting requests: one commit and one wake-up for all.
         """
+        return self._writer.add(entries)
 
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
         """Call `listener` on the writer thread after each durable change, also those of other processes.
 
         Returns the function that ends the subscription. A listener must be quick and must not raise.
         """
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+        self._writer.watch()
+
+        def unsubscribe() -> None:
+            with self._lock:
+                self._listeners = tuple(each for each in self._listeners if each is not listener)
+
+        return unsubscribe
 
     def reader(self) -> Reader:
-        """Open a connection for reading, for one thread at a time; the caller closes it."""
+        """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
+        return Reader(self.path)
 
     def close(self) -> None:
         """Write what is queued, end the writer thread and close the file. May be called again."""
+        self._writer.close()
+
+    def _publish(self, changes: Changes) -> None:
+        for listener in self._listeners:
+            listener(changes)

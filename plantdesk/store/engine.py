@@ -1,0 +1,110 @@
+"""Connections to the file, with the pragmas that durability rests on, and SQLite's errors as ours.
+
+WAL with synchronous=FULL: a commit is on the disk when it returns, and readers never hold up the writer. SQLite before
+3.51.3 may damage the file when a checkpoint meets a write of another connection (https://sqlite.org/wal.html#walresetbug),
+so no connection checkpoints by itself; `plantdesk.store.checkpoint` does it under the write lock.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from plantdesk.errors import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnreachableError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Engine
+
+#: Seconds for which a statement waits for another program's lock.
+LOCK_SECONDS = 5.0
+
+_PRAGMAS = (
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",  # macOS: fsync alone leaves data in the drive's cache
+    "PRAGMA checkpoint_fullfsync = ON",
+    "PRAGMA wal_autocheckpoint = 0",
+    "PRAGMA journal_size_limit = 16777216",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA cache_size = -32768",  # 32 MiB
+    "PRAGMA trusted_schema = OFF",
+)
+
+_BY_CODE: dict[int, type[StoreError]] = {
+    sqlite3.SQLITE_BUSY: StoreBusyError,
+    sqlite3.SQLITE_LOCKED: StoreBusyError,
+    sqlite3.SQLITE_FULL: StoreFullError,
+    sqlite3.SQLITE_READONLY: StoreReadOnlyError,
+    sqlite3.SQLITE_CORRUPT: StoreDamagedError,
+    sqlite3.SQLITE_NOTADB: StoreDamagedError,
+}
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the file, which must exist, for any one thread at a time, in autocommit mode. Raises sqlite3.Error."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=LOCK_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=512,
+    )
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def make_engine(path: Path, *, writing: bool = False) -> Engine:
+    """Return an engine whose transactions begin with the write lock when `writing`, and as SQLite likes otherwise."""
+    engine = create_engine("sqlite://", creator=lambda: connect(path), poolclass=NullPool)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+    return engine
+
+
+def store_error(error: sqlite3.Error) -> StoreError:
+    """Return the StoreError that says for a person what SQLite said."""
+    code = getattr(error, "sqlite_errorcode", None)
+    cause = _BY_CODE.get(code & 0xFF) if code is not None else None
+    return cause() if cause else StoreUnreachableError()
+
+
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """Raise SQLite's operational errors as StoreError; an interrupted query as InterruptedError.
+
+    Anything else that SQLite or SQLAlchemy raises (a constraint, a misuse) is a defect and goes through as it is.
+    """
+    try:
+        yield
+    except (sqlite3.DatabaseError, DBAPIError) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        if not isinstance(cause, sqlite3.DatabaseError) or isinstance(cause, sqlite3.IntegrityError):
+            raise
+        if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+            raise InterruptedError from error
+        if isinstance(cause, sqlite3.ProgrammingError):
+            raise
+        raise store_error(cause) from error

@@ -1,0 +1,150 @@
+"""Opening a file as a store: make a new one whole, refuse what is none, and leave a refused file untouched.
+
+What a file is, is read from its first 100 bytes (https://sqlite.org/fileformat2.html#the_database_header) before SQLite
+may touch it, since opening a foreign file can already change it (a hot journal is rolled back).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.errors import (
+    FolderMissingError,
+    ForeignFileError,
+    NewerStoreError,
+    StoreDamagedError,
+    StoreReadOnlyError,
+    StoreUnreachableError,
+)
+from plantdesk.store.engine import connect, told_plainly
+from plantdesk.store.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
+
+if TYPE_CHECKING:
+    import sqlite3
+    from typing import Self
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_SIZE = 100
+#: Files up to this size (bytes) are checked whole at every opening; a larger one would delay the start.
+_CHECKED_SIZE = 16 * 1024 * 1024
+
+
+class _Header(NamedTuple):
+    magic: bytes
+    application_id: int
+    user_version: int
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        with path.open("rb") as file:
+            head = file.read(_HEADER_SIZE)
+        return cls(head[:16], int.from_bytes(head[68:72], "big"), int.from_bytes(head[60:64], "big"))
+
+
+def prepare(path: Path) -> None:
+    """Make sure that `path` is a store of the present schema; make a new one when nothing is there.
+
+    Raises StoreError, of the kind that Store.open names.
+    """
+    try:
+        if not path.exists() or path.stat().st_size == 0:
+            _create(path)
+        _refuse_foreign(path)
+        with told_plainly():
+            _bring_up_to_date(path)
+    except PermissionError as error:
+        raise StoreReadOnlyError(_named(path)) from error
+    except StoreDamagedError:
+        raise StoreDamagedError(_named(path)) from None
+    except StoreReadOnlyError:
+        raise StoreReadOnlyError(_named(path)) from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StoreUnreachableError(f"{_named(path)} cannot be opened: {reason}. Choose another file.") from error
+
+
+def _named(path: Path) -> str:
+    return f"The file “{path.name}”"
+
+
+def _create(path: Path) -> None:
+    """Build a new store beside `path` and put it there whole, so that a kill leaves no half-made one."""
+    if not path.parent.is_dir():
+        message = f"The folder “{path.parent}” does not exist. Make it first, or choose another file."
+        raise FolderMissingError(message)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)  # mode 0600
+    os.close(handle)
+    new = Path(name)
+    try:
+        with told_plainly(), contextlib.closing(connect(new)) as connection:
+            migrate(connection)
+        _place(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _place(new: Path, path: Path) -> None:
+    """Give the finished file its name, unless another process was quicker; an empty file there is replaced."""
+    if path.exists() and path.stat().st_size == 0:
+        new.replace(path)
+    else:
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            return
+        except OSError:  # a file system without hard links (FAT)
+            new.rename(path)
+    _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a new name in `folder` last through a power cut. Windows has no such call and needs none."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _refuse_foreign(path: Path) -> None:
+    if path.is_dir():
+        raise ForeignFileError(f"“{path.name}” is a folder. Name a file in it instead.")
+    header = _Header.read(path)
+    if header.magic != _MAGIC or header.application_id != APPLICATION_ID:
+        raise ForeignFileError(f"{_named(path)} is not a PlantDesk store. It was left as it is; choose another file.")
+    _refuse_newer(path, header.user_version)
+
+
+def _refuse_newer(path: Path, version: int) -> None:
+    if version > SCHEMA_VERSION:
+        message = f"{_named(path)} was written by a newer PlantDesk. It was left as it is; update PlantDesk to open it."
+        raise NewerStoreError(message)
+
+
+def _bring_up_to_date(path: Path) -> None:
+    with contextlib.closing(connect(path)) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        _refuse_newer(path, version)
+        _check(connection, path.stat().st_size)
+        connection.execute("PRAGMA journal_mode = WAL")
+        if version < SCHEMA_VERSION:
+            migrate(connection)
+        # Takes the write lock once, so that a read-only file or folder is told now and not at the first plant.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("ROLLBACK")
+
+
+def _check(connection: sqlite3.Connection, size: int) -> None:
+    """Raise StoreDamagedError when the file is malformed; a large one is only looked at in its most used places."""
+    if size > _CHECKED_SIZE:
+        connection.execute("SELECT max(id), max(seq) FROM plant").fetchone()
+        return
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise StoreDamagedError

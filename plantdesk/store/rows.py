@@ -1,0 +1,60 @@
+"""Plants as they come out of the file: by id, or by their order of arrival.
+
+Plain SQL on the driver's connection: the writer asks in every transaction, and SQLAlchemy would double the cost.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+from plantdesk.records import PlantRow, Source, SourceKind
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Sequence
+
+_Item = TypeVar("_Item")
+
+#: Items in one statement. Even with 7 values for each this is far below SQLite's limit of 32,766 variables.
+CHUNK = 500
+
+_SELECT = """SELECT plant.id, name, tag, added_at, source_id, kind, label
+             FROM plant JOIN source ON source.id = source_id"""
+
+
+def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, PlantRow]:
+    """Return the plants of `ids` that there are. Raises sqlite3.Error."""
+    found: dict[int, PlantRow] = {}
+    for chunk in chunks(list(ids)):
+        cursor = connection.execute(_select_listed(len(chunk)), chunk)
+        found.update((values[0], _row(values)) for values in cursor.fetchall())
+    return found
+
+
+def rows_since(connection: sqlite3.Connection, seq: int, limit: int) -> list[PlantRow]:
+    """Return at most `limit` plants that came after `seq`, in the order in which they came. Raises sqlite3.Error."""
+    cursor = connection.execute(f"{_SELECT} WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit))
+    return [_row(values) for values in cursor.fetchall()]
+
+
+def last_seq(connection: sqlite3.Connection) -> int:
+    """Return the `seq` of the newest plant, 0 in an empty store. Raises sqlite3.Error."""
+    (seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM plant").fetchone()
+    return int(seq)
+
+
+def chunks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    """Cut `items` into pieces that fit into one statement."""
+    for start in range(0, len(items), CHUNK):
+        yield items[start : start + CHUNK]
+
+
+def _row(values: tuple[int, str, str | None, int, int, str, str]) -> PlantRow:
+    plant_id, name, tag, added_at, source_id, kind, label = values
+    return PlantRow(plant_id, name, tag, added_at, Source(source_id, SourceKind(kind), label))
+
+
+@lru_cache(maxsize=CHUNK)  # one text for each number, so that sqlite3 finds the prepared statement again
+def _select_listed(count: int) -> str:
+    return f"{_SELECT} WHERE plant.id IN ({','.join('?' * count)})"

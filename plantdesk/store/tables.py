@@ -1,0 +1,56 @@
+"""The tables as SQLModel classes: what queries are written against. They never leave this package.
+
+What creates and changes the tables are the migrations; a test holds both together. `table=True` classes do not validate
+what they are given: input comes through `plantdesk.records.new_plant` alone.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import ForeignKey, Index, LargeBinary, text
+from sqlmodel import Field, SQLModel
+
+from plantdesk.records import SourceKind
+
+
+class SourceTable(SQLModel, table=True):
+    """A way in: the form, the command line, one import, one token."""
+
+    __tablename__ = "source"
+
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str = Field(description=f"One of {', '.join(SourceKind)}")
+    label: str = Field(description="Name of the import or token; empty for form and command line")
+
+
+class PlantTable(SQLModel, table=True):
+    """A plant, with where it came from and when."""
+
+    __tablename__ = "plant"
+
+    id: int = Field(primary_key=True)
+    name: str
+    tag: str | None = None
+    seq: int = Field(unique=True, description="Order of arrival, growing; newest first is seq DESC")
+    added_at: int = Field(description="Milliseconds since 1970, UTC")
+    source_id: int = Field(sa_column_args=[ForeignKey("source.id")])
+    folded: str | None = Field(
+        default=None,
+        description="Name, U+001F, tag without case and accents; NULL where ASCII rules do (most plants)",
+    )
+
+
+class TokenTable(SQLModel, table=True):
+    """A token: its SHA-256 digest, never itself. A revoked one stays, so that its plants keep their origin."""
+
+    __tablename__ = "token"
+    __table_args__ = (Index("token_name", "name", unique=True, sqlite_where=text("revoked_at IS NULL")),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str
+    digest: bytes = Field(sa_type=LargeBinary, unique=True)
+    source_id: int = Field(sa_column_args=[ForeignKey("source.id")])
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+    last_used_at: int | None = None
+    plants_added: int = 0
