@@ -1,0 +1,74 @@
+"""Sizes in logical pixels, on a grid of four, and fonts by role, both derived from one text size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QGuiApplication
+
+XS, S, M, L, XL, XXL, XXXL = 4, 8, 12, 16, 20, 24, 32
+
+RADIUS_CONTROL, RADIUS_BAR, RADIUS_CARD = 6, 8, 10
+ICON, ICON_BUTTON, ICON_LARGE = 18, 26, 48
+
+_SMALLEST_TEXT = 12
+
+
+class FontRole(StrEnum):
+    """What a piece of text is; the values are those of the dynamic property `role` in the style sheet."""
+
+    BODY = "body"
+    CAPTION = "caption"
+    SECTION = "section"
+    EMPTY_TITLE = "empty-title"
+
+
+_FACTORS = {FontRole.BODY: 1.0, FontRole.CAPTION: 0.9, FontRole.SECTION: 1.15, FontRole.EMPTY_TITLE: 1.4}
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The sizes that follow from the text size; `points` is that of each role."""
+
+    points: dict[FontRole, float]
+    line: int
+    control: int
+    row: int
+    compact_row: int
+
+    def font(self, role: FontRole) -> QFont:
+        """Return the application's font in a role: every role but the body is semibold."""
+        font = QFont(QGuiApplication.font())
+        font.setPointSizeF(self.points[role])
+        if role is not FontRole.BODY:
+            font.setWeight(QFont.Weight.DemiBold)
+        return font
+
+
+def metrics_of(system_font: QFont, scale: float) -> Metrics:
+    """Return the sizes for a text `scale` times as large as the system's; no text gets below 12 px."""
+    base = QFontInfo(system_font).pointSizeF() * scale
+    smallest = _SMALLEST_TEXT * 72 / QGuiApplication.primaryScreen().logicalDotsPerInch()
+    points = {role: max(base * factor, smallest) for role, factor in _FACTORS.items()}
+    font = QFont(system_font)
+    font.setPointSizeF(points[FontRole.BODY])
+    line = QFontMetrics(font).height()
+    return Metrics(
+        points=points,
+        line=line,
+        control=max(34, _on_grid(line + 16)),
+        row=max(34, _on_grid(line + 14)),
+        compact_row=max(28, _on_grid(line + 8)),
+    )
+
+
+def tabular(font: QFont | None = None) -> QFont:
+    """Return `font` with figures of equal width; without one, a font that changes nothing else of a widget's."""
+    result = QFont(font) if font is not None else QFont()
+    result.setFeature(QFont.Tag("tnum"), 1)
+    return result
+
+
+def _on_grid(pixels: int) -> int:
+    return pixels + pixels % 2

@@ -1,0 +1,85 @@
+"""The desktop portal of Linux: whether the desktop is light or dark, where Qt itself does not know.
+
+Qt asks the portal only under desktops that it recognises; elsewhere `QStyleHints.colorScheme()` stays Unknown.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from PySide6.QtCore import SLOT, QObject, Qt, Signal, Slot
+from PySide6.QtDBus import QDBus, QDBusConnection, QDBusMessage, QDBusPendingCallWatcher, QDBusVariant
+
+_SERVICE = "org.freedesktop.portal.Desktop"
+_PATH = "/org/freedesktop/portal/desktop"
+_SETTINGS = "org.freedesktop.portal.Settings"
+_NAMESPACE, _KEY = "org.freedesktop.appearance", "color-scheme"
+_SCHEMES = {1: Qt.ColorScheme.Dark, 2: Qt.ColorScheme.Light}
+_ON_CHANGED = SLOT("_on_setting_changed(QDBusMessage)").encode()
+_PATIENCE_MS = 150
+
+
+class PortalScheme(QObject):
+    """The portal's colour scheme: read when made, followed from then on."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._scheme = Qt.ColorScheme.Unknown
+        if not _has_session_bus():
+            return
+        self._bus = QDBusConnection.sessionBus()
+        self._bus.connect(_SERVICE, _PATH, _SETTINGS, "SettingChanged", self, _ON_CHANGED)
+        self._read()
+
+    @property
+    def scheme(self) -> Qt.ColorScheme:
+        """Light, Dark, or Unknown when there is no portal."""
+        return self._scheme
+
+    def _read(self) -> None:
+        """Ask once and wait briefly, so that the first paint is right; ask again behind it when the portal is slow."""
+        reply = self._bus.call(_question(), QDBus.CallMode.Block, _PATIENCE_MS)
+        if reply.type() is QDBusMessage.MessageType.ReplyMessage:
+            self._scheme = _scheme_of(reply)
+        elif reply.errorName() == "org.freedesktop.DBus.Error.NoReply":
+            self._watcher = QDBusPendingCallWatcher(self._bus.asyncCall(_question()), self)
+            self._watcher.finished.connect(self._on_late_answer)
+
+    @Slot(QDBusPendingCallWatcher)
+    def _on_late_answer(self, watcher: QDBusPendingCallWatcher) -> None:
+        reply = watcher.reply()
+        if reply.type() is QDBusMessage.MessageType.ReplyMessage:
+            self._take(_scheme_of(reply))
+
+    @Slot(QDBusMessage)
+    def _on_setting_changed(self, message: QDBusMessage) -> None:
+        namespace, key, *_ = message.arguments()
+        if (namespace, key) == (_NAMESPACE, _KEY):
+            self._take(_scheme_of(message))
+
+    def _take(self, scheme: Qt.ColorScheme) -> None:
+        if scheme is not self._scheme:
+            self._scheme = scheme
+            self.changed.emit()
+
+
+def _has_session_bus() -> bool:
+    """Whether there is a bus already: asking Qt for one that is not there would start a bus of its own."""
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    return bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS")) or (folder is not None and Path(folder, "bus").exists())
+
+
+def _question() -> QDBusMessage:
+    message = QDBusMessage.createMethodCall(_SERVICE, _PATH, _SETTINGS, "ReadOne")
+    message.setArguments([_NAMESPACE, _KEY])
+    return message
+
+
+def _scheme_of(message: QDBusMessage) -> Qt.ColorScheme:
+    value = message.arguments()[-1]
+    while isinstance(value, QDBusVariant):
+        value = value.variant()
+    return _SCHEMES.get(value, Qt.ColorScheme.Unknown)
