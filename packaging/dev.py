@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".dev"
 OLDEST = (3, 11)
-WINDOWS = sys.platform == "win32"
 
 # What each command starts, after `python -m`, and which extra of pyproject.toml it needs.
 COMMANDS = {
@@ -45,7 +44,7 @@ COMMANDS = {
 }
 
 
-class Refusal(Exception):
+class RefusedError(Exception):
     """A reason to stop that a person can do something about."""
 
 
@@ -66,7 +65,7 @@ class Environment:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.python = folder / ("Scripts/python.exe" if WINDOWS else "bin/python")
+        self.python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
         self._stamp = folder / "made-for.json"
 
     def has(self, extra: str) -> bool:
@@ -108,7 +107,7 @@ class Environment:
         elif find_spec("ensurepip"):
             _call([sys.executable, "-m", "venv", str(self.folder)])
         else:
-            raise Refusal("This Python has no pip. Install it (Debian: apt-get install python3-pip) and try again.")
+            raise RefusedError("This Python has no pip. Install it (Debian: apt-get install python3-pip) first.")
 
     def _install(self, extra: str) -> None:
         pip = [sys.executable, "-m", "pip", "--python", str(self.python)]
@@ -152,7 +151,7 @@ def _call(command: list[str], env: dict[str, str] | None = None) -> None:
     )
     if done.returncode != 0:
         say(done.stdout)
-        raise Refusal(f"This step failed: {shlex.join(command)}")
+        raise RefusedError(f"This step failed: {shlex.join(command)}")
 
 
 @contextlib.contextmanager
@@ -160,7 +159,7 @@ def alone() -> Iterator[None]:
     """Keep a second call waiting while the first prepares. The system lets go of the lock if we are killed."""
     HOME.mkdir(exist_ok=True)
     with (HOME / "lock").open("a+b") as file:
-        if WINDOWS:
+        if sys.platform == "win32":
             import msvcrt
 
             file.seek(0)
@@ -176,9 +175,7 @@ def alone() -> Iterator[None]:
 
 
 def system_libraries(*, window: bool) -> None:
-    """Make sure that Qt finds what it needs of the system: install it, or say how. Only Linux leaves that open."""
-    if not sys.platform.startswith("linux"):
-        return
+    """Make sure that Qt finds what it needs of the system: install it, or say how."""
     sys.path.insert(0, str(ROOT))
     from plantdesk import display
 
@@ -186,8 +183,8 @@ def system_libraries(*, window: bool) -> None:
     missing = display.missing_libraries(wanted)
     if not missing:
         return
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        raise Refusal(display.how_to_install(missing))
+    if shutil.which("apt-get") is None or not os.access("/var/lib/dpkg", os.W_OK):
+        raise RefusedError(display.how_to_install(missing))
     packages = sorted({library.debian for library in missing})
     say("Installing Debian's packages {} …".format(" ".join(packages)))
     install(packages)
@@ -215,7 +212,8 @@ def opens_window(arguments: list[str]) -> bool:
 def prepare(name: str, arguments: list[str]) -> Environment:
     """Make everything ready for a command."""
     extra, _ = COMMANDS[name]
-    if name == "test" or (name == "run" and opens_window(arguments)):
+    needs_qt = name == "test" or (name == "run" and opens_window(arguments))
+    if needs_qt and sys.platform.startswith("linux"):
         system_libraries(window=name == "run")
     environment = Environment(HOME / "env")
     with alone():
@@ -226,11 +224,10 @@ def prepare(name: str, arguments: list[str]) -> Environment:
 
 def start(command: list[str], cwd: Path) -> int:
     """Run a program to its end, in this one's place where the system can do that, so that signals reach it."""
-    if WINDOWS:
-        return subprocess.run(command, cwd=cwd, env=_clean(), check=False).returncode
-    sys.stdout.flush()
-    os.chdir(cwd)
-    os.execve(command[0], command, _clean())
+    if os.name == "posix":
+        os.chdir(cwd)
+        os.execve(command[0], command, _clean())  # noqa: S606 - no shell is wanted
+    return subprocess.run(command, cwd=cwd, env=_clean(), check=False).returncode
 
 
 def main(arguments: list[str]) -> int:
@@ -244,7 +241,7 @@ def main(arguments: list[str]) -> int:
     name, rest = arguments[0], arguments[1:]
     try:
         python = str(prepare(name, rest).python)
-    except (Refusal, OSError) as reason:
+    except (RefusedError, OSError) as reason:
         say(str(reason))
         return 1
     except KeyboardInterrupt:

@@ -88,13 +88,12 @@ def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
 
     Chooses Wayland where both displays are there but X11's libraries are not.
     """
-    if not sys.platform.startswith("linux"):
-        return
-    missing = missing_libraries(QT_LIBRARIES)
-    if not missing and not environment.get("QT_QPA_PLATFORM"):
-        missing = _choose_display(environment)
-    if missing:
-        raise MissingLibrariesError(missing)
+    if sys.platform.startswith("linux"):
+        missing = missing_libraries(QT_LIBRARIES)
+        if not missing and not environment.get("QT_QPA_PLATFORM"):
+            missing = _choose_display(environment)
+        if missing:
+            raise MissingLibrariesError(missing)
 
 
 def _choose_display(environment: MutableMapping[str, str]) -> list[Library]:
@@ -131,7 +130,7 @@ def _x11_answers(environment: Mapping[str, str]) -> bool:
 
 def _wayland_answers(environment: Mapping[str, str]) -> bool:
     name = environment.get("WAYLAND_DISPLAY")
-    if not name:
+    if not name or sys.platform == "win32":
         return False
     path = Path(environment.get("XDG_RUNTIME_DIR", "/")) / name  # the name may be absolute
     with socket.socket(socket.AF_UNIX) as client:

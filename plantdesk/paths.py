@@ -1,0 +1,65 @@
+"""Where PlantDesk keeps its files. Each folder is made when it is asked for, for its owner's eyes only."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import PlatformDirs
+
+from plantdesk.errors import PlantDeskError
+
+HOME_VARIABLE = "PLANTDESK_HOME"
+
+
+class FolderUnusableError(PlantDeskError):
+    """A folder that PlantDesk keeps files in cannot be made."""
+
+    def __init__(self, folder: Path, reason: OSError) -> None:
+        super().__init__(
+            f"PlantDesk cannot make its folder {folder} ({reason.strerror}). "
+            f"Set {HOME_VARIABLE} to a folder that you may write to."
+        )
+
+
+def data_folder() -> Path:
+    """Return the folder of the database and of what belongs to it."""
+    return _made(_home("data") or _system().user_data_path)
+
+
+def settings_folder() -> Path:
+    """Return the folder of the settings file."""
+    return _made(_home("settings") or _system().user_config_path)
+
+
+def log_folder() -> Path:
+    """Return the folder of the log files."""
+    return _made(_home("logs") or _system().user_log_path)
+
+
+def database_file() -> Path:
+    """Return the store that is opened when nobody names another; it need not exist yet."""
+    return data_folder() / "plants.db"
+
+
+def settings_file() -> Path:
+    """Return the settings file; it need not exist yet."""
+    return settings_folder() / "settings.json"
+
+
+def _home(name: str) -> Path | None:
+    home = os.environ.get(HOME_VARIABLE)
+    return Path(home).absolute() / name if home else None
+
+
+def _system() -> PlatformDirs:
+    # No cache: the variables it looks at differ from test to test, and it costs microseconds.
+    return PlatformDirs("PlantDesk", appauthor=False)
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as reason:
+        raise FolderUnusableError(folder, reason) from reason
+    return folder
