@@ -7,6 +7,7 @@ may touch it, since opening a foreign file can already change it (a hot journal 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -40,7 +41,7 @@ class _Header(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        with path.open("rb") as file:
+        with path.open("r+b") as file:  # a read-only file is refused here: SQLite would leave a read-only log beside it
             head = file.read(_HEADER_SIZE)
         return cls(head[:16], int.from_bytes(head[68:72], "big"), int.from_bytes(head[60:64], "big"))
 
@@ -48,7 +49,7 @@ class _Header(NamedTuple):
 def prepare(path: Path) -> None:
     """Make sure that `path` is a store of the present schema; make a new one when nothing is there.
 
-    Raises StoreError, of the kind that Store.open names.
+    Raises StoreError, of the kinds that Store names.
     """
     try:
         if not path.exists() or path.stat().st_size == 0:
@@ -63,6 +64,8 @@ def prepare(path: Path) -> None:
     except StoreReadOnlyError:
         raise StoreReadOnlyError(_named(path)) from None
     except OSError as error:
+        if error.errno == errno.EROFS:
+            raise StoreReadOnlyError(_named(path)) from error
         reason = error.strerror or type(error).__name__
         raise StoreUnreachableError(f"{_named(path)} cannot be opened: {reason}. Choose another file.") from error
 

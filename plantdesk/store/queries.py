@@ -130,7 +130,7 @@ def _conditions(text: str) -> list[ColumnElement[bool]]:
 def _holds(word: str) -> ColumnElement[bool]:
     name, tag, folded = col(PlantTable.name), col(PlantTable.tag), col(PlantTable.folded)
     if len(word) > _LONGEST_PATTERN:
-        return func.instr(func.coalesce(folded, func.lower(name) + SEPARATOR + func.lower(tag)), word) > 0
+        return func.instr(func.coalesce(folded, func.lower(name + SEPARATOR + func.coalesce(tag, ""))), word) > 0
     plain = or_(name.contains(word, autoescape=True), tag.contains(word, autoescape=True))
     in_text = case((folded.is_(None), plain), else_=folded.contains(word, autoescape=True))
     is_id = cast(PlantTable.id, String).startswith(word) if word.lstrip("-").isdecimal() else false()

@@ -1,0 +1,42 @@
+"""Stores in real files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "plants.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    store = Store(path)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def ordinary_folder() -> Iterator[Path]:
+    """A folder of an ordinary user, whom the test is while it runs: root may write everywhere."""
+    with tempfile.TemporaryDirectory() as name:
+        if os.name == "posix" and os.geteuid() == 0:
+            os.chown(name, NOBODY, -1)
+            os.seteuid(NOBODY)
+            yield Path(name)
+            os.seteuid(0)
+        else:
+            yield Path(name)

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import (
+    FolderMissingError,
+    ForeignFileError,
+    NewerStoreError,
+    StoreDamagedError,
+    StoreError,
+    StoreReadOnlyError,
+)
+from plantdesk.records import FORM, new_plant
+from plantdesk.store import Store
+from plantdesk.store.migrations import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALOE = new_plant({"id": 1, "name": "Aloe vera"})
+
+
+def filled(path: Path, plants: int = 1) -> None:
+    store = Store(path)
+    for number in range(plants):
+        store.add(new_plant({"id": number, "name": f"Plant {number} " + "x" * 200}), FORM).result()
+    store.close()
+
+
+def test_a_new_store_is_made_for_its_owner_alone(path: Path) -> None:
+    old = os.umask(0)
+    try:
+        store = Store(path)
+        store.add(ALOE, FORM).result()
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir() if file.is_file()}
+        store.close()
+    finally:
+        os.umask(old)
+    if os.name == "posix":
+        assert modes == {"plants.db": 0o600, "plants.db-wal": 0o600, "plants.db-shm": 0o600}
+    assert [file.name for file in path.parent.iterdir() if file.is_file()] == ["plants.db"]
+
+
+def test_an_empty_file_becomes_a_store(path: Path) -> None:
+    path.touch()
+    filled(path)
+    assert path.stat().st_size > 0
+
+
+@pytest.mark.parametrize("name", ["a?b#c%41.db", "with space.db", "пион 🌱.db"])
+def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
+    filled(tmp_path / name)
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == [name]
+
+
+@pytest.mark.parametrize("content", [b"just some text, not a database", b"x", b"SQLite format 3\0" + bytes(84)])
+def test_a_foreign_file_is_refused_and_untouched(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(ForeignFileError, match=r"plants\.db"):
+        Store(path)
+    assert path.read_bytes() == content
+
+
+def test_a_database_of_another_program_is_refused_and_untouched(path: Path) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT, tag TEXT)")
+    other.close()
+    content = path.read_bytes()
+    with pytest.raises(ForeignFileError):
+        Store(path)
+    assert path.read_bytes() == content
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ForeignFileError, match="folder"):
+        Store(tmp_path)
+
+
+def test_a_newer_store_is_refused_and_untouched(path: Path) -> None:
+    filled(path)
+    with sqlite3.connect(path) as newer:
+        newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    newer.close()
+    content = path.read_bytes()
+    with pytest.raises(NewerStoreError, match="newer PlantDesk"):
+        Store(path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("damage", ["truncated", "overwritten"])
+def test_a_damaged_store_is_refused_and_untouched(path: Path, damage: str) -> None:
+    filled(path, 200)
+    content = bytearray(path.read_bytes())
+    if damage == "truncated":
+        del content[len(content) // 2 :]
+    else:
+        content[4096:] = b"\xa5" * (len(content) - 4096)
+    path.write_bytes(content)
+    with pytest.raises(StoreDamagedError, match=r"plants\.db.*damaged"):
+        Store(path)
+    assert path.read_bytes() == content
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FolderMissingError, match="gone"):
+        Store(tmp_path / "gone" / "plants.db")
+    assert not (tmp_path / "gone").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_read_only_store_is_told_at_once(ordinary_folder: Path, what: str) -> None:
+    folder = ordinary_folder
+    path = folder / "plants.db"
+    filled(path)
+    (path if what == "file" else folder).chmod(0o500 if what == "folder" else 0o400)
+    with pytest.raises(StoreReadOnlyError, match="read-only"):
+        Store(path)
+    folder.chmod(0o700)
+    path.chmod(0o600)
+    filled(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_a_folder_that_may_not_be_written_to_takes_no_new_store(ordinary_folder: Path) -> None:
+    ordinary_folder.chmod(0o500)
+    with pytest.raises(StoreReadOnlyError, match="read-only"):
+        Store(ordinary_folder / "plants.db")
+
+
+def open_and_add(path: Path, plant_id: int, barrier: multiprocessing.synchronize.Barrier) -> None:
+    barrier.wait()
+    store = Store(path)
+    store.add(new_plant({"id": plant_id, "name": "x"}), FORM).result()
+    store.close()
+
+
+def test_several_first_starts_at_once_share_one_store(path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    barrier = spawn.Barrier(3)
+    starts = [spawn.Process(target=open_and_add, args=(path, number, barrier)) for number in range(3)]
+    for start in starts:
+        start.start()
+    for start in starts:
+        start.join()
+    assert [start.exitcode for start in starts] == [0, 0, 0]
+    store = Store(path)
+    reader = store.reader()
+    assert reader.count() == 3
+    reader.close()
+    store.close()
+
+
+def test_every_refusal_is_fit_for_a_person(path: Path) -> None:
+    path.write_bytes(b"text")
+    with pytest.raises(StoreError) as refusal:
+        Store(path)
+    assert str(path.parent) not in str(refusal.value)
+    assert "choose another file" in str(refusal.value)

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.records import FORM, LARGEST_ID, SMALLEST_ID, new_plant
+from plantdesk.store import Order, Reader, Store, View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SECONDS = 10
+
+PLANTS = [
+    (10, "Aloe vera", "kitchen"),
+    (11, "Érable du Japon", "garden"),
+    (9, "aloe ferox", None),
+    (-120, "Straße 100% _x_ \\ tree", "Żywopłot"),
+    (12, "nul\0after", ""),
+]
+
+
+@pytest.fixture
+def reader(store: Store) -> Iterator[Reader]:
+    for plant_id, name, tag in PLANTS:
+        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
+        store.add(new_plant(values), FORM).result(SECONDS)
+    reader = store.reader()
+    yield reader
+    reader.close()
+
+
+def ids(reader: Reader, view: View) -> list[int]:
+    return [plant_id for chunk in reader.ids(view) for plant_id in chunk]
+
+
+@pytest.mark.parametrize(
+    ("order", "ascending"),
+    [
+        (Order.ADDED, [10, 11, 9, -120, 12]),
+        (Order.ID, [-120, 9, 10, 11, 12]),
+        (Order.NAME, [9, 10, 11, 12, -120]),
+        (Order.TAG, [12, 11, 10, -120, 9]),
+        (Order.SOURCE, [10, 11, 9, -120, 12]),
+    ],
+)
+def test_views_are_sorted_both_ways(reader: Reader, order: Order, ascending: list[int]) -> None:
+    assert ids(reader, View(order=order, descending=False)) == ascending
+    down = ids(reader, View(order=order))
+    untagged_last = order is Order.TAG
+    assert down == ([*reversed(ascending[:-1]), ascending[-1]] if untagged_last else ascending[::-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("aloe", {10, 9}),
+        ("ALOE  fer", {9}),
+        ("erable", {11}),
+        ("ÉRABLE japon", {11}),
+        ("strasse", {-120}),
+        ("zywop", {-120}),
+        ("100%", {-120}),
+        ("%", {-120}),
+        ("_x_", {-120}),
+        ("\\", {-120}),
+        ("after", {12}),
+        ("kitch", {10}),
+        ("aloe kitchen", {10}),
+        ("1", {-120, 10, 11, 12}),
+        ("11", {11}),
+        ("-12", {-120}),
+        ("nothing", set()),
+        ("   ", {10, 11, 9, -120, 12}),
+        ("x" * 60_000, set()),
+    ],
+)
+def test_search_looks_in_name_tag_and_id(reader: Reader, text: str, found: set[int]) -> None:
+    assert set(ids(reader, View(text))) == found
+    assert reader.matching([plant_id for plant_id, _, _ in PLANTS], View(text)) == found
+
+
+def test_a_word_longer_than_sqlite_likes_is_found(store: Store, reader: Reader) -> None:
+    store.add(new_plant({"id": 1, "name": "y" * 60_000}), FORM).result(SECONDS)
+    assert ids(reader, View("Y" * 59_000)) == [1]
+
+
+def test_pages_leave_out_what_is_gone(reader: Reader) -> None:
+    rows = reader.rows([10, 404, -120])
+    assert {plant_id: (row.name, row.tag) for plant_id, row in rows.items()} == {
+        10: ("Aloe vera", "kitchen"),
+        -120: ("Straße 100% _x_ \\ tree", "Żywopłot"),
+    }
+    assert reader.plant(404) is None
+
+
+def test_small_questions(reader: Reader) -> None:
+    assert reader.count() == 5
+    assert reader.tags() == ["", "garden", "kitchen", "Żywopłot"]
+    assert reader.next_free_id() == 13
+
+
+@pytest.mark.parametrize(
+    ("taken", "free"),
+    [
+        ([], 1),
+        ([-5], 1),
+        ([SMALLEST_ID], 1),
+        ([1, 2, 7], 8),
+        ([LARGEST_ID - 1], LARGEST_ID),
+        ([LARGEST_ID], 1),
+        ([1, 2, 4, LARGEST_ID], 3),
+    ],
+)
+def test_the_next_free_id(store: Store, taken: list[int], free: int) -> None:
+    for plant_id in taken:
+        store.add(new_plant({"id": plant_id, "name": "x"}), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert reader.next_free_id() == free
+
+
+def test_a_large_view_comes_in_chunks_of_which_the_first_is_small(store: Store, path: Path) -> None:
+    store.add(new_plant({"id": 0, "name": "x"}), FORM).result(SECONDS)
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute(
+            """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+               INSERT INTO plant SELECT i, 'x', NULL, i + 1, 0, 1, NULL FROM n"""
+        )
+    with closing(store.reader()) as reader:
+        chunks = list(reader.ids(View()))
+    assert len(chunks[0]) < 1000
+    assert [plant_id for chunk in chunks for plant_id in chunk] == list(range(60000, -1, -1))
+
+
+def test_a_running_question_can_be_interrupted(store: Store) -> None:
+    reader = store.reader()
+    started = threading.Event()
+
+    def go_on_for_ever() -> int:
+        started.set()
+        return 1
+
+    reader._raw.create_function("going", 0, go_on_for_ever)  # noqa: SLF001  tells that the query runs
+    def interrupt() -> None:
+        started.wait(SECONDS)
+        reader.interrupt()
+
+    threading.Thread(target=interrupt).start()
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + going() FROM n) SELECT count(*) FROM n"
+    with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+        reader._raw.execute(endless).fetchall()  # noqa: SLF001
+    assert reader.count() == 0
+    reader.close()
+    reader.close()

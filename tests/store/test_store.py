@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import IdTakenError, StoreBusyError, StoreClosedError, StoreFullError, TokenRefusedError
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, NewPlant, PlantRow, new_plant
+from plantdesk.store import Store, engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECONDS = 10
+
+
+def plant(plant_id: int, name: str = "Aloe vera", **tag: str) -> NewPlant:
+    return new_plant({"id": plant_id, "name": name, **tag})
+
+
+def stored(path: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute("SELECT id, name, tag, source_id FROM plant ORDER BY seq").fetchall()
+
+
+@pytest.mark.parametrize("plant_id", [SMALLEST_ID, -1, 0, 1, 2**53 + 1, LARGEST_ID])
+def test_every_id_is_kept_digit_for_digit(store: Store, path: Path, plant_id: int) -> None:
+    store.add(plant(plant_id), FORM).result(SECONDS)
+    assert stored(path) == [(plant_id, "Aloe vera", None, FORM.id)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "\0", "a\0b", "“Genovese”", "🌱" * 10, "x" * 100_000, "a\nb", "é", "e\u0301"]
+)
+def test_every_text_is_kept_as_it_came(store: Store, path: Path, text: str) -> None:
+    store.add(plant(1, text, tag=text), COMMAND).result(SECONDS)
+    assert stored(path) == [(1, text, text, COMMAND.id)]
+
+
+def test_the_future_gives_the_row(store: Store) -> None:
+    row = store.add(plant(7, tag="kitchen"), FORM).result(SECONDS)
+    assert row == PlantRow(7, "Aloe vera", "kitchen", row.added_at, FORM)
+    assert row.added_at > 1_700_000_000_000
+
+
+def test_the_same_plant_again_changes_nothing(store: Store, path: Path) -> None:
+    first = store.add(plant(1, tag="a"), FORM).result(SECONDS)
+    again = store.add(plant(1, tag="a"), COMMAND).result(SECONDS)
+    assert again == first
+    assert stored(path) == [(1, "Aloe vera", "a", FORM.id)]
+
+
+@pytest.mark.parametrize("other", [plant(1, "Ficus"), plant(1, tag="a"), plant(1, tag="")])
+def test_another_plant_under_a_used_id_names_the_owner(store: Store, path: Path, other: NewPlant) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+    with pytest.raises(IdTakenError, match="ID 1 already belongs to “Aloe vera”") as taken:
+        store.add(other, FORM).result(SECONDS)
+    assert taken.value.owner.name == "Aloe vera"
+    assert stored(path) == [(1, "Aloe vera", None, FORM.id)]
+
+
+def test_in_a_group_one_bad_plant_fails_alone(store: Store, path: Path) -> None:
+    group = [plant(1), plant(2), plant(1, "Ficus"), plant(1), plant(3)]
+    outcomes = store.add_each([(each, FORM) for each in group]).result(SECONDS)
+    assert [type(outcome) for outcome in outcomes] == [PlantRow, PlantRow, IdTakenError, PlantRow, PlantRow]
+    assert [row[0] for row in stored(path)] == [1, 2, 3]
+
+
+def test_a_group_larger_than_one_statement_is_whole(store: Store, path: Path) -> None:
+    outcomes = store.add_each([(plant(number), FORM) for number in range(1203)]).result(SECONDS)
+    assert all(isinstance(outcome, PlantRow) for outcome in outcomes)
+    assert [row[0] for row in stored(path)] == list(range(1203))
+
+
+def test_many_threads_at_once_lose_nothing(store: Store, path: Path) -> None:
+    def add(start: int) -> None:
+        for number in range(start, start + 100):
+            store.add(plant(number), FORM).result(SECONDS)
+
+    threads = [threading.Thread(target=add, args=(1000 * number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(stored(path)) == 800
+
+
+def test_listeners_hear_of_a_plant_after_it_is_there(store: Store, path: Path) -> None:
+    heard: SimpleQueue[tuple[Changes, int]] = SimpleQueue()
+    unsubscribe = store.subscribe(lambda changes: heard.put((changes, len(stored(path)))))
+    row = store.add(plant(1), FORM).result(SECONDS)
+    assert heard.get(timeout=SECONDS) == (Changes((row,)), 1)
+    unsubscribe()
+    store.add(plant(2), FORM).result(SECONDS)
+    store.close()
+    assert heard.empty()
+
+
+def test_a_failing_listener_does_not_stop_the_writer(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(_changes: Changes) -> None:
+        raise ValueError
+
+    store.subscribe(fail)
+    store.add(plant(1), FORM).result(SECONDS)
+    store.add(plant(2), FORM).result(SECONDS)
+    store.close()
+    assert "a listener failed" in caplog.text
+
+
+def test_plants_of_another_process_are_heard_of(store: Store, path: Path) -> None:
+    heard: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(heard.put)
+    other = Store(path)
+    row = other.add(plant(5, tag="t"), COMMAND).result(SECONDS)
+    assert heard.get(timeout=SECONDS).added == (row,)
+    store.add(plant(6), FORM).result(SECONDS)
+    assert [each.id for each in heard.get(timeout=SECONDS).added] == [6]
+    other.add(plant(7), FORM).result(SECONDS)
+    assert [each.id for each in heard.get(timeout=SECONDS).added] == [7]
+    other.close()
+
+
+def test_what_another_program_changed_is_to_be_read_again(store: Store, path: Path) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+    heard: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(heard.put)
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute("UPDATE plant SET name = 'Ficus'")
+    assert heard.get(timeout=SECONDS).beyond
+
+
+def test_a_lock_of_another_program_is_waited_for_and_then_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "LOCK_SECONDS", 0.05)
+    store = Store(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusyError) as busy:
+            store.add(plant(1), FORM).result(SECONDS)
+        other.execute("ROLLBACK")
+    assert busy.value.retry_after
+    store.add(plant(1), FORM).result(SECONDS)
+    store.close()
+    assert len(stored(path)) == 1
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_written(store: Store, path: Path) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+    pages = store._writer._raw.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
+    store._writer._raw.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
+    with pytest.raises(StoreFullError):
+        store.add(plant(2, "x" * 100_000), FORM).result(SECONDS)
+    assert len(stored(path)) == 1
+    store.add(plant(3), FORM).result(SECONDS)
+
+
+def test_closing_writes_what_waits_and_refuses_what_comes_after(path: Path) -> None:
+    store = Store(path)
+    waiting = [store.add(plant(number), FORM) for number in range(200)]
+    store.close()
+    store.close()
+    assert all(future.done() for future in waiting)
+    assert len(stored(path)) == 200
+    with pytest.raises(StoreClosedError):
+        store.add(plant(999), FORM).result(SECONDS)
+    with pytest.raises(StoreClosedError):
+        store.tokens.create("late").result(SECONDS)
+
+
+def test_closing_between_groups_ends_the_thread(path: Path) -> None:
+    store = Store(path)
+    threads = [threading.Thread(target=store.close) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(SECONDS)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_the_token_of_a_plant_is_looked_at_in_the_same_transaction(store: Store, path: Path) -> None:
+    token = store.tokens.create("greenhouse").result(SECONDS)
+    store.tokens.revoke("greenhouse").result(SECONDS)
+    with pytest.raises(TokenRefusedError):
+        store.add(plant(1), token.row.source).result(SECONDS)
+    assert stored(path) == []
+
+
+def test_the_log_is_moved_into_the_file_under_load(store: Store, path: Path) -> None:
+    for number in range(600):
+        store.add(plant(number, "x" * 3000), FORM).result(SECONDS)
+    assert path.stat().st_size > 1_000_000
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)

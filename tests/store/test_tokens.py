@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError
+from plantdesk.records import SourceKind, new_plant
+from plantdesk.store import Store
+from plantdesk.store.writes import now_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from plantdesk.store import TokenChecker
+
+SECONDS = 10
+
+
+@pytest.fixture
+def checker(store: Store) -> Iterator[TokenChecker]:
+    checker = store.tokens.checker()
+    yield checker
+    checker.close()
+
+
+def test_a_token_has_256_bits_and_a_prefix_for_scanners(store: Store) -> None:
+    token = store.tokens.create("greenhouse").result(SECONDS).token
+    assert re.fullmatch(r"plantdesk_[A-Za-z0-9_-]{43}", token)
+
+
+def test_only_the_digest_is_kept(store: Store, path: Path) -> None:
+    token = store.tokens.create("greenhouse").result(SECONDS).token
+    store.close()
+    assert token.encode() not in path.read_bytes()
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT digest FROM token").fetchall() == [(hashlib.sha256(token.encode()).digest(),)]
+
+
+def test_a_token_stands_for_its_source(store: Store, checker: TokenChecker) -> None:
+    token, row = store.tokens.create("greenhouse").result(SECONDS)
+    source = checker.source(token)
+    assert source == row.source
+    assert (source.kind, source.label) == (SourceKind.TOKEN, "greenhouse")
+
+
+@pytest.mark.parametrize("token", ["", "plantdesk_", "x" * 10_000, "\udcff"])
+def test_an_unknown_token_is_refused(checker: TokenChecker, token: str) -> None:
+    with pytest.raises(TokenRefusedError):
+        checker.source(token)
+
+
+def test_a_token_of_another_process_counts_at_once(path: Path, checker: TokenChecker) -> None:
+    other = Store(path)
+    token = other.tokens.create("greenhouse").result(SECONDS).token
+    assert checker.source(token).label == "greenhouse"
+    other.close()
+
+
+def test_a_revoked_token_is_refused_from_then_on(store: Store, path: Path) -> None:
+    token = store.tokens.create("greenhouse").result(SECONDS).token
+    other = Store(path)
+    other.tokens.revoke(" greenhouse ").result(SECONDS)
+    other.close()
+    with pytest.raises(TokenRefusedError), closing(store.tokens.checker()) as checker:
+        checker.source(token)
+    assert store.tokens.list() == []
+
+
+def test_a_token_ends_when_its_time_is_over(store: Store, checker: TokenChecker) -> None:
+    over = store.tokens.create("over", now_ms() - 1).result(SECONDS).token
+    later = store.tokens.create("later", now_ms() + 60_000).result(SECONDS).token
+    assert checker.source(later).label == "later"
+    with pytest.raises(TokenRefusedError):
+        checker.source(over)
+    assert [row.expired(now_ms()) for row in store.tokens.list()] == [False, True]
+
+
+def test_a_token_counts_its_plants(store: Store) -> None:
+    source = store.tokens.create("greenhouse").result(SECONDS).row.source
+    store.tokens.create("idle").result(SECONDS)
+    for plant_id in (1, 2, 2):
+        store.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(SECONDS)
+    idle, greenhouse = store.tokens.list()
+    assert (greenhouse.plants_added, idle.plants_added) == (2, 0)
+    assert greenhouse.last_used_at is not None
+    assert idle.last_used_at is None
+
+
+def test_use_without_a_plant_is_noted(store: Store) -> None:
+    source = store.tokens.create("greenhouse").result(SECONDS).row.source
+    store.tokens.used(source).result(SECONDS)
+    (row,) = store.tokens.list()
+    assert row.last_used_at is not None
+
+
+@pytest.mark.parametrize("name", ["", "   ", "a\nb", "x" * 101])
+def test_a_name_must_tell_the_program(store: Store, name: str) -> None:
+    with pytest.raises(InvalidTokenNameError):
+        store.tokens.create(name).result(SECONDS)
+
+
+def test_two_tokens_never_share_a_name_but_a_revoked_one_frees_it(store: Store) -> None:
+    store.tokens.create("greenhouse").result(SECONDS)
+    with pytest.raises(InvalidTokenNameError, match="already"):
+        store.tokens.create(" greenhouse").result(SECONDS)
+    store.tokens.revoke("greenhouse").result(SECONDS)
+    store.tokens.create("greenhouse").result(SECONDS)
+
+
+def test_revoking_what_is_not_there_is_told(store: Store) -> None:
+    with pytest.raises(UnknownTokenError, match="“nobody”"):
+        store.tokens.revoke("nobody").result(SECONDS)
