@@ -1,0 +1,59 @@
+"""The ASGI application: gate, routes, and the one place where a failure becomes an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route, Router
+
+from plantdesk.api.document import Document
+from plantdesk.api.gate import Gate
+from plantdesk.api.plants import Plants
+from plantdesk.api.problems import problem
+from plantdesk.api.refusals import ClientGoneError, NoSuchPathError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from plantdesk.api.intake import Intake
+    from plantdesk.api.limits import Limits
+    from plantdesk.store import TokenChecker
+
+DOCUMENT_PATH = "/openapi.json"
+
+
+class Application:
+    """The interface as a whole. Raises nothing but what asyncio needs raised."""
+
+    def __init__(self, gate: Gate, routes: ASGIApp) -> None:
+        self._gate = gate
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            scope["visitor"] = self._gate.admit(scope)
+            await self._routes(scope, receive, send)
+        except ClientGoneError:
+            pass
+        except Exception as error:  # noqa: BLE001  the top of a request: whatever it is, the client gets an Error body
+            answer = problem(error)
+            await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+            await send({"type": "http.response.body", "body": answer.body})
+
+
+def application(checker: TokenChecker, intake: Intake, *, instance: str, limits: Limits) -> Application:
+    """Put the interface together; `checker` and `intake` belong to the thread that will serve it."""
+    routes = Router(
+        [
+            Route("/plants", Plants(intake, body_limit=limits.body)),
+            Route(DOCUMENT_PATH, Document(instance)),
+        ],
+        redirect_slashes=False,
+        default=_nothing_here,
+    )
+    return Application(Gate(checker, open_path=DOCUMENT_PATH), routes)
+
+
+async def _nothing_here(_scope: Scope, _receive: Receive, _send: Send) -> None:
+    raise NoSuchPathError

@@ -1,0 +1,103 @@
+"""The description of the interface in OpenAPI 3.1.0, made from the models that enforce it and the table of errors.
+
+Imports no web framework, so that `plantdesk openapi` prints it at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plantdesk.errors import ErrorNumber
+from plantdesk.records import NewPlant, PlantFields
+
+#: Of the interface, not of the program.
+_VERSION = "1.0.0"
+
+_ABOUT = """\
+Adds plants to the PlantDesk that runs on this machine.
+
+Numbers are read exactly: `7`, `7.0` and `7e0` are the integer 7. Members that NewPlant does not name are ignored; a \
+member given twice is refused. Sending the same plant again answers 200 and changes nothing, so a program may retry.
+"""
+
+#: The statuses that adding a plant may be answered with, besides 200, in the words of the interface.
+_FAILURES = {
+    400: "unexpected error",
+    401: "no valid bearer token",
+    408: "the request did not arrive in time",
+    500: "a defect of PlantDesk",
+    503: "the store cannot take the plant now; nothing was written",
+}
+
+
+_NUMBERS = "Numeric error value; a number keeps its meaning for ever.\n\n| error | meaning |\n|---|---|\n"
+
+
+def description() -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "PlantDesk", "version": _VERSION, "description": _ABOUT},
+        "paths": {"/plants": {"post": _create_plant()}},
+        "security": [{"bearerAuth": []}],
+        "components": {
+            "schemas": {"Plant": _schema(PlantFields), "NewPlant": _schema(NewPlant), "Error": _error()},
+            "securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _create_plant() -> dict[str, Any]:
+    return {
+        "operationId": "addPlant",
+        "summary": "Create plant",
+        "description": "Creates a new plant in the store",
+        "requestBody": {"required": True, "content": _json("NewPlant")},
+        "responses": {
+            "200": {"description": "plant response", "content": _json("Plant")},
+            **{str(status): _failure(status) for status in _FAILURES},
+        },
+    }
+
+
+def _failure(status: int) -> dict[str, Any]:
+    answer: dict[str, Any] = {"description": _FAILURES[status], "content": _json("Error")}
+    if status == ErrorNumber.TOKEN_MISSING.status:
+        answer["headers"] = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
+    if status == ErrorNumber.STORE_BUSY.status:
+        answer["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
+    return answer
+
+
+def _json(schema: str) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+
+
+def _schema(model: type[PlantFields]) -> dict[str, Any]:
+    """Return the schema of a model with its fields in the interface's order, and without pydantic's titles."""
+    schema = model.model_json_schema()
+    fields = {
+        name: _untitled(schema["properties"][name]) for name in ("id", "name", "tag") if name in schema["properties"]
+    }
+    required = [name for name in fields if name in schema["required"]]
+    return {"type": "object", "required": required, "properties": fields}
+
+
+def _untitled(field: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in field.items() if key != "title"}
+
+
+def _error() -> dict[str, Any]:
+    numbers = "\n".join(f"| {number} | {number.meaning} |" for number in ErrorNumber)
+    return {
+        "type": "object",
+        "required": ["error", "message"],
+        "properties": {
+            "error": {
+                "type": "integer",
+                "format": "int32",
+                "description": _NUMBERS + numbers + "\n",
+            },
+            "message": {"type": "string", "description": "Error message text: what came, and what to do"},
+        },
+    }

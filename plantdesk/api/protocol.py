@@ -1,0 +1,356 @@
+"""One connection: uvicorn's protocol on httptools, with what the contract asks for beyond it.
+
+Error bodies for what the parser refuses, deadlines that no byte resets, a close that lets the client read the answer,
+answers for clients that have already closed their side, targets in absolute form (RFC 9112, section 3.2.2), methods
+that llhttp does not know, and requests that offer an upgrade. Everything here runs on the loop's thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from math import inf
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import httptools
+from typing_extensions import override
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from plantdesk.api.cycle import Cycle, response
+from plantdesk.api.problems import problem
+from plantdesk.api.refusals import BodyTooLargeError, MalformedHttpError, TooSlowError
+from plantdesk.errors import PlantDeskError
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGI3Application
+    from uvicorn.config import Config
+    from uvicorn.server import ServerState
+
+    from plantdesk.api.limits import Limits
+
+_METHOD = re.compile(rb"(?:\r\n)*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ")
+#: What llhttp is given to read in the place of a method that it does not know.
+_STAND_IN = b"PATCH"
+
+
+class PlantProtocol(HttpToolsProtocol):
+    """Speaks HTTP/1.1 on one connection."""
+
+    cycle: Cycle  #: the one begun last; None before the first
+
+    def __init__(
+        self, config: Config, server_state: ServerState, loop: asyncio.AbstractEventLoop, limits: Limits
+    ) -> None:
+        super().__init__(config, server_state, {}, loop)
+        self.access_log = False
+        self._limits = limits
+        self._active: Cycle | None = None
+        self._method: bytes | None = None
+        # Of the request being received: whether there is one, whether its head is whole, and its bytes so far.
+        self._receiving = False
+        self._head_done = False
+        self._size = 0
+        self._deaf = False  # takes nothing more in
+        self._refusal: PlantDeskError | None = None  # to be told once all that came before it is answered
+        self._lingering = False  # the last answer is out
+        # The times (of the loop) by which the client must have done its part.
+        self._due = inf
+        self._stalled = inf
+
+    # --- the connection ------------------------------------------------------------------------------------------
+
+    @override
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._due = self.loop.time() + self._limits.request
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        for cycle in (self._active, *(cycle for cycle, _ in self.pipeline)):
+            if cycle is not None:
+                cycle.disconnected = True
+                cycle.message_event.set()
+        self.pipeline.clear()
+        self._deaf = True
+        super().connection_lost(exc)
+
+    @override
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Keep the connection for the answers that are due; tell a client that stopped halfway."""
+        if self._lingering:
+            return False
+        if self._receiving:
+            self._refuse(MalformedHttpError("it ended before it was whole"))
+            return True
+        self._deaf = True
+        return self._answering
+
+    @override
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.time() + self._limits.request
+
+    @override
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stalled = inf
+
+    @override
+    def shutdown(self) -> None:
+        """Give the answers that are due, and close; a request that is not whole is given up."""
+        if self._lingering:
+            return
+        self._deaf = True
+        if self._receiving:
+            self._give_up_request()
+        if not self._answering:
+            self.transport.close()
+
+    @property
+    def _answering(self) -> bool:
+        return self._active is not None
+
+    # --- the clock -----------------------------------------------------------------------------------------------
+
+    def look_at_clock(self, now: float) -> None:
+        """End what takes the client too long; to be called every now and then."""
+        if now >= self._stalled:
+            self.transport.abort()
+        elif now >= self._due:
+            self._overdue(now)
+
+    def _overdue(self, now: float) -> None:
+        if self._lingering:
+            self.transport.abort()
+        elif not self._receiving:
+            self._deaf = True
+            self.transport.close()
+        elif self.flow.read_paused:  # it is for us to read on
+            self._due = now + self._limits.request
+        else:
+            self._refuse(TooSlowError(self._limits.request))
+
+    # --- what comes in -------------------------------------------------------------------------------------------
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        piece = self._limits.head
+        if len(data) <= piece:
+            self._feed(data)
+        else:
+            for start in range(0, len(data), piece):
+                self._feed(data[start : start + piece])
+        if self._receiving and self._due == inf:
+            self._due = self.loop.time() + self._limits.request
+
+    def _feed(self, data: bytes, *, as_it_came: bool = True) -> None:
+        if self._deaf:
+            return
+        went_on = self._receiving
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserInvalidMethodError as error:
+            found = _METHOD.match(data)
+            if went_on or not found or not as_it_came:
+                self._refuse(MalformedHttpError(str(error)))
+            else:
+                self._parse_anew(_STAND_IN + b" " + data[found.end() :], method=found[1])
+        except httptools.HttpParserUpgrade as pause:
+            self._go_on_without_upgrade(data[pause.args[0] :])
+        except httptools.HttpParserError as error:
+            self._refuse(_cause(error))
+        else:
+            self._check_size(len(data), went_on=went_on)
+
+    def _check_size(self, size: int, *, went_on: bool) -> None:
+        """Bound what llhttp would take without end: heads, trailers, and the framing of chunks."""
+        if not self._receiving:
+            return
+        self._size += size if went_on else 0
+        if self._size > self._limits.head and not self._head_done:
+            self._refuse(MalformedHttpError("its head is too long"))
+        elif self._size > self._limits.message:
+            self._refuse(BodyTooLargeError(self._limits.body))
+
+    def _parse_anew(self, data: bytes, method: bytes | None = None) -> None:
+        self._method = method
+        self._receiving = False
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._feed(data, as_it_came=False)
+
+    def _go_on_without_upgrade(self, rest: bytes) -> None:
+        """Read a request that offers an upgrade as if it did not: llhttp would take its body for the new protocol.
+
+        A server may ignore the offer (RFC 9110, section 7.8), and Java's HttpClient makes it with each first request.
+        """
+        if self.scope["method"] == "CONNECT":
+            self._deaf = True
+            return
+        lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] not in {b"upgrade", b"connection"}]
+        start = b"%b %b HTTP/1.1\r\n" % (self.scope["method"].encode(), self.url)
+        self._parse_anew(b"".join((start, *lines, b"\r\n", rest)), self._method)
+
+    # --- the parser's callbacks ----------------------------------------------------------------------------------
+
+    @override
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._receiving = True
+        self._head_done = False
+        self._size = 0
+        self._due = inf
+
+    @override
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._head_done:  # trailers are no headers (RFC 9110, section 6.5.1)
+            super().on_header(name, value)
+
+    @override
+    def on_headers_complete(self) -> None:
+        self._head_done = True
+        method = self._method or self.parser.get_method()
+        self.scope["method"] = method.decode("ascii")
+        if self.parser.should_upgrade() and method != b"CONNECT":
+            return
+        self._method = None
+        version = self.parser.get_http_version()
+        if version not in {"1.1", "1.0"}:
+            raise MalformedHttpError(f"version {version} is not spoken here")
+        self.scope["http_version"] = version
+        self._take_target(connecting=method == b"CONNECT")
+        self._begin_cycle(keep_alive=version == "1.1" and self.parser.should_keep_alive())
+
+    @override
+    def on_body(self, body: bytes) -> None:
+        if self._head_done and not self.cycle.response_complete:
+            super().on_body(body)
+
+    @override
+    def on_message_complete(self) -> None:
+        self._receiving = False
+        self._due = inf
+        if not self.parser.should_upgrade() or self.scope["method"] == "CONNECT":
+            self.cycle.more_body = False
+            self.cycle.message_event.set()
+
+    def _take_target(self, *, connecting: bool) -> None:
+        """Set the path; of a target in absolute form the host takes the place of the Host that came with it."""
+        scope: Any = self.scope
+        scope["path"], scope["raw_path"], scope["query_string"] = "", b"", b""
+        if connecting:
+            return
+        target: Any = httptools.parse_url(self.url)  # its stub knows of no None
+        if target.fragment is not None or target.userinfo is not None:
+            raise MalformedHttpError("its target holds a fragment or a user")
+        raw_path = target.path or b"/"
+        path = raw_path.decode("ascii")
+        scope["path"] = unquote(path) if "%" in path else path
+        scope["raw_path"] = raw_path
+        scope["query_string"] = target.query or b""
+        if target.schema is not None:
+            self._take_host(target.schema, target.host, target.port)
+
+    def _take_host(self, scheme: bytes, host: bytes, port: int | None) -> None:
+        if scheme.lower() != b"http":
+            raise MalformedHttpError("its target is not http")
+        name = b"[%b]" % host if b":" in host else host
+        authority = name if port is None else b"%b:%d" % (name, port)
+        hosts = [index for index, (name, _) in enumerate(self.headers) if name == b"host"]
+        if len(hosts) == 1:  # missing and double ones are refused all the same
+            self.headers[hosts[0]] = (b"host", authority)
+
+    def _begin_cycle(self, *, keep_alive: bool) -> None:
+        self.cycle = Cycle(
+            scope=self.scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=False,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=self.expect_100_continue,
+            keep_alive=keep_alive,
+            on_response=self.on_response_complete,
+        )
+        if self._answering:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((self.cycle, self.app))
+        else:
+            self._start_asgi_task(self.cycle, self.app)
+
+    # --- what goes out -------------------------------------------------------------------------------------------
+
+    @override
+    def _start_asgi_task(self, cycle: Cycle, app: ASGI3Application) -> None:  # type: ignore[override]
+        self._active = cycle
+        task = self.loop.create_task(cycle.run_asgi(app))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    @override
+    def on_response_complete(self) -> None:
+        """Go on to the next request, or to waiting for one, or to the end."""
+        answered, self._active = self._active, None
+        if answered is not None and not answered.keep_alive:
+            self._end()
+        elif self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())  # type: ignore[arg-type]
+        elif self._refusal is not None:
+            self._write_refusal(self._refusal)
+        elif self._deaf:
+            self._end()
+        else:
+            self.flow.resume_reading()
+            if not self._receiving:
+                self._due = self.loop.time() + self._limits.keep_alive
+
+    def _refuse(self, error: PlantDeskError) -> None:
+        """Take nothing more in, answer what came whole before, and then this."""
+        self._deaf = True
+        if self._receiving:
+            self._give_up_request()
+        if self._answering:
+            self._refusal = error
+        else:
+            self._write_refusal(error)
+
+    def _give_up_request(self) -> None:
+        """Take back the request that is not whole, wherever it is by now."""
+        self._receiving = False
+        if not self._head_done:
+            return
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
+        if self.cycle is self._active:
+            self._active = None
+        elif self.pipeline and self.pipeline[0][0] is self.cycle:
+            self.pipeline.popleft()
+
+    def _write_refusal(self, error: PlantDeskError) -> None:
+        answer = problem(error)
+        headers = [*self.server_state.default_headers, *answer.headers]
+        self.transport.write(response(answer.status, headers, answer.body, keep_alive=False))
+        self._end()
+
+    def _end(self) -> None:
+        """Close our side, and let the client read before the other is closed, too (RFC 9112, section 9.6).
+
+        Closing at once with unread input would reset the connection, and the client would lose the answer.
+        """
+        self._deaf = self._lingering = True
+        self.pipeline.clear()
+        self._due = self.loop.time() + self._limits.linger
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        else:
+            self.transport.close()
+
+
+def _cause(error: httptools.HttpParserError) -> PlantDeskError:
+    """Return the refusal that one of our callbacks raised, or else what llhttp found."""
+    cause = error.__context__
+    return cause if isinstance(cause, PlantDeskError) else MalformedHttpError(str(error) or "it cannot be read")

@@ -1,0 +1,119 @@
+"""The event loop that serves the interface, and its thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from email.utils import formatdate
+from typing import TYPE_CHECKING
+
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from plantdesk.api.app import Application, application
+from plantdesk.api.intake import Intake
+from plantdesk.api.protocol import PlantProtocol
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Sequence
+
+    from plantdesk.api.limits import Limits
+    from plantdesk.store import Store
+
+
+class Service:
+    """Serves on sockets that listen already, from `start` to `stop`, on a thread of its own."""
+
+    def __init__(self, sockets: Sequence[socket.socket], store: Store, instance: str, limits: Limits) -> None:
+        self._sockets = sockets
+        self._store = store
+        self._instance = instance
+        self._limits = limits
+        self._loop = _new_loop()
+        self._stopping = asyncio.Event()
+        self._state = ServerState()
+        self._ready = threading.Event()
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="api", daemon=True)
+
+    def start(self) -> None:
+        """Begin to serve; returns when connections are taken. Raises what kept it from that."""
+        self._thread.start()
+        self._ready.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    def stop(self) -> None:
+        """Give the answers that are due, within the limits' grace, and end the thread."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._loop.run_until_complete(self._serve())
+        except BaseException as error:  # noqa: BLE001  the top of the thread: `start` raises it where it is seen
+            self._failure = error
+        finally:
+            self._loop.close()
+            for listener in self._sockets:
+                listener.close()
+            self._ready.set()
+
+    async def _serve(self) -> None:
+        checker = self._store.tokens.checker()
+        try:
+            app = application(checker, Intake(self._store, self._loop), instance=self._instance, limits=self._limits)
+            await self._serve_app(app)
+        finally:
+            checker.close()
+
+    async def _serve_app(self, app: Application) -> None:
+        config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
+        config.load()
+        self._look_at_clock()
+        servers = [
+            await self._loop.create_server(
+                lambda: PlantProtocol(config, self._state, self._loop, self._limits), sock=listener
+            )
+            for listener in self._sockets
+        ]
+        self._ready.set()
+        await self._stopping.wait()
+        for server in servers:
+            server.close()
+        await self._let_go()
+
+    def _look_at_clock(self) -> None:
+        """Renew the Date that answers carry, and let each connection look whether its client takes too long."""
+        self._state.default_headers = [(b"date", formatdate(time.time(), usegmt=True).encode())]
+        now = self._loop.time()
+        for connection in self._connections():
+            connection.look_at_clock(now)
+        self._clock = self._loop.call_later(self._limits.tick, self._look_at_clock)
+
+    async def _let_go(self) -> None:
+        """End all connections: the idle at once, others when they have their answer, all after the limits' grace."""
+        deadline = self._loop.time() + self._limits.grace
+        for connection in self._connections():
+            connection.shutdown()
+        while self._connections() and self._loop.time() < deadline:  # noqa: ASYNC110  uvicorn tells nobody of their end
+            await asyncio.sleep(0.01)
+        for connection in self._connections():
+            connection.transport.abort()
+        if self._state.tasks:
+            await asyncio.wait(list(self._state.tasks), timeout=self._limits.grace)
+        self._clock.cancel()
+
+    def _connections(self) -> list[PlantProtocol]:
+        return [each for each in self._state.connections if isinstance(each, PlantProtocol)]
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop
+    except ImportError:  # there is none for Windows
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
