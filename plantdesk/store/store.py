@@ -38,8 +38,8 @@ class Store:
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         """Add one plant; the Future is done when the plant is durable.
 
-        The same plant again changes nothing and gives the row that is there. The Future's exceptions are
-        IdTakenError, TokenRefusedError (the source's token is no longer valid) and StoreError.
+        The same plant again changes nothing and gives the row that is there, so that a script may retry; only a person
+        at the form is told that the id is taken. The Future's exceptions are IdTakenError, TokenRefusedError (the source's token is no longer valid) and StoreError.
         """
         added: Future[PlantRow] = Future()
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import IdTakenError, PlantDeskError, TokenRefusedError
-from plantdesk.records import PlantRow, Source
+from plantdesk.records import PlantRow, Source, SourceKind
 from plantdesk.store.folding import folded
 from plantdesk.store.rows import CHUNK, chunks, last_seq, rows_by_id
 
@@ -43,18 +43,23 @@ def add_group(connection: sqlite3.Connection, entries: Sequence[tuple[NewPlant, 
     outcomes: list[PlantRow | PlantDeskError] = []
     added: list[PlantRow] = []
     for plant, source in entries:
+        row = known.get(plant.id)
         if source.token_id is not None and source.token_id not in valid:
             outcomes.append(TokenRefusedError())
-            continue
-        row = known.get(plant.id)
-        if row is None:
+        elif row is None:
             row = known[plant.id] = PlantRow(plant.id, plant.name, plant.tag, now, source)
             added.append(row)
-        same = (row.name, row.tag) == (plant.name, plant.tag)
-        outcomes.append(row if same else IdTakenError(row))
+            outcomes.append(row)
+        else:
+            outcomes.append(row if _is_retry(plant, source, row) else IdTakenError(row))
     _insert(connection, added)
     _count_for_tokens(connection, valid, added, now)
     return Outcome(outcomes, added)
+
+
+def _is_retry(plant: NewPlant, source: Source, row: PlantRow) -> bool:
+    """Whether a script sends again what is there already; a person who types a used id is always told."""
+    return source.kind is not SourceKind.FORM and (row.name, row.tag) == (plant.name, plant.tag)
 
 
 def _valid_tokens(connection: sqlite3.Connection, tokens: Collection[int | None], now: int) -> set[int]:

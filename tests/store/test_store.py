@@ -54,6 +54,12 @@ def test_the_same_plant_again_changes_nothing(store: Store, path: Path) -> None:
     assert stored(path) == [(1, "Aloe vera", "a", FORM.id)]
 
 
+def test_a_person_who_types_a_used_id_is_told_even_if_all_is_the_same(store: Store) -> None:
+    store.add(plant(1), COMMAND).result(SECONDS)
+    with pytest.raises(IdTakenError):
+        store.add(plant(1), FORM).result(SECONDS)
+
+
 @pytest.mark.parametrize("other", [plant(1, "Ficus"), plant(1, tag="a"), plant(1, tag="")])
 def test_another_plant_under_a_used_id_names_the_owner(store: Store, path: Path, other: NewPlant) -> None:
     store.add(plant(1), FORM).result(SECONDS)
@@ -65,7 +71,7 @@ def test_another_plant_under_a_used_id_names_the_owner(store: Store, path: Path,
 
 def test_in_a_group_one_bad_plant_fails_alone(store: Store, path: Path) -> None:
     group = [plant(1), plant(2), plant(1, "Ficus"), plant(1), plant(3)]
-    outcomes = store.add_each([(each, FORM) for each in group]).result(SECONDS)
+    outcomes = store.add_each([(each, COMMAND) for each in group]).result(SECONDS)
     assert [type(outcome) for outcome in outcomes] == [PlantRow, PlantRow, IdTakenError, PlantRow, PlantRow]
     assert [row[0] for row in stored(path)] == [1, 2, 3]
 
