@@ -179,6 +179,8 @@ def system_libraries(*, window: bool) -> None:
     sys.path.insert(0, str(ROOT))
     from plantdesk import display
 
+    if window and not display.is_named(os.environ):
+        raise RefusedError(str(display.NoDisplayError("python3 packaging/dev.py run serve")))
     wanted = [*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])]
     missing = display.missing_libraries(wanted)
     if not missing:

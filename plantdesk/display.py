@@ -51,10 +51,10 @@ WAYLAND_LIBRARIES = (
 class NoDisplayError(PlantDeskError):
     """There is no display that a window could open on."""
 
-    def __init__(self) -> None:
+    def __init__(self, serve: str = "plantdesk serve") -> None:
         super().__init__(
             "There is no display to open a window on. Log in to a desktop (or set DISPLAY), "
-            "or run “plantdesk serve”, which needs none."
+            f"or run “{serve}”, which needs none."
         )
 
 
@@ -75,12 +75,13 @@ def how_to_install(missing: Sequence[Library]) -> str:
     """Return one line that names what is missing and what to type for it on this system."""
     files = ", ".join(library.file for library in missing)
     if shutil.which("apt-get"):
-        line = "sudo apt-get install " + " ".join(sorted({library.debian for library in missing}))
+        packages = " ".join(sorted({library.debian for library in missing}))
+        line = f"sudo apt-get update && sudo apt-get install --yes {packages}"
     elif shutil.which("dnf"):  # finds a package by the library it provides
         line = "sudo dnf install " + " ".join(f"'{library.file}()(64bit)'" for library in missing)
     else:
-        return f"The window needs libraries that this system does not have yet: {files}. Install their packages."
-    return f"The window needs libraries that this system does not have yet ({files}). Install them with: {line}"
+        return f"PlantDesk needs libraries that this system does not have yet: {files}. Install their packages."
+    return f"PlantDesk needs libraries that this system does not have yet ({files}). Install them with: {line}"
 
 
 def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
@@ -88,16 +89,26 @@ def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
 
     Chooses Wayland where both displays are there but X11's libraries are not.
     """
-    if sys.platform.startswith("linux"):
-        missing = missing_libraries(QT_LIBRARIES)
-        if not missing and not environment.get("QT_QPA_PLATFORM"):
-            missing = _choose_display(environment)
-        if missing:
-            raise MissingLibrariesError(missing)
+    if not sys.platform.startswith("linux"):
+        pass
+    elif not is_named(environment):
+        raise NoDisplayError
+    elif missing := missing_libraries(QT_LIBRARIES) or _missing_for_display(environment):
+        raise MissingLibrariesError(missing)
 
 
-def _choose_display(environment: MutableMapping[str, str]) -> list[Library]:
-    x11, wayland = _x11_answers(environment), _wayland_answers(environment)
+def is_named(environment: Mapping[str, str]) -> bool:
+    """Whether anything says where a window could open; it may still be wrong."""
+    return any(environment.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]:
+    """Choose the display that will do; return what is missing for it."""
+    asked = environment.get("QT_QPA_PLATFORM") or "wayland;xcb"
+    if "xcb" not in asked and "wayland" not in asked:  # offscreen and its like
+        return []
+    x11 = "xcb" in asked and _x11_answers(environment)
+    wayland = "wayland" in asked and _wayland_answers(environment)
     if not (x11 or wayland):
         raise NoDisplayError
     if wayland and not missing_libraries(WAYLAND_LIBRARIES):

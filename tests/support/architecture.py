@@ -1,0 +1,195 @@
+"""The rules of the house, each a function from source code to a list of offences; test_architecture.py applies them.
+
+They read the code and never import it, so an import inside a function or for typing counts like any other.
+"""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST_FILE = 400
+LONGEST_MEAN_FUNCTION = 11.0
+DOCUMENTED = 0.9
+
+# What may import what: a layer imports those below it. A module that is not named here is ground.
+LAYERS = {
+    "store": 1,
+    "transfer": 2,
+    "api": 2,
+    "ui": 2,
+    "desktop": 3,
+    "headless": 3,
+    "commands": 3,
+    "cli": 3,
+    "__main__": 3,
+}
+ROOTS = 3
+NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; the other way in, `commands`, lies above both
+QT = {"PySide6", "shiboken6"}
+WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
+TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
+TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"}
+MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
+NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
+
+
+@dataclass(frozen=True)
+class Module:
+    """One source file. `name` is the dotted one, of a package without `__init__`."""
+
+    name: str
+    source: str
+
+    @property
+    def part(self) -> str:
+        """The part of the house it belongs to: `store` for plantdesk.store.writer, `paths` for plantdesk.paths."""
+        return part_of(self.name)
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source)
+
+    @cached_property
+    def imported(self) -> list[str]:
+        """Every dotted name that it imports; of `from a import b` both `a` and `a.b`, as `b` may be a module."""
+        return [name for node in ast.walk(self.tree) for name in _imported(node)]
+
+
+Modules: TypeAlias = "Mapping[str, Module]"
+Rule: TypeAlias = "Callable[[Modules], list[str]]"
+
+
+def part_of(name: str) -> str:
+    return name.split(".")[1] if "." in name else ""
+
+
+def read(package: Path) -> Modules:
+    """Return the modules of a package on disk, by name."""
+    found = {}
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = Module(name, file.read_text(encoding="utf-8"))
+    return found
+
+
+def layers(modules: Modules) -> list[str]:
+    """records ← store ← {transfer, api, ui} ← roots."""
+    return [
+        f"{module.name} imports {name}"
+        for module in modules.values()
+        for name in module.imported
+        if name.startswith("plantdesk.") and not _may_import(module.part, part_of(name))
+    ]
+
+
+def store_has_a_face(modules: Modules) -> list[str]:
+    """What others need of the store, they take from `plantdesk.store` itself."""
+    return [
+        f"{module.name} imports {name} behind the store's face"
+        for module in modules.values()
+        for name in module.imported
+        if module.part != "store" and name.startswith("plantdesk.store.") and name in modules
+    ]
+
+
+def qt_in_the_window_only(modules: Modules) -> list[str]:
+    return _foreign(modules, QT, {"ui", "desktop"})
+
+
+def web_in_the_api_only(modules: Modules) -> list[str]:
+    return _foreign(modules, WEB, {"api"})
+
+
+def no_cycles(modules: Modules) -> list[str]:
+    graph = {name: {other for other in module.imported if other in modules} for name, module in modules.items()}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return [" → ".join(reversed(error.args[1]))]
+    return []
+
+
+def short_files(modules: Modules) -> list[str]:
+    lengths = {module.name: len(module.source.splitlines()) for module in modules.values()}
+    return [f"{name} has {length} lines" for name, length in lengths.items() if length > LONGEST_FILE]
+
+
+def short_functions(modules: Modules) -> list[str]:
+    """On average: a long list of plain steps may stand somewhere."""
+    lengths = [
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    mean = sum(lengths) / len(lengths) if lengths else 0.0
+    return [f"a function has {mean:.1f} lines on average"] if mean > LONGEST_MEAN_FUNCTION else []
+
+
+def documented(modules: Modules) -> list[str]:
+    """Of the public functions and classes, nine in ten say what they do; an override is told by its base."""
+    public = [(module, node) for module in modules.values() for node in _public(module.tree)]
+    silent = [f"{module.name}.{node.name} has no docstring" for module, node in public if not ast.get_docstring(node)]
+    return silent if public and 1 - len(silent) / len(public) < DOCUMENTED else []
+
+
+def modules_are_documented(modules: Modules) -> list[str]:
+    return [f"{module.name} has no docstring" for module in modules.values() if not ast.get_docstring(module.tree)]
+
+
+def telling_names(modules: Modules) -> list[str]:
+    return [f"{name} says nothing about what it holds" for name in modules if name.split(".")[-1] in NAMELESS]
+
+
+def top_level(root: Path) -> list[str]:
+    """The folder that a stranger opens holds what is fixed, dot files, and what tools made."""
+    entries = {entry.name for entry in root.iterdir() if not entry.name.startswith(".")}
+    strange = entries - TOP_LEVEL - MADE
+    offences = [f"{name} does not belong there" for name in sorted(strange) if not name.endswith(".egg-info")]
+    if (root / "packaging" / "__init__.py").exists():
+        offences.append("packaging/__init__.py shadows the library packaging")
+    return offences
+
+
+def _may_import(importer: str, imported: str) -> bool:
+    mine, theirs = LAYERS.get(importer, 0), LAYERS.get(imported, 0)
+    return importer == imported or theirs < mine or mine == theirs in (0, ROOTS) or (importer, imported) in NEIGHBOURS
+
+
+def _foreign(modules: Modules, libraries: set[str], allowed: set[str]) -> list[str]:
+    return [
+        f"{module.name} imports {name}"
+        for module in modules.values()
+        for name in module.imported
+        if name.split(".")[0] in libraries and module.part not in allowed
+    ]
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return []
+
+
+def _public(
+    parent: ast.Module | ast.ClassDef,
+) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    for node in parent.body:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name.startswith("_"):
+            continue
+        if not any("override" in ast.unparse(decorator) for decorator in node.decorator_list):
+            yield node
+        if isinstance(node, ast.ClassDef):
+            yield from _public(node)

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import architecture as house
+from tests.support.architecture import Module
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.architecture import Rule
+
+RULES: list[Rule] = [
+    house.layers,
+    house.store_has_a_face,
+    house.qt_in_the_window_only,
+    house.web_in_the_api_only,
+    house.no_cycles,
+    house.short_files,
+    house.short_functions,
+    house.documented,
+    house.modules_are_documented,
+    house.telling_names,
+]
+
+
+@pytest.fixture(scope="module")
+def plantdesk() -> house.Modules:
+    return house.read(house.ROOT / "plantdesk")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_plantdesk_keeps_the_rule(rule: Rule, plantdesk: house.Modules) -> None:
+    assert rule(plantdesk) == []
+
+
+def test_the_top_level_is_as_it_was_laid_out() -> None:
+    assert house.top_level(house.ROOT) == []
+
+
+# --- each rule can fail -------------------------------------------------------------------------
+
+
+def offences(rule: Rule, **sources: str) -> list[str]:
+    """Apply a rule to made-up modules: `store__writer` stands for plantdesk.store.writer."""
+    modules = [Module(f"plantdesk.{name.replace('__', '.')}", textwrap.dedent(text)) for name, text in sources.items()]
+    return rule({module.name: module for module in modules})
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported"),
+    [
+        ("records", "store"),
+        ("store", "ui"),
+        ("store__writer", "api.app"),
+        ("transfer", "ui"),
+        ("transfer", "api"),
+        ("ui__api_page", "api.server"),
+        ("api", "ui"),
+        ("api", "transfer"),
+        ("ui", "desktop"),
+        ("api", "cli"),
+        ("settings", "headless"),
+        ("new_module", "store"),
+    ],
+)
+def test_an_import_against_the_layers_is_found(importer: str, imported: str) -> None:
+    name = f"plantdesk.{imported}"
+    assert offences(house.layers, **{importer: f"import {name}"})
+    assert offences(house.layers, **{importer: f"from plantdesk import {imported.partition('.')[0]}"})
+    assert offences(house.layers, **{importer: f"def f():\n    from {name} import thing"})
+    assert offences(house.layers, **{importer: f"if TYPE_CHECKING:\n    from {name} import Thing"})
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported"),
+    [("store", "records"), ("ui", "store"), ("ui", "transfer"), ("cli", "commands.token"), ("commands", "headless")],
+)
+def test_an_import_along_the_layers_is_fine(importer: str, imported: str) -> None:
+    assert not offences(house.layers, **{importer: f"import plantdesk.{imported}"})
+
+
+def test_a_look_behind_the_face_of_the_store_is_found() -> None:
+    behind = "from plantdesk.store.writer import Writer"
+    assert offences(house.store_has_a_face, ui="from plantdesk.store import writer", store__writer="")
+    assert offences(house.store_has_a_face, ui=behind, store__writer="")
+    assert not offences(house.store_has_a_face, store__store=behind, store__writer="")
+    assert not offences(house.store_has_a_face, ui="from plantdesk.store import Store", store__writer="")
+
+
+@pytest.mark.parametrize("importer", ["records", "store", "api", "transfer", "cli", "headless", "commands__token"])
+def test_qt_outside_the_window_is_found(importer: str) -> None:
+    assert offences(house.qt_in_the_window_only, **{importer: "def f():\n    from PySide6.QtCore import QObject"})
+
+
+@pytest.mark.parametrize("importer", ["ui__main_window", "desktop"])
+def test_qt_in_the_window_is_fine(importer: str) -> None:
+    assert not offences(house.qt_in_the_window_only, **{importer: "import PySide6.QtCore"})
+
+
+@pytest.mark.parametrize("importer", ["store", "ui", "desktop", "headless"])
+@pytest.mark.parametrize("library", ["starlette.routing", "uvicorn"])
+def test_the_web_outside_the_api_is_found(importer: str, library: str) -> None:
+    assert offences(house.web_in_the_api_only, **{importer: f"import {library}"})
+    assert not offences(house.web_in_the_api_only, api__app=f"import {library}")
+
+
+def test_a_cycle_is_found() -> None:
+    back = "if TYPE_CHECKING:\n    from plantdesk.c import C"
+    found = offences(house.no_cycles, a=back, b="from plantdesk.a import A", c="def f():\n    from plantdesk import b")
+    assert len(found) == 1
+    assert found[0].count("→") == 3
+    assert not offences(house.no_cycles, a="", b="import plantdesk.a", c="import plantdesk.a, plantdesk.b")
+
+
+def test_a_long_file_is_found() -> None:
+    assert offences(house.short_files, a="x = 1\n" * 401)
+    assert not offences(house.short_files, a="x = 1\n" * 400)
+
+
+def test_long_functions_are_found() -> None:
+    long, short = "def f():\n" + "    x = 1\n" * 19, "def g():\n    pass\n"
+    assert offences(house.short_functions, a=long)
+    assert not offences(house.short_functions, a=long + short)
+
+
+def test_silence_is_found() -> None:
+    told = "".join(f'def f{number}():\n    """Do it."""\n' for number in range(9))
+    assert not offences(house.documented, a=told + "def g():\n    pass\n")
+    assert len(offences(house.documented, a=told + "class G:\n    def h(self):\n        pass\n")) == 2
+    assert not offences(house.documented, a=told + "def _g():\n    pass\n")
+
+
+def test_an_override_is_told_by_its_base() -> None:
+    assert not offences(house.documented, a='class A:\n    """A."""\n    @override\n    def keyPressEvent(self): ...\n')
+
+
+def test_a_module_that_does_not_say_what_it_is_for_is_found() -> None:
+    assert offences(house.modules_are_documented, a="x = 1")
+    assert not offences(house.modules_are_documented, a='"""Numbers."""')
+
+
+def test_a_name_that_says_nothing_is_found() -> None:
+    assert offences(house.telling_names, ui__helpers="")
+
+
+def test_a_strange_thing_at_the_top_is_found(tmp_path: Path) -> None:
+    (tmp_path / "packaging").mkdir()
+    (tmp_path / ".venv").mkdir()
+    assert not house.top_level(tmp_path)
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "packaging" / "__init__.py").touch()
+    assert len(house.top_level(tmp_path)) == 2
