@@ -35,7 +35,9 @@ ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".dev"
 OLDEST = (3, 11)
 
-# What each command starts, after `python -m`, and which extra of pyproject.toml it needs.
+# The extras of pyproject.toml, each with all before it.
+EXTRAS = ("", "test", "test,bench")
+# What each command starts, after `python -m`, and which extra it needs.
 COMMANDS = {
     "run": ("", [["plantdesk"]]),
     "test": ("test", [["pytest"]]),
@@ -71,10 +73,10 @@ class Environment:
     def has(self, extra: str) -> bool:
         """Whether it is whole, made from the same requirements, and holds that extra."""
         try:
-            made = json.loads(self._stamp.read_text(encoding="utf-8"))
+            made_for = self._stamp.read_text(encoding="utf-8")
         except (OSError, ValueError):
             return False
-        return bool(made["origin"] == self._origin() and extra in made["extras"] and self.python.exists())
+        return self.python.exists() and made_for in map(_wanted, EXTRAS[EXTRAS.index(extra) :])
 
     def make(self, extra: str) -> None:
         """Make it, or add the extra to it."""
@@ -85,16 +87,9 @@ class Environment:
         else:
             shutil.rmtree(self.folder, ignore_errors=True)
             self._create()
-        self._install(extra)
-        self._stamp.write_text(json.dumps({"origin": self._origin(), "extras": ["", extra]}), encoding="utf-8")
+        self.install(extra)
+        self._stamp.write_text(_wanted(extra), encoding="utf-8")
         say(f"Ready after {time.monotonic() - began:.0f} s.")
-
-    def _origin(self) -> list[str]:
-        """What the environment depends on; any difference asks for a new one."""
-        import pins
-
-        asked = pins.fingerprint() + hashlib.sha256(pins.CONSTRAINTS.read_bytes()).hexdigest()
-        return [asked, sys.version, sys.base_prefix, str(ROOT)]
 
     def _create(self) -> None:
         """Make the empty environment.
@@ -102,16 +97,17 @@ class Environment:
         Debian's python3 has the module venv but not the pip that venv would put in (package python3-venv), while its
         own pip refuses to install anywhere but into an environment (PEP 668). `pip --python` joins the two.
         """
-        if _own_pip():
-            _call([sys.executable, "-m", "venv", "--without-pip", str(self.folder)])
+        if own_pip():
+            call([sys.executable, "-m", "venv", "--without-pip", str(self.folder)])
         elif find_spec("ensurepip"):
-            _call([sys.executable, "-m", "venv", str(self.folder)])
+            call([sys.executable, "-m", "venv", str(self.folder)])
         else:
             raise RefusedError("This Python has no pip. Install it (Debian: apt-get install python3-pip) first.")
 
-    def _install(self, extra: str) -> None:
+    def install(self, extra: str) -> None:
+        """Put PlantDesk and what it needs into it, in the pinned versions."""
         pip = [sys.executable, "-m", "pip", "--python", str(self.python)]
-        if not _own_pip():
+        if not own_pip():
             pip = [str(self.python), "-m", "pip"]
         constraints = "packaging/constraints.txt"  # relative: in a variable, a space would end the path
         command = [*pip, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
@@ -119,10 +115,18 @@ class Environment:
         # The editable package is built in an environment of its own: older pips look for its versions in the first
         # variable, newer ones in the second. `user = true` in a person's own pip.conf would fail in here.
         own = {"PIP_CONSTRAINT": constraints, "PIP_BUILD_CONSTRAINT": constraints, "PIP_USER": "0"}
-        _call(command, env={**_clean(), **own})
+        call(command, env={**_clean(), **own})
 
 
-def _own_pip() -> bool:
+def _wanted(extra: str) -> str:
+    """Return what an environment with the extra depends on; any difference asks for a new one."""
+    import pins
+
+    asked = pins.fingerprint() + hashlib.sha256(pins.CONSTRAINTS.read_bytes()).hexdigest()
+    return json.dumps([extra, asked, sys.version, sys.base_prefix, str(ROOT)])
+
+
+def own_pip() -> bool:
     """Whether the Python we run on has a pip that can install into another environment (22.3 and later)."""
     try:
         major, minor = metadata.version("pip").split(".")[:2]
@@ -136,7 +140,7 @@ def _clean() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
 
 
-def _call(command: list[str], env: dict[str, str] | None = None) -> None:
+def call(command: list[str], env: dict[str, str] | None = None) -> None:
     """Run a step; when it fails, show all it said."""
     done = subprocess.run(
         command,
@@ -198,8 +202,8 @@ def install(packages: list[str]) -> None:
     command = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
     try_first = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if try_first.returncode != 0:
-        _call(["apt-get", "update"], env=environment)
-        _call(command, env=environment)
+        call(["apt-get", "update"], env=environment)
+        call(command, env=environment)
 
 
 # The commands -----------------------------------------------------------------------------------

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+import dev
+import pins
+
+
+class Offline(dev.Environment):
+    """An environment that is made for real, but for the packages that would be downloaded into it."""
+
+    asked: tuple[str, ...] = ()
+    fails = False
+
+    @override
+    def install(self, extra: str) -> None:
+        if self.fails:
+            raise KeyboardInterrupt
+        self.asked += (extra,)
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offline:
+    monkeypatch.setattr(dev, "own_pip", lambda: True)  # so that none is unpacked into it, which takes seconds
+    return Offline(tmp_path / "env")
+
+
+@pytest.fixture
+def made(environment: Offline) -> Offline:
+    environment.make("")
+    return environment
+
+
+def test_an_environment_is_ready_once_it_is_made(environment: Offline) -> None:
+    assert not environment.has("")
+    environment.make("test")
+    assert environment.has("")
+    assert environment.has("test")
+    assert subprocess.run([environment.python, "-c", ""], check=False).returncode == 0
+
+
+def test_the_tests_packages_are_added_to_an_environment_that_runs(made: Offline) -> None:
+    assert not made.has("test")
+    (made.folder / "kept").touch()
+    made.make("test")
+    assert made.has("test")
+    assert made.asked == ("", "test")
+    assert (made.folder / "kept").exists()
+
+
+def test_a_half_made_environment_is_made_anew(environment: Offline) -> None:
+    environment.fails = True
+    with pytest.raises(KeyboardInterrupt):
+        environment.make("test")
+    assert environment.python.exists()
+    assert not environment.has("")
+    (environment.folder / "half").touch()
+    environment.fails = False
+    environment.make("test")
+    assert environment.has("test")
+    assert not (environment.folder / "half").exists()
+
+
+def test_an_interrupted_addition_spoils_it(made: Offline) -> None:
+    made.fails = True
+    with pytest.raises(KeyboardInterrupt):
+        made.make("test")
+    assert not made.has("")
+
+
+@pytest.mark.parametrize("stamp", ["", "{}", '["", "of another time"]'])
+def test_a_damaged_stamp_counts_as_none(stamp: str, made: Offline) -> None:
+    (made.folder / "made-for.json").write_text(stamp, encoding="utf-8")
+    assert not made.has("")
+
+
+def test_a_moved_checkout_asks_for_a_new_one(made: Offline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dev, "ROOT", Path("elsewhere"))
+    assert not made.has("")
+
+
+def test_another_python_asks_for_a_new_one(made: Offline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version", "3.99.0")
+    assert not made.has("")
+
+
+def test_other_pins_ask_for_a_new_one(made: Offline, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "constraints.txt").write_text("pydantic==1.0\n", encoding="utf-8")
+    monkeypatch.setattr(pins, "CONSTRAINTS", tmp_path / "constraints.txt")
+    assert not made.has("")
+
+
+def test_a_python_that_is_gone_asks_for_a_new_one(made: Offline) -> None:
+    made.python.unlink()
+    assert not made.has("")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--database", "x.db"], ["--port", "0"]], ids=" ".join)
+def test_without_a_command_it_is_the_window(arguments: list[str]) -> None:
+    assert dev.opens_window(arguments)
+
+
+@pytest.mark.parametrize("arguments", [["serve"], ["--database", "x.db", "token", "list"], ["--help"]], ids=" ".join)
+def test_a_command_needs_no_window(arguments: list[str]) -> None:
+    assert not dev.opens_window(arguments)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")
+def test_without_a_display_the_window_is_refused_before_anything_is_installed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert dev.main(["run"]) == 1
+    told = capfd.readouterr().err
+    assert "packaging/dev.py run serve" in told
+    assert told.count("\n") == 1
+
+
+def test_wrong_usage_shows_the_usage(capfd: pytest.CaptureFixture[str]) -> None:
+    assert dev.main(["fly"]) == 2
+    assert dev.main([]) == 2
+    assert dev.main(["--help"]) == 0
+    assert capfd.readouterr().err.count("packaging/dev.py test") == 3
+
+
+def test_a_step_that_fails_shows_what_it_said(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(dev.RefusedError, match="This step failed"):
+        dev.call([sys.executable, "-c", "print('no space'); raise SystemExit(3)"])
+    assert "no space" in capfd.readouterr().err
+
+
+def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2))
+    assert dev.main(["run"]) == 1
+    assert capfd.readouterr().err == "PlantDesk needs Python 3.11 or newer; this is 3.9.\n"
+
+
+def test_an_old_python_can_read_it() -> None:
+    source = Path(dev.__file__).read_text(encoding="utf-8")
+    tree = ast.parse(source, feature_version=(3, 7))
+    imported = {name.name.split(".")[0] for node in tree.body if isinstance(node, ast.Import) for name in node.names}
+    assert imported <= sys.stdlib_module_names
+
+
+def test_what_belongs_to_another_python_is_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.getcwd())  # noqa: PTH109 - a value like any
+    dev.call([sys.executable, "-c", "import os; raise SystemExit('PYTHONPATH' in os.environ)"])
