@@ -1,0 +1,274 @@
+"""The order of the rows, as ids: asked for anew when another view is wanted, and kept true while plants come in.
+
+It never waits for the store. The rows before stay until the first ones of a new view are there; plants that arrive
+join at the end where the newest are, and where only the store can tell their place it is asked again in the background.
+"""
+
+from __future__ import annotations
+
+from array import array
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from plantdesk.ui.order_loader import OrderLoader, Request
+from plantdesk.ui.plant_cells import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from plantdesk.store import Store, View
+    from plantdesk.ui.order_edits import Edit
+    from plantdesk.ui.order_loader import Chunk, End, Matched, Refreshed
+
+#: Ids that join are compared with so many that are there: a query may have seen them before they were told.
+_OVERLAP = 20_000
+_SHORTEST_PAUSE_MS = 200
+
+
+class Wanted(NamedTuple):
+    """What is to be shown: the text that is searched, and the column that sorts."""
+
+    text: str = ""
+    column: Column = Column.ADDED
+    descending: bool = True
+
+
+class LiveOrder(QObject):
+    """The ids of a view in their order. Belongs to the GUI thread.
+
+    `replacing` and `replaced(places, live)` stand around an exchange of all rows, where `places` tells the rows of the
+    kept ids and `live` whether it is still the same view; `inserting(first, last)`, `inserted`, `removing(first, last)`
+    and `removed` around lesser changes. `places_found` tells of kept ids in rows that came after an exchange.
+    """
+
+    replacing = Signal()
+    replaced = Signal(object, bool)
+    inserting = Signal(int, int)
+    inserted = Signal()
+    removing = Signal(int, int)
+    removed = Signal()
+    places_found = Signal(object)
+    joined = Signal(object)
+    busy_changed = Signal(bool)
+    counted = Signal()
+    failed = Signal(object)
+
+    def __init__(self, store: Store, kept: Callable[[], frozenset[int]], parent: QObject | None = None) -> None:
+        """Make an order without rows; `kept` is asked before each question which ids' places are to be told."""
+        super().__init__(parent)
+        self.ids: array[int] = array("q")
+        self.total: int | None = None
+        self._kept = kept
+        self._wanted = Wanted()
+        self._request: Request | None = None
+        self._loading = self._busy = self._refreshing = self._outdated = False
+        self._asked_at = 0.0
+        self._met: set[int] = set()  # ids that joined since the store was last asked
+        self._shift = 0  # how many of them stand above the rows that the store told
+        self._late: list[int] = []
+        self._pause = QTimer(self, singleShot=True, interval=_SHORTEST_PAUSE_MS)
+        self._pause.timeout.connect(self._refresh)
+        self._loader = OrderLoader(store, self)
+        self._loader.chunk_loaded.connect(self._on_chunk_loaded)
+        self._loader.ended.connect(self._on_ended)
+        self._loader.refreshed.connect(self._on_refreshed)
+        self._loader.matched.connect(self._on_matched)
+        self._loader.failed.connect(self._on_failed)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows of the view are here."""
+        return self._request is not None and not self._loading
+
+    @property
+    def busy(self) -> bool:
+        """Whether the rows are still those of the view before."""
+        return self._busy
+
+    def ask(self, wanted: Wanted) -> None:
+        """Load another view, or the same one again."""
+        number = self._request.number + 1 if self._request is not None else 1
+        self._wanted = wanted
+        self._request = Request(number, _view(wanted), self._kept())
+        self._loading, self._refreshing, self._outdated = True, False, False
+        self._late.clear()
+        self._start_counting()
+        self._pause.stop()
+        self._set_busy(busy=True)
+        self._loader.load(self._request)
+
+    def add(self, ids: list[int]) -> None:
+        """Bring in plants that the store has got, in the order in which they came."""
+        if self.total is not None:
+            self.total += len(ids)
+        self._place(ids)
+
+    def refresh_later(self) -> None:
+        """Compare with the store soon; under steady change the pauses are longer than the questions."""
+        self._outdated = True
+        if not (self._loading or self._refreshing or self._pause.isActive()):
+            self._pause.start()
+
+    def close(self) -> None:
+        """End the thread; nothing is told after that."""
+        self._pause.stop()
+        self._loader.close()
+
+    @Slot(object)
+    def _on_chunk_loaded(self, chunk: Chunk) -> None:
+        if not self._is_current(chunk.number):
+            return
+        if chunk.start == 0:
+            self._start_counting()
+            self._replace(chunk.ids, chunk.places, live=False)
+            self._place_late()
+            return
+        ids = _without(chunk.ids, self._met)
+        self._insert(len(self.ids), ids)
+        self._tell_places(chunk.places)
+
+    @Slot(object)
+    def _on_ended(self, end: End) -> None:
+        if not self._is_current(end.number):
+            return
+        if self._busy:  # there was no chunk: no plant is in the view
+            self._replace(array("q"), {}, live=False)
+        self._loading = False
+        self._settle(end.total)
+
+    @Slot(object)
+    def _on_refreshed(self, refreshed: Refreshed) -> None:
+        if not (self._is_current(refreshed.number) and self._refreshing):
+            return
+        self._refreshing = False
+        took_ms = round((monotonic() - self._asked_at) * 1000)
+        self._pause.setInterval(max(_SHORTEST_PAUSE_MS, 2 * took_ms))
+        if refreshed.edits is not None:
+            self._edit(refreshed.edits)
+        else:
+            ids = self.ids[: self._shift] + _without(refreshed.ids, self._met)
+            self._replace(ids, refreshed.places, live=True)
+        self.total = refreshed.total
+        self._settle(refreshed.total)
+
+    @Slot(object)
+    def _on_matched(self, matched: Matched) -> None:
+        if self._is_current(matched.number):
+            self._join(matched.ids)
+            self.counted.emit()
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self._refreshing = False
+        self._set_busy(busy=False)
+        self.failed.emit(error)
+
+    @Slot()
+    def _refresh(self) -> None:
+        if self._request is None or self._loading or self._refreshing:
+            return
+        self._refreshing, self._outdated = True, False
+        self._asked_at = monotonic()
+        self._start_counting()
+        self._loader.refresh(self._request._replace(kept=self._kept()), self.ids[:])
+
+    def _settle(self, total: int) -> None:
+        """Take stock after a question was answered in full."""
+        if not self._wanted.text:
+            self.total = len(self.ids)
+        elif self.total is None:
+            self.total = total
+        self._place_late()
+        if self._outdated:
+            self.refresh_later()
+        self.counted.emit()
+
+    def _place(self, ids: list[int]) -> None:
+        """Find the place of new ids: at an end when the order is that of arrival, else the store is asked again."""
+        if self._request is None:
+            return
+        by_arrival, at_top = self._wanted.column is Column.ADDED, self._wanted.descending
+        if (self._loading or self._refreshing) and (self._busy or not (by_arrival and at_top)):
+            self._late.extend(ids)
+        elif not by_arrival:
+            self.refresh_later()
+        elif self._wanted.text:
+            self._loader.match(self._request, ids)
+        else:
+            self._join(ids)
+
+    def _place_late(self) -> None:
+        late, self._late = self._late, []
+        if late:
+            self._place(late)
+
+    def _join(self, ids: list[int]) -> None:
+        """Put ids to the end of the rows where the newest are."""
+        at_top = self._wanted.descending
+        known = set(self.ids[:_OVERLAP] if at_top else self.ids[-_OVERLAP:])
+        new = array("q", [plant_id for plant_id in ids if plant_id not in known])
+        if not new:
+            return
+        self._met.update(new)
+        if at_top:
+            new.reverse()
+            self._shift += len(new)
+        self._insert(0 if at_top else len(self.ids), new)
+        self.joined.emit(new)
+
+    def _edit(self, edits: list[Edit]) -> None:
+        for edit in reversed(edits):
+            row = edit.row + self._shift
+            self._remove(row, edit.removed)
+            self._insert(row, _without(edit.inserted, self._met))
+
+    def _insert(self, row: int, ids: array[int]) -> None:
+        if ids:
+            self.inserting.emit(row, row + len(ids) - 1)
+            self.ids[row:row] = ids
+            self.inserted.emit()
+
+    def _remove(self, row: int, count: int) -> None:
+        if count:
+            self.removing.emit(row, row + count - 1)
+            del self.ids[row : row + count]
+            self.removed.emit()
+
+    def _replace(self, ids: array[int], places: dict[int, int], *, live: bool) -> None:
+        self.replacing.emit()
+        self.ids = ids
+        self._set_busy(busy=False)
+        self.replaced.emit(self._true_places(places), live)
+
+    def _tell_places(self, places: dict[int, int]) -> None:
+        if places:
+            self.places_found.emit(self._true_places(places))
+
+    def _true_places(self, places: dict[int, int]) -> dict[int, int]:
+        """Return the places with what joined above them, leaving out those that cannot be told."""
+        moved = {plant_id: row + self._shift for plant_id, row in places.items()}
+        return {plant_id: row for plant_id, row in moved.items() if self.ids[row : row + 1] == array("q", [plant_id])}
+
+    def _start_counting(self) -> None:
+        self._met.clear()
+        self._shift = 0
+
+    def _is_current(self, number: int) -> bool:
+        return self._request is not None and self._request.number == number
+
+    def _set_busy(self, *, busy: bool) -> None:
+        if busy is not self._busy:
+            self._busy = busy
+            self.busy_changed.emit(busy)
+
+
+def _without(ids: array[int], met: Collection[int]) -> array[int]:
+    return ids if not met else array("q", [plant_id for plant_id in ids if plant_id not in met])
+
+
+def _view(wanted: Wanted) -> View:
+    from plantdesk.store import Order, View
+
+    return View(wanted.text, Order(wanted.column.name.lower()), wanted.descending)

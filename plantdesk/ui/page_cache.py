@@ -1,0 +1,99 @@
+"""The rows that were looked at lately, by id; those that are missing are read in a thread."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from plantdesk.ui.reader_thread import ReaderThread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from plantdesk.records import PlantRow
+    from plantdesk.store import Reader, Store
+    from plantdesk.ui.reader_thread import Run
+
+_MOST_ROWS = 8000
+#: A name may be a megabyte long: rows here hold no more than a cell and its tool tip can show.
+LONGEST_TEXT = 600
+#: While somebody drags the scroll bar, only the newest pages are still worth reading.
+_PAGES_WAITING = 6
+
+
+class PageCache(QObject):
+    """Rows by id. Belongs to the GUI thread; `loaded` tells that rows asked for have come."""
+
+    loaded = Signal()
+    failed = Signal(object)
+    _rows_read = Signal(object, object)
+
+    def __init__(self, store: Store, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: dict[int, PlantRow | None] = {}
+        self._expired: set[int] = set()
+        self._waiting: deque[Sequence[int]] = deque(maxlen=_PAGES_WAITING)
+        self._rows_read.connect(self._on_rows_read)
+        self._thread = ReaderThread("plant pages", store, self.failed.emit)
+
+    def row(self, plant_id: int) -> PlantRow | None:
+        """Return a row if it is here, its texts cut short; perhaps an outdated one until the new one is read."""
+        return self._rows.get(plant_id)
+
+    def lacks(self, plant_id: int) -> bool:
+        """Whether the row has to be asked for. A row that the store no longer has counts as here."""
+        return plant_id not in self._rows or plant_id in self._expired
+
+    def ask(self, ids: Sequence[int]) -> None:
+        """Read the rows of `ids` in the background. When too many pages wait, the oldest are dropped."""
+        self._waiting.append(ids)
+        self._thread.submit(self._read)
+
+    def put(self, rows: Iterable[PlantRow]) -> None:
+        """Take in rows that are known already."""
+        for row in rows:
+            self._set(row.id, _cut(row))
+        self._trim()
+
+    def expire(self) -> None:
+        """Read every row again when it is next looked at: it may have changed."""
+        self._expired = set(self._rows)
+
+    def close(self) -> None:
+        """End the thread; nothing is told after that."""
+        self._thread.close()
+
+    def _read(self, reader: Reader, _run: Run) -> None:
+        try:
+            ids = self._waiting.pop()
+        except IndexError:  # a page was dropped, its job was not
+            return
+        self._rows_read.emit(ids, {plant_id: _cut(row) for plant_id, row in reader.rows(ids).items()})
+
+    @Slot(object, object)
+    def _on_rows_read(self, ids: Sequence[int], rows: dict[int, PlantRow]) -> None:
+        for plant_id in ids:
+            self._set(plant_id, rows.get(plant_id))
+        self._trim()
+        self.loaded.emit()
+
+    def _set(self, plant_id: int, row: PlantRow | None) -> None:
+        self._rows.pop(plant_id, None)  # so that it counts as the newest
+        self._rows[plant_id] = row
+        self._expired.discard(plant_id)
+
+    def _trim(self) -> None:
+        """Forget what was read longest ago."""
+        while len(self._rows) > _MOST_ROWS:
+            plant_id = next(iter(self._rows))
+            del self._rows[plant_id]
+            self._expired.discard(plant_id)
+
+
+def _cut(row: PlantRow) -> PlantRow:
+    if len(row.name) <= LONGEST_TEXT and len(row.tag or "") <= LONGEST_TEXT:
+        return row
+    tag = row.tag[:LONGEST_TEXT] if row.tag is not None else None
+    return row._replace(name=row.name[:LONGEST_TEXT], tag=tag)

@@ -1,0 +1,103 @@
+"""A thread with one read connection, on which the window's questions to the store are answered."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from typing import TYPE_CHECKING
+
+from plantdesk.errors import PlantDeskError, StoreUnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.store import Reader, Store
+
+    Job = Callable[[Reader, "Run"], None]
+
+_log = logging.getLogger(__name__)
+
+
+class Run:
+    """One run of a job. The job looks at `cancelled` between its questions: an interrupt may fall between two."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+
+
+class ReaderThread:
+    """Runs jobs one after the other. The jobs tell their results by signals: nothing of Qt is touched here."""
+
+    def __init__(self, name: str, store: Store, failed: Callable[[PlantDeskError], None]) -> None:
+        """Start the thread; `failed` is called on it with what a job raised."""
+        self._store = store
+        self._failed = failed
+        self._changed = threading.Condition()
+        self._jobs: deque[Job] = deque()
+        self._run = Run()
+        self._reader: Reader | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Job) -> None:
+        """Run `job` after those that wait."""
+        with self._changed:
+            self._jobs.append(job)
+            self._changed.notify()
+
+    def submit_alone(self, job: Job) -> None:
+        """Run `job` instead of those that wait and of the one that runs."""
+        with self._changed:
+            self._cancel()
+            self._jobs.append(job)
+            self._changed.notify()
+
+    def close(self) -> None:
+        """End the running job and the thread. May be called again."""
+        with self._changed:
+            self._closed = True
+            self._cancel()
+            self._changed.notify()
+        self._thread.join()
+
+    def _cancel(self) -> None:
+        # Under the lock that also hands out jobs, so that an interrupt never meets a later job.
+        self._jobs.clear()
+        self._run.cancelled = True
+        if self._reader is not None:
+            self._reader.interrupt()
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            self._perform(job)
+        with self._changed:
+            reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.close()
+
+    def _next(self) -> Job | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._jobs or self._closed)
+            self._run = Run()
+            return None if self._closed else self._jobs.popleft()
+
+    def _perform(self, job: Job) -> None:
+        run = self._run
+        try:
+            job(self._open(), run)
+        except InterruptedError:
+            pass
+        except PlantDeskError as error:
+            self._failed(error)
+        except Exception:  # noqa: BLE001 - the top of a thread: a defect must not end it silently
+            _log.exception("A job of %s failed", self._thread.name)
+            self._failed(StoreUnreachableError("The plants cannot be read. PlantDesk's log has the cause."))
+
+    def _open(self) -> Reader:
+        if self._reader is None:
+            reader = self._store.reader()
+            with self._changed:
+                self._reader = reader
+        return self._reader
