@@ -39,7 +39,8 @@ class Store:
         """Add one plant; the Future is done when the plant is durable.
 
         The same plant again changes nothing and gives the row that is there, so that a script may retry; only a person
-        at the form is told that the id is taken. The Future's exceptions are IdTakenError, TokenRefusedError (the source's token is no longer valid) and StoreError.
+        at the form is told that the id is taken. The Future's exceptions are IdTakenError, TokenRefusedError (the
+        source's token is no longer valid) and StoreError.
         """
         added: Future[PlantRow] = Future()
 

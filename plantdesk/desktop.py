@@ -1,0 +1,218 @@
+"""Root of the window program: puts store, server and window together, and closes them in the right order.
+
+The window shows first; store and server, whose libraries take most of the start, come behind it on another thread.
+Closing: nothing is told to the window any more, the server answers what is due, the store writes what waits.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import socket
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
+from PySide6.QtWidgets import QApplication
+
+from plantdesk import __version__, logs, paths
+from plantdesk.errors import PlantDeskError
+from plantdesk.server_state import Off
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.single_window import SingleWindow
+from plantdesk.ui.theme import Theme, ThemeMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from plantdesk.api.server import Server
+    from plantdesk.server_state import ServerState
+    from plantdesk.store import Store
+
+#: The name of the desktop entry: without it Wayland shows no icon.
+DESKTOP_ID = "io.github.plantdesk.PlantDesk"
+
+
+class Desktop(QObject):
+    """One run of the window program with one store at a time. It is the window's `ServerControl`, too."""
+
+    def __init__(self, app: QApplication, database: Path, port: int | None) -> None:
+        super().__init__()
+        self._app = app
+        self._database = database.absolute()
+        self._preferences = Preferences(paths.settings_file())
+        self._port = self._preferences.settings.port if port is None else port
+        settings = self._preferences.settings
+        self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
+        self._bridge = Bridge()
+        self._single = SingleWindow(self._database, paths.data_folder())
+        self._store: Store | None = None
+        self._server: Server | None = None
+        self._unsubscribe: list[Callable[[], None]] = []
+        self._window: MainWindow | None = None
+
+    # --- what the window needs of the server ---
+
+    @property
+    def state(self) -> ServerState:
+        """What the server is doing now."""
+        return Off() if self._server is None else self._server.state
+
+    def turn_on(self, port: int) -> None:
+        """Begin to serve on `port`, without waiting; it is the port of the next start as well."""
+        self._port = port
+        self._preferences.change(port=port, api_enabled=True)
+        self._start_server()
+
+    def turn_off(self) -> None:
+        """Stop to serve, without waiting; it stays off at the next start."""
+        self._preferences.change(api_enabled=False)
+        if self._server is not None:
+            self._bridge.run(self._server.stop)
+
+    # --- running ---
+
+    def run(self) -> int:
+        """Show the window, and return the exit code when it is closed."""
+        if not self._single.take():
+            if not self._single.raise_other():
+                raise StuckWindowError
+            return 0
+        window = self._window = MainWindow(self._theme, self._bridge, self._preferences, self)
+        window.file_chosen.connect(self._on_file_chosen)
+        window.try_again_wanted.connect(self._open_store)
+        self._single.raise_wanted.connect(window.show_in_front)
+        window.show()
+        QTimer.singleShot(0, self._open_store)
+        with _quitting_on_signals(self._app):
+            code = self._app.exec()
+        self._close()
+        return code
+
+    @Slot()
+    def _open_store(self) -> None:
+        path = self._database
+
+        def open_store() -> Store:
+            from plantdesk.store import Store
+
+            return Store(path)
+
+        self._bridge.follow(self._bridge.run(open_store), self._on_opened, self._on_not_opened)
+
+    def _on_opened(self, store: Store) -> None:
+        self._store = store
+        self._unsubscribe.append(store.subscribe(self._bridge.tell_changes))
+        if self._window is not None:
+            self._window.set_store(store, named=store.path != paths.database_file())
+        self._bridge.follow(self._bridge.run(self._made_server), self._on_server_made)
+
+    def _on_not_opened(self, error: Exception) -> None:
+        if not isinstance(error, PlantDeskError):
+            raise error
+        if self._window is not None:
+            self._window.show_no_store(str(error))
+
+    def _made_server(self) -> Server:
+        from plantdesk.api.server import Server
+
+        if self._store is None:
+            raise RuntimeError("a server needs a store")
+        return Server(self._store, runtime_file=paths.runtime_file())
+
+    def _on_server_made(self, server: Server) -> None:
+        self._server = server
+        self._unsubscribe.append(server.subscribe(self._bridge.tell_server_state))
+        if self._preferences.settings.api_enabled:
+            self._start_server()
+        _calm_collector()
+
+    def _start_server(self) -> None:
+        server, port = self._server, self._port
+        if server is not None:
+            self._bridge.run(lambda: server.start(port))
+
+    @Slot(str)
+    def _on_file_chosen(self, name: str) -> None:
+        """Open another file: in a fresh start of the place that only one window may have for it."""
+        self._single.release()
+        self._database = Path(name)
+        self._single = SingleWindow(self._database, paths.data_folder())
+        if self._single.take():
+            if self._window is not None:
+                self._single.raise_wanted.connect(self._window.show_in_front)
+            self._open_store()
+        elif self._single.raise_other():
+            self._app.quit()
+
+    # --- closing ---
+
+    def _close(self) -> None:
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        if self._window is not None:
+            self._window.release_store()
+        if self._server is not None:
+            self._server.stop()
+        self._bridge.close()
+        if self._store is not None:
+            self._store.close()
+        self._single.release()
+
+
+class StuckWindowError(PlantDeskError):
+    """Another process has the window of this store, but does not answer."""
+
+    def __init__(self) -> None:
+        super().__init__("PlantDesk is already open with these plants, but does not answer. End it, then try again.")
+
+
+def run(database: Path, port: int | None) -> int:
+    """Open the window and return the exit code when it is closed; after `display.prepare`.
+
+    Raises StuckWindowError, and FolderUnusableError where PlantDesk cannot keep its files.
+    """
+    with logs.writing_to(paths.log_folder() / "plantdesk.log"):
+        app = QApplication(sys.argv[:1])
+        app.setApplicationName("PlantDesk")
+        app.setApplicationVersion(__version__)
+        app.setDesktopFileName(DESKTOP_ID)
+        return Desktop(app, database, port).run()
+
+
+@contextmanager
+def _quitting_on_signals(app: QApplication) -> Iterator[None]:
+    """Let SIGTERM and Ctrl+C close the program as a person would.
+
+    Python runs signal handlers only between two of its instructions, and Qt's loop has none: the wake-up socket does.
+    """
+    woken, waking = socket.socketpair()
+    woken.setblocking(False)
+    waking.setblocking(False)
+    notifier = QSocketNotifier(woken.fileno(), QSocketNotifier.Type.Read)
+    notifier.activated.connect(app.quit)
+    before = signal.set_wakeup_fd(waking.fileno())
+    handlers = {number: signal.signal(number, _wake_only) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        notifier.setEnabled(False)
+        woken.close()
+        waking.close()
+
+
+def _wake_only(_number: int, _frame: object) -> None:
+    """Leave it to the wake-up socket."""
+
+
+def _calm_collector() -> None:
+    """Take what the start has made out of the garbage collector's sight: a full collection costs 20 to 30 ms."""
+    gc.collect()
+    gc.freeze()

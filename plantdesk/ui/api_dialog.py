@@ -1,0 +1,185 @@
+"""API access: whether other programs may add plants, on which port, with which tokens, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from plantdesk.server_state import Failed, Off, On, Starting
+from plantdesk.ui.message_line import MessageLine, Tone
+from plantdesk.ui.metrics import XL, XXL, M, S
+from plantdesk.ui.snippet_panel import SnippetPanel
+from plantdesk.ui.token_panel import TokenPanel
+
+if TYPE_CHECKING:
+    from plantdesk.server_state import ServerState
+    from plantdesk.store import Reader, Store
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.questions import Questions
+    from plantdesk.ui.server_control import ServerControl
+    from plantdesk.ui.theme import Theme
+
+_LARGEST_PORT = 65535
+_PORT_WIDTH = 90
+
+
+class ApiDialog(QDialog):
+    """Changes apply at once; there is nothing to confirm, only to close."""
+
+    def __init__(  # noqa: PLR0913, PLR0917  it brings together what the window has: look, news, store, questions, server
+        self,
+        theme: Theme,
+        bridge: Bridge,
+        store: Store,
+        questions: Questions,
+        server: ServerControl,
+        port: int,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("API access"))
+        self._server = server
+        self._questions = questions
+        self._plant_id = 1
+        self._on_box = QCheckBox(self.tr("&Accept plants from other programs"))
+        self._port_edit = QLineEdit(str(port), maxLength=5)
+        self._port_edit.setFixedWidth(_PORT_WIDTH)
+        self._state_line = MessageLine(theme)
+        self._tokens = TokenPanel(theme, bridge, store.tokens)
+        self._snippets = SnippetPanel(theme)
+        self._close_button = QPushButton(self.tr("Close"))
+        self._close_button.setAutoDefault(False)
+        self._lay_out()
+        self._on_box.clicked.connect(self._on_switched)
+        self._port_edit.editingFinished.connect(self._on_port_entered)
+        self._tokens.token_made.connect(self._snippets.set_token)
+        self._close_button.clicked.connect(self.accept)
+        bridge.server_changed.connect(self._show_server)
+        bridge.changed.connect(self._on_changed)
+        self._show_server(server.state)
+        self._tokens.refresh()
+        self._ask_next_id()
+
+    @Slot()
+    def focus_port(self) -> None:
+        """Put the cursor into the port, which is to be changed."""
+        self._port_edit.setFocus()
+        self._port_edit.selectAll()
+
+    # --- the server ---
+
+    @Slot(object)
+    def _show_server(self, state: ServerState) -> None:
+        self._on_box.setChecked(not isinstance(state, Off))
+        if isinstance(state, On):
+            self._port_edit.setText(str(state.port))
+            self._state_line.show_message(Tone.HINT, self.tr("On at {url}").format(url=state.url))
+        elif isinstance(state, Failed):
+            free = getattr(state.error, "free_port", None)
+            ways_on = [] if free is None else [(self.tr("Use port {port}").format(port=free), self._use_free_port)]
+            self._state_line.show_message(Tone.WARNING, str(state.error), *ways_on)
+        else:
+            text = self.tr("Starting…") if isinstance(state, Starting) else self.tr("Off: no program can add plants.")
+            self._state_line.show_message(Tone.HINT, text)
+        self._show_example()
+
+    @Slot(bool)
+    def _on_switched(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
+        port = self._port()
+        if on and port is not None:
+            self._server.turn_on(port)
+        elif not on:
+            self._server.turn_off()
+
+    @Slot()
+    def _on_port_entered(self) -> None:
+        port, state = self._port(), self._server.state
+        if port is not None and not isinstance(state, Off) and not (isinstance(state, On) and state.port == port):
+            self._server.turn_on(port)
+
+    @Slot()
+    def _use_free_port(self) -> None:
+        state = self._server.state
+        free = getattr(state.error, "free_port", None) if isinstance(state, Failed) else None
+        if free is not None:
+            self._port_edit.setText(str(free))
+            self._server.turn_on(free)
+
+    def _port(self) -> int | None:
+        text = self._port_edit.text().strip()
+        valid = text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST_PORT
+        self._port_edit.setProperty("fault", str(not valid).lower())
+        self._port_edit.style().polish(self._port_edit)
+        if not valid:
+            self._state_line.show_message(Tone.ERROR, self.tr("A port is a whole number from 1 to 65535."))
+        return int(text) if valid else None
+
+    # --- the example ---
+
+    def _show_example(self) -> None:
+        state = self._server.state
+        address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._port_edit.text()}"
+        self._snippets.set_example(address, self._plant_id)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._tokens.refresh()
+        self._ask_next_id()
+
+    def _ask_next_id(self) -> None:
+        self._questions.ask(_next_free_id, self._on_next_id)
+
+    def _on_next_id(self, plant_id: int) -> None:
+        self._plant_id = plant_id
+        self._show_example()
+
+    # --- inside ---
+
+    def _lay_out(self) -> None:
+        about = QLabel(
+            self.tr(
+                "Let other programs add plants while PlantDesk is open. Only programs on this computer can connect."
+            )
+        )
+        about.setProperty("tone", "muted")
+        about.setWordWrap(True)
+        port_label = QLabel(self.tr("&Port"))
+        port_label.setBuddy(self._port_edit)
+        switch = QHBoxLayout()
+        switch.setSpacing(S)
+        switch.addWidget(self._on_box)
+        switch.addStretch(1)
+        switch.addWidget(port_label)
+        switch.addWidget(self._port_edit)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self._close_button)
+        line = QFrame()
+        line.setFrameShape(QFrame.Shape.NoFrame)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XXL, XL, XXL, XL)
+        layout.setSpacing(M)
+        layout.addWidget(about)
+        layout.addLayout(switch)
+        layout.addWidget(self._state_line)
+        layout.addWidget(self._tokens, 1)
+        layout.addWidget(self._snippets)
+        layout.addLayout(foot)
+        self.resize(720, 720)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+
+def _next_free_id(reader: Reader) -> int:
+    return reader.next_free_id()

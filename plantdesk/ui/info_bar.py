@@ -1,0 +1,111 @@
+"""A bar between form and table for a state that lasts: what is so, what it means, and the ways on."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from plantdesk.ui.metrics import XS, L, M, S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.ui.theme import Theme
+
+_ICON = 20
+
+
+class BarKind(Enum):
+    """What a bar is about; the value is its colour in the style sheet, and its icon."""
+
+    INFO = ("info", "info")
+    WARNING = ("warning", "triangle-alert")
+    ERROR = ("error", "circle-alert")
+
+
+class InfoBar(QFrame):
+    """Hidden until `show_state`. It pushes down what is below it and never lies over anything."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._kind = BarKind.INFO
+        self._icon = QLabel()
+        self._icon.setFixedSize(_ICON, _ICON)
+        self._title = QLabel()
+        self._title.setProperty("role", "strong")
+        self._text = QLabel()
+        for label in (self._title, self._text):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._close_button = QToolButton()
+        self._close_button.setToolTip(self.tr("Close this message"))
+        self._close_button.setAccessibleName(self.tr("Close this message"))
+        self._close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        theme.icons.put_on(self._close_button, "x")
+        self._close_button.setIconSize(QSize(16, 16))
+        self._close_button.clicked.connect(self.hide)
+        self._buttons: list[QPushButton] = []
+        self._layout = self._laid_out()
+        theme.changed.connect(self._paint_icon)
+        self.hide()
+
+    @property
+    def title(self) -> str:
+        """What is so."""
+        return self._title.text()
+
+    @property
+    def text(self) -> str:
+        """What it means."""
+        return self._text.text()
+
+    def show_state(
+        self, kind: BarKind, title: str, text: str, *ways_on: tuple[str, Callable[[], object]], lasting: bool = False
+    ) -> None:
+        """Show a state with a button for each way on; a `lasting` one has no button to close it."""
+        self._kind = kind
+        self.setProperty("bar", kind.value[0])
+        self.style().polish(self)
+        self._title.setText(title)
+        self._text.setText(text)
+        self._paint_icon()
+        self._replace_buttons(ways_on)
+        self._close_button.setVisible(not lasting)
+        self.setAccessibleName(title)
+        self.show()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {text}"))
+
+    def _laid_out(self) -> QHBoxLayout:
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self._title)
+        texts.addWidget(self._text)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(L, M, S + XS, M)
+        layout.setSpacing(S)
+        layout.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(texts, 1)
+        layout.addWidget(self._close_button)
+        return layout
+
+    def _replace_buttons(self, ways_on: tuple[tuple[str, Callable[[], object]], ...]) -> None:
+        for button in self._buttons:
+            self._layout.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self._buttons = []
+        for place, (label, action) in enumerate(ways_on, start=2):
+            button = QPushButton(label)
+            button.clicked.connect(action)
+            self._layout.insertWidget(place, button)
+            self._buttons.append(button)
+
+    @Slot()
+    def _paint_icon(self) -> None:
+        tone, icon = self._kind.value
+        self._icon.setPixmap(self._theme.icons.pixmap(icon, tone, _ICON, self.devicePixelRatioF()))

@@ -1,0 +1,349 @@
+"""The window: form above, plants below, the truth about the server at the bottom. It puts the parts together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox, QVBoxLayout, QWidget
+
+from plantdesk import __version__, paths, resources
+from plantdesk.server_state import Failed, On, PortTakenError
+from plantdesk.ui.api_dialog import ApiDialog
+from plantdesk.ui.info_bar import BarKind, InfoBar
+from plantdesk.ui.menus import Menus
+from plantdesk.ui.metrics import L, M
+from plantdesk.ui.override import override
+from plantdesk.ui.plant_browser import PlantBrowser
+from plantdesk.ui.plant_entry import PlantEntry
+from plantdesk.ui.plant_form import PlantForm
+from plantdesk.ui.questions import Questions
+from plantdesk.ui.shortcuts_dialog import ShortcutsDialog
+from plantdesk.ui.snippets import Language, snippet
+from plantdesk.ui.status_line import StatusLine
+from plantdesk.ui.theme import ThemeMode
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QKeyEvent
+
+    from plantdesk.records import Changes, PlantRow, TokenRow
+    from plantdesk.server_state import ServerState
+    from plantdesk.store import Reader, Store
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.preferences import Preferences
+    from plantdesk.ui.server_control import ServerControl
+    from plantdesk.ui.theme import Theme
+
+_SMALLEST = QSize(640, 420)
+_TEXT_STEP = 1.1
+
+
+class MainWindow(QMainWindow):
+    """Shows at once; the store comes later, by `set_store`, and the server's states by the bridge."""
+
+    file_chosen = Signal(str)
+    try_again_wanted = Signal()
+
+    def __init__(self, theme: Theme, bridge: Bridge, preferences: Preferences, server: ServerControl) -> None:
+        super().__init__()
+        self._theme = theme
+        self._bridge = bridge
+        self._preferences = preferences
+        self._server = server
+        self._store: Store | None = None
+        self._questions: Questions | None = None
+        self._form = PlantForm(theme)
+        self._entry = PlantEntry(self._form, bridge, self)
+        self._bar = InfoBar(theme)
+        self._browser = PlantBrowser(theme)
+        self._status = StatusLine(theme)
+        self._menus = Menus(self.menuBar(), theme.mode, self)
+        self.setWindowTitle("PlantDesk")
+        self.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
+        self.setMinimumSize(_SMALLEST)
+        self._lay_out()
+        self._connect_parts()
+        self._connect_menus()
+        self._restore_size()
+        self._form.focus_name()
+
+    # --- the store ---
+
+    def set_store(self, store: Store, *, named: bool) -> None:
+        """Show the plants of a store; its file stands in the title when the person `named` it."""
+        self._store = store
+        self._questions = Questions(self._bridge, store)
+        self.setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
+        self._bar.hide()
+        self._browser.set_store(store)
+        self._entry.set_store(store, self._questions)
+        self._ask_tokens()
+
+    def show_no_store(self, reason: str) -> None:
+        """Say why the file cannot be opened, and the ways on; what is typed stays."""
+        self._browser.show_trouble()
+        self._bar.show_state(
+            BarKind.ERROR,
+            self.tr("Your plants could not be opened"),
+            reason,
+            (self.tr("Try again"), self.try_again_wanted.emit),
+            (self.tr("Choose another file…"), self.choose_file),
+            lasting=True,
+        )
+
+    @Slot()
+    def choose_file(self) -> None:
+        """Let the person name another file, there already or new."""
+        name, _ = QFileDialog.getSaveFileName(
+            self,
+            self.tr("Choose a plant store, or name a new one"),
+            str(paths.data_folder()),
+            self.tr("Plant stores (*.db)"),
+            options=QFileDialog.Option.DontConfirmOverwrite,
+        )
+        if name:
+            self.file_chosen.emit(name)
+
+    def release_store(self) -> None:
+        """Let go of the store before it is closed; nothing reads it after this."""
+        self._browser.close_store()
+        self._entry.forget_store()
+        if self._questions is not None:
+            self._questions.close()
+
+    # --- what a person wants ---
+
+    @Slot()
+    def open_api_access(self) -> ApiDialog | None:
+        """Open the dialog of tokens, port and examples; nothing without a store."""
+        if self._store is None or self._questions is None:
+            return None
+        port = self._preferences.settings.port
+        dialog = ApiDialog(self._theme, self._bridge, self._store, self._questions, self._server, port, self)
+        dialog.open()
+        return dialog
+
+    @Slot()
+    def show_in_front(self) -> None:
+        """Come to the front, as far as the desktop allows it."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self._step_back()
+        elif event.key() == Qt.Key.Key_F6:
+            self._go_round(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def closeEvent(self, event: QCloseEvent) -> None:
+        maximized = self.isMaximized()
+        size = self.normalGeometry().size() if maximized else self.size()
+        window = {"width": size.width(), "height": size.height(), "maximized": maximized}
+        self._preferences.change(window=window)
+        super().closeEvent(event)
+
+    # --- news ---
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        self._browser.apply(changes)
+        self._status.show_changes(changes)
+        if changes.tokens:
+            self._ask_tokens()
+
+    @Slot(object)
+    def _on_server_changed(self, state: ServerState) -> None:
+        self._menus.show_server(on=isinstance(state, On))
+        if isinstance(state, Failed):
+            self._show_server_trouble(state)
+        elif self._bar.property("about") == "server":
+            self._bar.hide()
+
+    def _show_server_trouble(self, state: Failed) -> None:
+        if not isinstance(state.error, PortTakenError):
+            return  # the status line has it, with “Try again”
+        free = state.error.free_port
+
+        def use_free_port() -> None:
+            self._server.turn_on(free or 0)
+
+        ways_on = [] if free is None else [(self.tr("Use port {port}").format(port=free), use_free_port)]
+        self._bar.show_state(
+            BarKind.WARNING,
+            self.tr("API is off: port {port} is in use").format(port=state.port),
+            self.tr("Another program is using this port. Plants can still be added here."),
+            *ways_on,
+            (self.tr("Choose…"), self._choose_port),
+        )
+        self._bar.setProperty("about", "server")
+
+    @Slot()
+    def _choose_port(self) -> None:
+        dialog = self.open_api_access()
+        if dialog is not None:
+            dialog.focus_port()
+
+    def _ask_tokens(self) -> None:
+        if self._store is not None:
+            self._bridge.follow(self._bridge.run(self._store.tokens.list), self._on_tokens, self._on_no_tokens)
+
+    def _on_tokens(self, rows: list[TokenRow]) -> None:
+        self._status.show_tokens(any_there=bool(rows))
+
+    def _on_no_tokens(self, _error: Exception) -> None:
+        """Leave the line as it is."""
+
+    @Slot(object)
+    def _on_plant_added(self, row: PlantRow) -> None:
+        self._browser.reveal_added(row.id)
+
+    # --- slots of the menus ---
+
+    @Slot(str)
+    def _set_theme(self, mode: str) -> None:
+        self._theme.set_mode(ThemeMode(mode))
+        self._preferences.change(theme=mode)
+
+    @Slot()
+    def _enlarge_text(self) -> None:
+        self._set_text_scale(self._theme.text_scale * _TEXT_STEP)
+
+    @Slot()
+    def _reduce_text(self) -> None:
+        self._set_text_scale(self._theme.text_scale / _TEXT_STEP)
+
+    @Slot()
+    def _restore_text(self) -> None:
+        self._set_text_scale(1.0)
+
+    def _set_text_scale(self, scale: float) -> None:
+        self._theme.set_text_scale(scale)
+        self._preferences.change(text_scale=self._theme.text_scale)
+
+    @Slot(bool)
+    def _keep_tag(self, keep: bool) -> None:  # noqa: FBT001  Qt's signal
+        self._entry.keep_tag = keep
+
+    @Slot(bool)
+    def _switch_api(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
+        if on:
+            self._turn_on()
+        else:
+            self._server.turn_off()
+
+    @Slot()
+    def _turn_on(self) -> None:
+        self._server.turn_on(self._preferences.settings.port)
+
+    @Slot()
+    def _copy_example(self) -> None:
+        if self._questions is not None:
+            self._questions.ask(_next_free_id, self._copy_example_for)
+
+    def _copy_example_for(self, plant_id: int) -> None:
+        state = self._server.state
+        address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._preferences.settings.port}"
+        QGuiApplication.clipboard().setText(snippet(Language.CURL, address, plant_id))
+
+    @Slot()
+    def _show_shortcuts(self) -> None:
+        ShortcutsDialog(self._menus.actions, self).open()
+
+    @Slot()
+    def _open_data_folder(self) -> None:
+        folder = paths.data_folder() if self._store is None else self._store.path.parent
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+    @Slot()
+    def _show_about(self) -> None:
+        text = self.tr("PlantDesk {version}\n\nKeeps your plants, and takes more of them from your own scripts.")
+        QMessageBox.about(self, self.tr("About PlantDesk"), text.format(version=__version__))
+
+    # --- keys ---
+
+    def _step_back(self) -> None:
+        """Close the message, else clear the search, else go back to Name."""
+        if not self._bar.isHidden() and self._bar.property("about") == "server":
+            self._bar.hide()
+        elif not self._browser.clear_search():
+            self._form.focus_name()
+
+    def _go_round(self, step: int) -> None:
+        parts = [self._form.focus_name, self._browser.focus_search, self._browser.focus_table, self._status.focus_first]
+        widgets: list[QWidget] = [self._form, self._browser.search_area, self._browser.table, self._status]
+        here = next((place for place, widget in enumerate(widgets) if _has_focus(widget)), -step)
+        parts[(here + step) % len(parts)]()
+
+    # --- building ---
+
+    def _lay_out(self) -> None:
+        page = QWidget()
+        inner = QVBoxLayout()
+        inner.setContentsMargins(L, L, L, L)
+        inner.setSpacing(M)
+        inner.addWidget(self._form)
+        inner.addWidget(self._bar)
+        inner.addWidget(self._browser, 1)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(inner, 1)
+        layout.addWidget(self._status)
+        self.setCentralWidget(page)
+
+    def _connect_parts(self) -> None:
+        self._bridge.changed.connect(self._on_changed)
+        self._bridge.server_changed.connect(self._status.show_server)
+        self._bridge.server_changed.connect(self._on_server_changed)
+        self._entry.plant_added.connect(self._on_plant_added)
+        self._entry.plant_wanted.connect(self._browser.show_plant)
+        self._entry.saving_changed.connect(self._status.show_saving)
+        self._browser.api_access_wanted.connect(self.open_api_access)
+        self._browser.selection_counted.connect(self._status.show_selection)
+        self._browser.order_changed.connect(self._menus.show_order)
+        self._status.turn_on_wanted.connect(self._turn_on)
+        self._status.token_wanted.connect(self.open_api_access)
+
+    def _connect_menus(self) -> None:
+        menus = self._menus
+        menus.new_plant_wanted.connect(self._form.focus_name)
+        menus.api_access_wanted.connect(self.open_api_access)
+        menus.close_wanted.connect(self.close)
+        menus.quit_wanted.connect(self.close)
+        menus.find_wanted.connect(self._browser.focus_search)
+        menus.order_wanted.connect(self._browser.set_order)
+        menus.compact_wanted.connect(self._browser.set_compact)
+        menus.keep_tag_wanted.connect(self._keep_tag)
+        menus.top_wanted.connect(self._browser.jump_to_top)
+        menus.theme_wanted.connect(self._set_theme)
+        menus.larger_wanted.connect(self._enlarge_text)
+        menus.smaller_wanted.connect(self._reduce_text)
+        menus.normal_size_wanted.connect(self._restore_text)
+        menus.api_switched.connect(self._switch_api)
+        menus.copy_address_wanted.connect(self._status.copy_address)
+        menus.copy_example_wanted.connect(self._copy_example)
+        menus.shortcuts_wanted.connect(self._show_shortcuts)
+        menus.data_folder_wanted.connect(self._open_data_folder)
+        menus.about_wanted.connect(self._show_about)
+
+    def _restore_size(self) -> None:
+        window = self._preferences.settings.window
+        self.resize(window.width, window.height)
+        if window.maximized:
+            self.setWindowState(Qt.WindowState.WindowMaximized)
+
+
+def _has_focus(widget: QWidget) -> bool:
+    focused = QGuiApplication.focusObject()
+    return isinstance(focused, QWidget) and (focused is widget or widget.isAncestorOf(focused))
+
+
+def _next_free_id(reader: Reader) -> int:
+    return reader.next_free_id()

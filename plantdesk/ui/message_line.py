@@ -1,0 +1,107 @@
+"""One line of message under a form: an icon, a sentence, and perhaps buttons that lead on."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+
+from plantdesk.ui.metrics import XS, S
+from plantdesk.ui.override import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtGui import QResizeEvent
+
+    from plantdesk.ui.theme import Theme
+
+_ICON = 18
+
+
+class Tone(Enum):
+    """What a message is: the tone of its text, and its icon (None: no icon)."""
+
+    HINT = ("muted", None)
+    OK = ("ok", "circle-check")
+    ERROR = ("error", "circle-alert")
+    WARNING = ("warning", "triangle-alert")
+
+
+class MessageLine(QWidget):
+    """Shows the last message until the next one; a screen reader says it when it is not just a hint."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._tone = Tone.HINT
+        self._icon = QLabel()
+        self._icon.setFixedSize(_ICON, _ICON)
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(S)
+        self._layout.addWidget(self._icon)
+        self._layout.addWidget(self._text)
+        self._layout.addStretch(1)
+        self._buttons: list[QPushButton] = []
+        theme.changed.connect(self._paint_icon)
+        self.show_message(Tone.HINT, "")
+
+    @property
+    def text(self) -> str:
+        """The sentence that is shown."""
+        return self._text.text()
+
+    @property
+    def tone(self) -> Tone:
+        """The tone in which it is shown."""
+        return self._tone
+
+    def show_message(self, tone: Tone, text: str, *ways_on: tuple[str, Callable[[], object]]) -> None:
+        """Show a sentence, and a button for each of `ways_on` (its label and what it does)."""
+        self._tone = tone
+        self._text.setText(text)
+        self._text.setProperty("tone", tone.value[0])
+        self._text.style().polish(self._text)
+        self._paint_icon()
+        self._replace_buttons(ways_on)
+        if tone is not Tone.HINT:
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_text()
+
+    def _paint_icon(self) -> None:
+        tone, icon = self._tone.value
+        self._icon.setVisible(icon is not None)
+        if icon is not None:
+            self._icon.setPixmap(self._theme.icons.pixmap(icon, tone, _ICON, self.devicePixelRatioF()))
+
+    def _replace_buttons(self, ways_on: tuple[tuple[str, Callable[[], object]], ...]) -> None:
+        for button in self._buttons:
+            self._layout.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self._buttons = [self._button(label, action) for label, action in ways_on]
+        for place, button in enumerate(self._buttons, start=2):
+            self._layout.insertWidget(place, button)
+        self._fit_text()
+
+    def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
+        button = QPushButton(label)
+        button.setProperty("small", "true")
+        button.clicked.connect(action)
+        return button
+
+    def _fit_text(self) -> None:
+        """Give the sentence its natural width, or what the buttons leave, so that they stand right behind it."""
+        taken = sum(button.sizeHint().width() + S for button in self._buttons)
+        taken += 0 if self._icon.isHidden() else _ICON + S
+        natural = self._text.fontMetrics().horizontalAdvance(self._text.text()) + XS
+        self._text.setFixedWidth(max(min(natural, self.width() - taken), 1))

@@ -1,0 +1,52 @@
+"""Small questions to the store, asked by the window and answered off its thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.store import Reader, Store
+    from plantdesk.ui.bridge import Bridge
+
+_Answer = TypeVar("_Answer")
+
+
+class Questions:
+    """Asks one store, one question after the other, with one reader. Lives on the GUI thread."""
+
+    def __init__(self, bridge: Bridge, store: Store) -> None:
+        self._bridge = bridge
+        self._store = store
+        self._reader: Reader | None = None
+
+    def ask(
+        self,
+        question: Callable[[Reader], _Answer],
+        answered: Callable[[_Answer], object],
+        failed: Callable[[Exception], object] | None = None,
+    ) -> None:
+        """Put a question; `answered` or `failed` is called on the GUI thread."""
+        future = self._bridge.run(lambda: question(self._opened()))
+        self._bridge.follow(future, answered, failed or _leave_it)
+
+    def close(self) -> None:
+        """Close the reader, after the questions already asked."""
+        self._bridge.run(self._close)
+
+    # --- on the worker thread ---
+
+    def _opened(self) -> Reader:
+        if self._reader is None:
+            self._reader = self._store.reader()
+        return self._reader
+
+    def _close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+
+def _leave_it(_error: Exception) -> None:
+    """Do without the answer: the store tells its trouble where a person would lose something by it."""

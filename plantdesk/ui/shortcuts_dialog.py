@@ -1,0 +1,52 @@
+"""The keys, in one list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QPushButton, QWidget
+
+from plantdesk.ui.metrics import XL, XXL, S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QAction
+
+
+class ShortcutsDialog(QDialog):
+    """Lists the keys of the given actions, and those that are no action."""
+
+    def __init__(self, actions: Iterable[QAction], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Keyboard shortcuts"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(XXL, XL, XXL, XL)
+        layout.setHorizontalSpacing(XXL)
+        layout.setVerticalSpacing(S - 2)
+        rows = [*self._of_actions(actions), *self._others()]
+        for place, (keys, meaning) in enumerate(rows):
+            key_label = QLabel(keys)
+            key_label.setProperty("role", "strong")
+            layout.addWidget(key_label, place, 0)
+            layout.addWidget(QLabel(meaning), place, 1)
+        close = QPushButton(self.tr("Close"))
+        close.clicked.connect(self.accept)
+        layout.addWidget(close, len(rows), 1, Qt.AlignmentFlag.AlignTrailing)
+
+    def _of_actions(self, actions: Iterable[QAction]) -> list[tuple[str, str]]:
+        return [(_written(each), each.text().replace("&", "").rstrip("…")) for each in actions if each.shortcuts()]
+
+    def _others(self) -> list[tuple[str, str]]:
+        return [
+            (self.tr("Enter"), self.tr("Add the plant in the form")),
+            ("F6", self.tr("Go to the next part of the window")),
+            (self.tr("Esc"), self.tr("Close the message, clear the search, or go back to Name")),
+        ]
+
+
+def _written(action: QAction) -> str:
+    return ", ".join(each.toString(QKeySequence.SequenceFormat.NativeText) for each in action.shortcuts())

@@ -1,0 +1,83 @@
+"""Ready commands for scripts, one tab a language, each to be copied with one click."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QTabBar, QVBoxLayout, QWidget
+
+from plantdesk.ui.copy_button import CopyButton
+from plantdesk.ui.metrics import S
+from plantdesk.ui.snippets import Language, snippet
+
+if TYPE_CHECKING:
+    from plantdesk.ui.theme import Theme
+
+_LINES = 10
+
+
+class SnippetPanel(QWidget):
+    """Shows the command for an address, the next free id, and the token made last."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._address = ""
+        self._plant_id = 1
+        self._token: str | None = None
+        self._tabs = QTabBar()
+        self._tabs.setDrawBase(False)
+        self._tabs.setAccessibleName(self.tr("Language of the example"))
+        for language in Language:
+            self._tabs.addTab(language.value)
+        self._text = QPlainTextEdit(readOnly=True)
+        self._text.setAccessibleName(self.tr("Example command"))
+        self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._text.setTabChangesFocus(True)
+        self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _LINES + 40)
+        self._copy_button = CopyButton(theme, self.tr("Copy &example"))
+        self._lay_out()
+        self._tabs.currentChanged.connect(self._show_snippet)
+
+    @property
+    def text(self) -> str:
+        """The command that is shown."""
+        return self._text.toPlainText()
+
+    def set_example(self, address: str, plant_id: int) -> None:
+        """Put the server's address and an id that is free into the commands."""
+        self._address, self._plant_id = address, plant_id
+        self._show_snippet()
+
+    @Slot(str)
+    def set_token(self, token: str) -> None:
+        """Put a token into the commands."""
+        self._token = token
+        self._show_snippet()
+
+    def show_language(self, language: Language) -> None:
+        """Turn to the tab of a language."""
+        self._tabs.setCurrentIndex(list(Language).index(language))
+
+    @Slot()
+    def _show_snippet(self) -> None:
+        text = snippet(list(Language)[self._tabs.currentIndex()], self._address, self._plant_id, self._token)
+        self._text.setPlainText(text)
+        self._copy_button.set_content(text)
+
+    def _lay_out(self) -> None:
+        title = QLabel(self.tr("Try it"))
+        title.setProperty("role", "strong")
+        head = QHBoxLayout()
+        head.setSpacing(S)
+        head.addWidget(title)
+        head.addWidget(self._tabs)
+        head.addStretch(1)
+        head.addWidget(self._copy_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        layout.addLayout(head)
+        layout.addWidget(self._text)

@@ -1,0 +1,215 @@
+"""The line at the bottom: the truth about the server, the last plant a program added, and what is selected."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from plantdesk.errors import shortened
+from plantdesk.server_state import Failed, Off, On, PortTakenError, Starting
+from plantdesk.ui.metrics import L, M, S
+from plantdesk.ui.override import override
+from plantdesk.ui.times import ago
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from plantdesk.records import Changes
+    from plantdesk.server_state import ServerState
+    from plantdesk.ui.theme import Theme
+
+_ICON = 18
+#: Milliseconds for which the copy button says that it has copied.
+_COPIED_SHOWN = 1500
+_TICK = 1000
+
+
+class StatusLine(QFrame):
+    """Shows what it is told; asks for the API to be turned on, and for the token dialog."""
+
+    turn_on_wanted = Signal()
+    token_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("strip", "bottom")
+        self.setAccessibleName(self.tr("Status"))
+        self._theme = theme
+        self._state: ServerState = Off()
+        self._has_tokens = True
+        self._last: tuple[str, int] | None = None
+        self._icon = QLabel()
+        self._icon.setFixedSize(_ICON, _ICON)
+        self._word = QLabel()
+        self._address = QLabel()
+        self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._copy_button = self._icon_button()
+        self._turn_on_button = self._button(self.tr("Turn on"))
+        self._token_button = self._button(self.tr("New token…"))
+        self._activity = QLabel()
+        self._activity.setProperty("tone", "muted")
+        self._activity.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._selection = QLabel()
+        self._saved = QLabel(self.tr("Saved"))
+        for label in (self._selection, self._saved):
+            label.setProperty("tone", "muted")
+        self._tick = QTimer(self, interval=_TICK)
+        self._copied = QTimer(self, singleShot=True, interval=_COPIED_SHOWN)
+        self._lay_out()
+        self._connect()
+        self.show_server(Starting(0))
+
+    @property
+    def text(self) -> str:
+        """What the line says of the server."""
+        address = f" {self._address.text()}" if not self._address.isHidden() else ""
+        return self._word.text() + address
+
+    @Slot(object)
+    def show_server(self, state: ServerState) -> None:
+        """Tell what the server is doing."""
+        self._state = state
+        on = isinstance(state, On)
+        self._word.setText(self._in_words(state))
+        self._word.setProperty("tone", "ok" if on else "warning" if isinstance(state, Failed) else "muted")
+        self._word.setProperty("role", "strong" if on else "")
+        self._word.style().polish(self._word)
+        self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
+        self._address.setVisible(on)
+        self._copy_button.setVisible(on)
+        self._turn_on_button.setVisible(isinstance(state, Off | Failed))
+        self._turn_on_button.setText(self.tr("Turn on") if isinstance(state, Off) else self.tr("Try again"))
+        self._show_token_button()
+        self._paint_icon()
+
+    def show_tokens(self, *, any_there: bool) -> None:
+        """Offer to make a token as long as there is none."""
+        self._has_tokens = any_there
+        self._show_token_button()
+
+    def show_changes(self, changes: Changes) -> None:
+        """Tell of the plants that programs added; those of the person at the form are seen anyway."""
+        foreign = [row for row in changes.added if row.source.kind == "token"]
+        if foreign:
+            newest = foreign[-1]
+            who = shortened(newest.source.label, 30)
+            if len(foreign) == 1:
+                text = self.tr("{name} added by “{who}”").format(name=shortened(newest.name, 40), who=who)
+            else:
+                count = self.locale().toString(len(foreign))
+                text = self.tr("{count} plants added by “{who}”").format(count=count, who=who)
+            self._last = (text, newest.added_at)
+            self._tick.start()
+            self._show_activity()
+
+    def show_selection(self, count: int) -> None:
+        """Tell how many plants are selected."""
+        number = self.locale().toString(count)
+        several = self.tr("{count} plants selected").format(count=number)
+        self._selection.setText("" if not count else self.tr("1 plant selected") if count == 1 else several)
+
+    @Slot(bool)
+    def show_saving(self, saving: bool) -> None:  # noqa: FBT001  Qt's signal
+        """Tell whether something is still on its way to the disk."""
+        self._saved.setText(self.tr("Saving…") if saving else self.tr("Saved"))
+
+    @Slot()
+    def focus_first(self) -> None:
+        """Put the focus on the first button of the line."""
+        buttons = (self._copy_button, self._turn_on_button, self._token_button)
+        shown = next((button for button in buttons if not button.isHidden()), None)
+        if shown is not None:
+            shown.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    @Slot()
+    def copy_address(self) -> None:
+        """Put the address into the clipboard and say so for a moment."""
+        if isinstance(self._state, On):
+            QGuiApplication.clipboard().setText(self._address.text())
+            self._theme.icons.put_on(self._copy_button, "check", "ok")
+            self._copy_button.setToolTip(self.tr("Copied"))
+            self._copied.start()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_activity()
+
+    def _connect(self) -> None:
+        self._tick.timeout.connect(self._show_activity)
+        self._copied.timeout.connect(self._show_copy)
+        self._copy_button.clicked.connect(self.copy_address)
+        self._turn_on_button.clicked.connect(self.turn_on_wanted)
+        self._token_button.clicked.connect(self.token_wanted)
+        self._theme.changed.connect(self._paint_icon)
+
+    def _icon_button(self) -> QToolButton:
+        button = QToolButton()
+        button.setIconSize(QSize(_ICON, _ICON))
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setAccessibleName(self.tr("Copy the address of the API"))
+        button.setToolTip(self.tr("Copy the address"))
+        self._theme.icons.put_on(button, "copy", "text_2")
+        return button
+
+    def _button(self, text: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setProperty("small", "true")
+        button.setAutoDefault(False)
+        return button
+
+    def _lay_out(self) -> None:
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(L, S - 2, L, S - 2)
+        layout.setSpacing(S)
+        for widget in (self._icon, self._word, self._address, self._copy_button):
+            layout.addWidget(widget)
+        layout.addWidget(self._turn_on_button)
+        layout.addWidget(self._token_button)
+        layout.addWidget(self._activity, 1)
+        layout.addWidget(self._selection)
+        layout.addSpacing(M - S)
+        layout.addWidget(self._saved)
+        self.setMinimumHeight(self._theme.metrics.control + 2 * (S - 2))
+
+    def _in_words(self, state: ServerState) -> str:
+        if isinstance(state, On):
+            return self.tr("API on")
+        if isinstance(state, Starting):
+            return self.tr("API starting…")
+        if isinstance(state, Failed):
+            if isinstance(state.error, PortTakenError):
+                return self.tr("API off: port {port} is in use").format(port=state.port)
+            return self.tr("API off: {reason}").format(reason=state.error)
+        return self.tr("API off")
+
+    def _show_token_button(self) -> None:
+        self._token_button.setVisible(isinstance(self._state, On) and not self._has_tokens)
+
+    @Slot()
+    def _paint_icon(self) -> None:
+        name, color = "circle", "text_2"
+        if isinstance(self._state, On):
+            name, color = "circle-check", "ok"
+        elif isinstance(self._state, Failed):
+            name, color = "circle-alert", "warning"
+        self._icon.setPixmap(self._theme.icons.pixmap(name, color, _ICON, self.devicePixelRatioF()))
+
+    @Slot()
+    def _show_activity(self) -> None:
+        if self._last is None:
+            return
+        text, moment = self._last
+        whole = f"· {text} {ago(moment, time.time_ns() // 1_000_000)}"
+        self._activity.setToolTip(whole.removeprefix("· "))
+        metrics = self._activity.fontMetrics()
+        self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, self._activity.width()))
+
+    @Slot()
+    def _show_copy(self) -> None:
+        self._theme.icons.put_on(self._copy_button, "copy", "text_2")
+        self._copy_button.setToolTip(self.tr("Copy the address"))

@@ -1,0 +1,223 @@
+"""The tokens of the store: making one (shown once), listing them, revoking one."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from plantdesk.errors import PlantDeskError
+from plantdesk.ui.copy_button import CopyButton
+from plantdesk.ui.message_line import MessageLine, Tone
+from plantdesk.ui.metrics import L, M, S
+from plantdesk.ui.times import ago, date
+
+if TYPE_CHECKING:
+    from plantdesk.records import TokenRow
+    from plantdesk.store import NewToken, Tokens
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.theme import Theme
+
+_DAY_MS = 86_400_000
+_LIFETIMES = (None, 30, 90, 365)
+
+
+class TokenPanel(QWidget):
+    """Works on the tokens of one store; `token_made` carries a new token, for the snippets."""
+
+    token_made = Signal(str)
+    listed = Signal(int)
+
+    def __init__(self, theme: Theme, bridge: Bridge, tokens: Tokens, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._bridge = bridge
+        self._tokens = tokens
+        self._new_title = QLabel()
+        self._new_title.setProperty("role", "strong")
+        self._new_edit = QLineEdit(readOnly=True)
+        self._new_edit.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._new_edit.setAccessibleName(self.tr("New token"))
+        self._copy_button = CopyButton(theme, self.tr("Copy token"), primary=True)
+        self._new_card = self._made_card()
+        self._new_card.hide()
+        self._table = self._made_table()
+        self._name_edit = QLineEdit(maxLength=100)
+        self._name_edit.setPlaceholderText(self.tr("For example: greenhouse"))
+        self._lifetime_box = self._made_lifetimes()
+        self._create_button = QPushButton(self.tr("&Create token"))
+        self._revoke_button = QPushButton(self.tr("&Revoke…"))
+        for button in (self._create_button, self._revoke_button):
+            button.setAutoDefault(False)
+        self._message = MessageLine(theme)
+        self._lay_out()
+        self._create_button.clicked.connect(self.create_token)
+        self._name_edit.returnPressed.connect(self.create_token)
+        self._revoke_button.clicked.connect(self.revoke_selected)
+        self._table.itemSelectionChanged.connect(self._on_selection)
+        self._on_selection()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read the list again."""
+        self._bridge.follow(self._bridge.run(self._tokens.list), self._on_listed, self._on_failed)
+
+    @Slot()
+    def create_token(self) -> None:
+        """Make a token of the name in the field."""
+        days = self._lifetime_box.currentData()
+        expires_at = None if days is None else time.time_ns() // 1_000_000 + days * _DAY_MS
+        self._bridge.follow(self._tokens.create(self._name_edit.text(), expires_at), self._on_made, self._on_failed)
+
+    @Slot()
+    def revoke_selected(self) -> None:
+        """Revoke the token of the selected row, after a question."""
+        name = self._selected()
+        if name is not None and self._confirmed(name):
+            self._bridge.follow(self._tokens.revoke(name), self._on_revoked, self._on_failed)
+
+    # --- what came back ---
+
+    def _on_made(self, made: NewToken) -> None:
+        self._new_title.setText(self.tr("New token for “{name}”").format(name=made.row.name))
+        self._new_edit.setText(made.token)
+        self._new_edit.setCursorPosition(0)
+        self._copy_button.set_content(made.token)
+        self._new_card.show()
+        self._copy_button.setFocus()
+        self._name_edit.clear()
+        self._message.show_message(Tone.HINT, "")
+        self.token_made.emit(made.token)
+        self.refresh()
+
+    def _on_revoked(self, _nothing: None) -> None:
+        self._new_card.hide()
+        self.refresh()
+
+    def _on_listed(self, rows: list[TokenRow]) -> None:
+        selected = self._selected()
+        self._table.setRowCount(len(rows))
+        for place, row in enumerate(rows):
+            for column, text in enumerate(self._texts(row)):
+                self._table.setItem(place, column, QTableWidgetItem(text))
+            if row.name == selected:
+                self._table.selectRow(place)
+        self._on_selection()
+        self.listed.emit(len(rows))
+
+    def _on_failed(self, error: Exception) -> None:
+        text = str(error) if isinstance(error, PlantDeskError) else self.tr("That did not work. The log tells why.")
+        self._message.show_message(Tone.ERROR, text)
+        self._name_edit.setFocus()
+
+    # --- inside ---
+
+    def _texts(self, row: TokenRow) -> tuple[str, ...]:
+        now = time.time_ns() // 1_000_000
+        used = self.tr("never") if row.last_used_at is None else ago(row.last_used_at, now)
+        if row.expires_at is None:
+            expires = self.tr("never")
+        else:
+            expires = self.tr("expired") if row.expired(now) else date(row.expires_at)
+        created = ago(row.created_at, now)
+        return row.name, created, used, self.locale().toString(row.plants_added), expires
+
+    def _selected(self) -> str | None:
+        items = self._table.selectedItems()
+        return items[0].text() if items else None
+
+    def _confirmed(self, name: str) -> bool:
+        box = QMessageBox(self)
+        box.setWindowTitle(self.tr("Revoke a token"))
+        box.setText(self.tr("Revoke “{name}”?").format(name=name))
+        box.setInformativeText(self.tr("Programs that use it can no longer add plants."))
+        revoke = box.addButton(self.tr("Revoke"), QMessageBox.ButtonRole.DestructiveRole)
+        cancel = box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(cancel)
+        box.exec()
+        return box.clickedButton() is revoke
+
+    @Slot()
+    def _on_selection(self) -> None:
+        self._revoke_button.setEnabled(self._selected() is not None)
+
+    def _made_card(self) -> QFrame:
+        card = QFrame()
+        card.setProperty("card", "true")
+        warning = QLabel(self.tr("Copy it now. PlantDesk keeps only a fingerprint and cannot show it again."))
+        warning.setProperty("tone", "muted")
+        warning.setWordWrap(True)
+        row = QHBoxLayout()
+        row.setSpacing(S)
+        row.addWidget(self._new_edit, 1)
+        row.addWidget(self._copy_button)
+        layout = QVBoxLayout(card)
+        layout.setContentsMargins(L, M, L, M)
+        layout.setSpacing(S)
+        layout.addWidget(self._new_title)
+        layout.addWidget(warning)
+        layout.addLayout(row)
+        return card
+
+    def _made_table(self) -> QTableWidget:
+        heads = (self.tr("Name"), self.tr("Created"), self.tr("Last used"), self.tr("Plants added"), self.tr("Expires"))
+        table = QTableWidget(0, len(heads))
+        table.setHorizontalHeaderLabels(heads)
+        table.setAccessibleName(self.tr("Tokens"))
+        table.setProperty("card", "true")
+        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter)
+        table.horizontalHeader().setHighlightSections(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(self._theme.metrics.row)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setTabKeyNavigation(False)
+        table.setShowGrid(False)
+        return table
+
+    def _made_lifetimes(self) -> QComboBox:
+        box = QComboBox()
+        box.setAccessibleName(self.tr("When the new token expires"))
+        for days in _LIFETIMES:
+            text = self.tr("Never expires") if days is None else self.tr("Expires in {n} days").format(n=days)
+            box.addItem(text, days)
+        return box
+
+    def _lay_out(self) -> None:
+        label = QLabel(self.tr("&Name for a new token"))
+        label.setBuddy(self._name_edit)
+        row = QHBoxLayout()
+        row.setSpacing(S)
+        row.addWidget(self._name_edit, 1)
+        row.addWidget(self._lifetime_box)
+        row.addWidget(self._create_button)
+        row.addWidget(self._revoke_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        layout.addWidget(self._new_card)
+        layout.addSpacing(S - 4)
+        layout.addWidget(self._table, 1)
+        layout.addWidget(label)
+        layout.addLayout(row)
+        layout.addWidget(self._message)
