@@ -47,10 +47,12 @@ class PlantProtocol(HttpToolsProtocol):
         self._limits = limits
         self._active: Cycle | None = None
         self._method: bytes | None = None
-        # Of the request being received: whether there is one, whether its head is whole, and its bytes so far.
+        # Of the request that is coming in: is there one, is its head whole, its cycle then, and its bytes so far.
         self._receiving = False
         self._head_done = False
+        self._incoming: Cycle | None = None
         self._size = 0
+        self._begun = 0  # requests on this connection
         self._deaf = False  # takes nothing more in
         self._refusal: PlantDeskError | None = None  # to be told once all that came before it is answered
         self._lingering = False  # the last answer is out
@@ -147,12 +149,13 @@ class PlantProtocol(HttpToolsProtocol):
     def _feed(self, data: bytes, *, as_it_came: bool = True) -> None:
         if self._deaf:
             return
-        went_on = self._receiving
+        went_on, begun = self._receiving, self._begun
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserInvalidMethodError as error:
-            found = _METHOD.match(data)
-            if went_on or not found or not as_it_came:
+            # Only where the method stands at the very start of the data is it known to be this one.
+            found = _METHOD.match(data) if as_it_came and not went_on and self._begun == begun + 1 else None
+            if found is None:
                 self._refuse(MalformedHttpError(str(error)))
             else:
                 self._parse_anew(_STAND_IN + b" " + data[found.end() :], method=found[1])
@@ -197,8 +200,10 @@ class PlantProtocol(HttpToolsProtocol):
     @override
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._begun += 1
         self._receiving = True
         self._head_done = False
+        self._incoming = None
         self._size = 0
         self._due = inf
 
@@ -224,16 +229,16 @@ class PlantProtocol(HttpToolsProtocol):
 
     @override
     def on_body(self, body: bytes) -> None:
-        if self._head_done and not self.cycle.response_complete:
+        if self._incoming is not None and not self._incoming.response_complete:
             super().on_body(body)
 
     @override
     def on_message_complete(self) -> None:
         self._receiving = False
         self._due = inf
-        if not self.parser.should_upgrade() or self.scope["method"] == "CONNECT":
-            self.cycle.more_body = False
-            self.cycle.message_event.set()
+        if self._incoming is not None:
+            self._incoming.more_body = False
+            self._incoming.message_event.set()
 
     def _take_target(self, *, connecting: bool) -> None:
         """Set the path; of a target in absolute form the host takes the place of the Host that came with it."""
@@ -257,12 +262,12 @@ class PlantProtocol(HttpToolsProtocol):
             raise MalformedHttpError("its target is not http")
         name = b"[%b]" % host if b":" in host else host
         authority = name if port is None else b"%b:%d" % (name, port)
-        hosts = [index for index, (name, _) in enumerate(self.headers) if name == b"host"]
+        hosts = [index for index, field in enumerate(self.headers) if field[0] == b"host"]
         if len(hosts) == 1:  # missing and double ones are refused all the same
             self.headers[hosts[0]] = (b"host", authority)
 
     def _begin_cycle(self, *, keep_alive: bool) -> None:
-        self.cycle = Cycle(
+        self.cycle = self._incoming = Cycle(
             scope=self.scope,
             transport=self.transport,
             flow=self.flow,
@@ -279,7 +284,7 @@ class PlantProtocol(HttpToolsProtocol):
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
         else:
-            self._start_asgi_task(self.cycle, self.app)
+            self._start_asgi_task(self._incoming, self.app)
 
     # --- what goes out -------------------------------------------------------------------------------------------
 
@@ -320,13 +325,13 @@ class PlantProtocol(HttpToolsProtocol):
     def _give_up_request(self) -> None:
         """Take back the request that is not whole, wherever it is by now."""
         self._receiving = False
-        if not self._head_done:
+        if self._incoming is None:
             return
-        self.cycle.disconnected = True
-        self.cycle.message_event.set()
-        if self.cycle is self._active:
+        self._incoming.disconnected = True
+        self._incoming.message_event.set()
+        if self._incoming is self._active:
             self._active = None
-        elif self.pipeline and self.pipeline[0][0] is self.cycle:
+        else:
             self.pipeline.popleft()
 
     def _write_refusal(self, error: PlantDeskError) -> None:

@@ -1,0 +1,149 @@
+"""Talks to a server as scripts do (`post`), and as no decent client would (`exchange`, `opened`)."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import socket
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from plantdesk.errors import ErrorNumber
+from plantdesk.server_state import On
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.api.server import Server
+    from plantdesk.store import Store
+
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401
+        assert self.headers.get_content_type() == "application/json"
+        return json.loads(self.body)
+
+    @property
+    def number(self) -> ErrorNumber:
+        """The error's number, after a look whether this is an Error body as it must be."""
+        error = self.json
+        assert set(error) == {"error", "message"}
+        assert error["message"].strip()
+        assert "Traceback" not in error["message"]
+        number = {int(number): number for number in ErrorNumber}[error["error"]]
+        assert number.status == self.status
+        return number
+
+    @property
+    def message(self) -> str:
+        assert self.number
+        text: str = self.json["message"]
+        return text
+
+
+@dataclass
+class Api:
+    """A server with its store, and a token for it."""
+
+    store: Store
+    server: Server
+    token: str
+    port: int = 0
+    bearer: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        state = self.server.settled(PATIENCE)
+        assert isinstance(state, On)
+        self.port = state.port
+        self.bearer = {"Authorization": f"Bearer {self.token}"}
+
+    @property
+    def path(self) -> Path:
+        return self.store.path
+
+    def post(self, plant: object, **headers: str | None) -> Answer:
+        """Post what becomes JSON, or bytes as they are; `content_type=None` leaves a header out."""
+        body = plant if isinstance(plant, bytes) else json.dumps(plant).encode()
+        wanted: dict[str, str | None] = {**self.bearer, "Content-Type": "application/json"}
+        wanted |= {name.replace("_", "-").title(): value for name, value in headers.items()}
+        return self.request(
+            "POST", "/plants", body, {name: value for name, value in wanted.items() if value is not None}
+        )
+
+    def request(self, method: str, target: str, body: bytes = b"", headers: dict[str, str] | None = None) -> Answer:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
+            connection.request(method, target, body, headers or {})
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+
+    def opened(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def exchange(self, *pieces: bytes, half_close: bool = False) -> list[Answer]:
+        """Send bytes on one connection and return all answers until the server closes it."""
+        with self.opened() as connection:
+            for piece in pieces:
+                connection.sendall(piece)
+            if half_close:
+                connection.shutdown(socket.SHUT_WR)
+            return answers(connection)
+
+    def head(self, *lines: str, target: str = "/plants", method: str = "POST", host: str | None = "localhost") -> bytes:
+        """Return the head of a request that is in order but for what `lines` add."""
+        fields = [f"Authorization: Bearer {self.token}", "Content-Type: application/json", *lines]
+        if host is not None:
+            fields.insert(0, f"Host: {host}")
+        return "\r\n".join([f"{method} {target} HTTP/1.1", *fields, "", ""]).encode("latin-1")
+
+    def whole(self, plant: object, *lines: str, target: str = "/plants", host: str | None = "localhost") -> bytes:
+        """Return a whole request, which ends its connection unless `lines` say otherwise."""
+        body = plant if isinstance(plant, bytes) else json.dumps(plant).encode()
+        return (
+            self.head(f"Content-Length: {len(body)}", *(lines or ["Connection: close"]), target=target, host=host)
+            + body
+        )
+
+    def stored(self) -> dict[int, tuple[str, str | None]]:
+        """Return what is in the file, as another program sees it."""
+        import sqlite3
+
+        with closing(sqlite3.connect(self.path)) as connection:
+            return {row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, name, tag FROM plant")}
+
+
+def answers(connection: socket.socket) -> list[Answer]:
+    """Read until the server closes; an answer cut short raises."""
+    received = io.BytesIO()
+    while piece := connection.recv(65536):
+        received.write(piece)
+    received.seek(0)
+    found = []
+    while received.tell() < len(received.getbuffer()):
+        found.append(_answer(received))
+    return found
+
+
+def one_answer(connection: socket.socket) -> Answer:
+    """Read one answer and leave the connection open."""
+    with connection.makefile("rb", buffering=0) as stream:
+        return _answer(stream)
+
+
+def _answer(stream: Any) -> Answer:  # noqa: ANN401
+    status_line = stream.readline()
+    protocol, status, _ = status_line.split(b" ", 2)
+    assert protocol == b"HTTP/1.1"
+    headers = http.client.parse_headers(stream)
+    body = stream.read(int(headers.get("Content-Length", "0")))
+    assert len(body) == int(headers.get("Content-Length", "0"))
+    return Answer(int(status), headers, body)

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.api.server import Server
+from plantdesk.store import Store
+from tests.api.client import Api
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from plantdesk.api.limits import Limits
+
+    Serve = Callable[..., Api]
+
+
+@pytest.fixture(scope="session")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """A server that tests share: each uses ids of its own, and leaves it as it was."""
+    with ExitStack() as stack:
+        yield _served(tmp_path_factory.mktemp("api") / "plants.db", stack)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Start a server with a store of its own."""
+    with ExitStack() as stack:
+        yield lambda **options: _served(tmp_path / "plants.db", stack, **options)
+
+
+def _served(path: Path, stack: ExitStack, *, limits: Limits | None = None, runtime_file: Path | None = None) -> Api:
+    store = Store(path)
+    stack.callback(store.close)
+    server = Server(store, limits=limits, runtime_file=runtime_file)
+    stack.callback(server.stop)
+    server.start(0)
+    return Api(store, server, store.tokens.create("tests").result().token)

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.api.limits import Limits
+from plantdesk.errors import ErrorNumber
+from tests.api.client import answers, one_answer
+
+if TYPE_CHECKING:
+    import socket
+
+    from tests.api.client import Api
+    from tests.api.conftest import Serve
+
+HASTY = Limits(request=0.3, keep_alive=0.3, linger=0.3, grace=0.3, tick=0.02)
+
+
+def send_for_ever(connection: socket.socket, data: bytes) -> None:
+    while True:
+        connection.sendall(data)
+
+
+@pytest.fixture
+def hasty(serve: Serve) -> Api:
+    return serve(limits=HASTY)
+
+
+@pytest.mark.parametrize("cut", [1, 40, -1])
+def test_a_request_that_does_not_come_to_its_end_is_told(hasty: Api, cut: int) -> None:
+    (answer,) = hasty.exchange(hasty.whole({"id": 1, "name": "Fern"})[:cut])
+    assert answer.number is ErrorNumber.TOO_SLOW
+    assert answer.headers["Connection"] == "close"
+    assert hasty.stored() == {}
+
+
+def test_no_byte_resets_the_deadline(hasty: Api) -> None:
+    began = time.monotonic()
+    with hasty.opened() as connection:
+        connection.sendall(hasty.head("Content-Length: 1000000"))
+        connection.settimeout(0.02)
+        received = b""
+        while not received:
+            connection.sendall(b" ")
+            try:
+                received = connection.recv(1000)
+            except TimeoutError:
+                continue
+    assert received.startswith(b"HTTP/1.1 408 ")
+    assert time.monotonic() - began < 5
+
+
+def test_the_deadline_counts_for_each_request_anew(hasty: Api) -> None:
+    with hasty.opened() as connection:
+        for plant_id in range(1, 5):
+            request = hasty.whole({"id": plant_id, "name": "Fern"}, "Connection: keep-alive")
+            connection.sendall(request[:-1])
+            connection.settimeout(0.12)
+            with pytest.raises(TimeoutError):
+                connection.recv(1)
+            connection.settimeout(10)
+            connection.sendall(request[-1:])
+            assert one_answer(connection).status == 200
+
+
+def test_what_came_whole_is_answered_before_the_slow_request_is_told(hasty: Api) -> None:
+    whole = hasty.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive")
+    found = hasty.exchange(whole + hasty.whole({"id": 2, "name": "Moss"})[:-1])
+    assert [answer.status for answer in found] == [200, 408]
+
+
+def test_an_idle_connection_is_closed_without_a_word(hasty: Api) -> None:
+    assert hasty.exchange() == []
+    with hasty.opened() as connection:
+        connection.sendall(hasty.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive"))
+        assert [answer.status for answer in answers(connection)] == [200]
+
+
+def test_a_client_that_does_not_close_is_let_go_of(hasty: Api) -> None:
+    with hasty.opened() as connection:
+        connection.sendall(hasty.whole({"id": 1, "name": "Fern"}))
+        assert [answer.status for answer in answers(connection)] == [200]
+        with pytest.raises(OSError):  # noqa: PT011  a reset or a broken pipe, as the system likes
+            send_for_ever(connection, b"x" * 65536)
+
+
+def test_a_client_that_does_not_read_is_let_go_of(serve: Serve) -> None:
+    api = serve(limits=HASTY)
+    large = api.whole({"id": 1, "name": "x" * 1_000_000}, "Connection: keep-alive")
+    with api.opened() as connection:
+        connection.settimeout(10)
+        with pytest.raises(OSError):  # noqa: PT011  as above
+            send_for_ever(connection, large)
+
+
+def test_stopping_waits_for_no_client(serve: Serve) -> None:
+    api = serve()
+    with api.opened() as idle, api.opened() as half, api.opened() as kept:
+        half.sendall(api.whole({"id": 1, "name": "Fern"})[:-5])
+        kept.sendall(api.whole({"id": 2, "name": "Fern"}, "Connection: keep-alive"))
+        assert one_answer(kept).status == 200
+        began = time.monotonic()
+        api.server.stop()
+        assert time.monotonic() - began < 1.0
+        assert idle.recv(1) == b""
+        assert kept.recv(1) == b""
+    assert api.stored() == {2: ("Fern", None)}

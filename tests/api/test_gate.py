@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import ErrorNumber
+
+if TYPE_CHECKING:
+    from tests.api.client import Api
+
+_ids = itertools.count(100_000)
+_INVALID = 'Bearer realm="plantdesk", error="invalid_token"'
+_NONE_SENT = 'Bearer realm="plantdesk"'
+
+
+def plant() -> dict[str, object]:
+    return {"id": next(_ids), "name": "Fern"}
+
+
+# --- Host and Origin ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "localhost", "[::1]", "127.0.0.1:8721", "localhost:1", "[::1]:65535", "LocalHost", "localhost:"],
+)
+def test_the_names_of_this_machine_are_let_in(api: Api, host: str) -> None:
+    (answer,) = api.exchange(api.whole(plant(), host=host))
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        None,
+        "",
+        "evil.example",
+        "localhost.evil.example",
+        "evil-localhost",
+        "localhost.",
+        "127.1",
+        "127.0.0.2",
+        "0.0.0.0",  # noqa: S104  a name to be refused
+        "2130706433",
+        "0x7f.0.0.1",
+        "::1",
+        "[::]",
+        "[0:0:0:0:0:0:0:1]",
+        "[::ffff:127.0.0.1]",
+        "localhost:port",
+        "localhost:80:80",
+        "user@localhost",
+        "localhost, localhost",
+        "localhost/",
+    ],
+)
+def test_any_other_host_is_refused(api: Api, host: str | None) -> None:
+    (answer,) = api.exchange(api.whole(plant(), host=host))
+    assert answer.number is ErrorNumber.HOST_REFUSED
+
+
+def test_a_double_host_is_refused(api: Api) -> None:
+    (answer,) = api.exchange(api.whole(plant(), "Host: localhost", "Connection: close"))
+    assert answer.number is ErrorNumber.HOST_REFUSED
+
+
+@pytest.mark.parametrize(
+    "target", ["http://localhost/plants", "HTTP://127.0.0.1:8721/plants", "http://[::1]:1/plants?x"]
+)
+def test_of_a_target_in_absolute_form_its_host_counts(api: Api, target: str) -> None:
+    (answer,) = api.exchange(api.whole(plant(), target=target, host="evil.example"))
+    assert answer.status == 200
+
+
+def test_a_foreign_target_in_absolute_form_is_refused_whatever_host_says(api: Api) -> None:
+    (answer,) = api.exchange(api.whole(plant(), target="http://evil.example/plants", host="localhost"))
+    assert answer.number is ErrorNumber.HOST_REFUSED
+
+
+def test_a_target_in_absolute_form_does_not_make_up_for_a_missing_host(api: Api) -> None:
+    (answer,) = api.exchange(api.whole(plant(), target="http://localhost/plants", host=None))
+    assert answer.number is ErrorNumber.HOST_REFUSED
+
+
+@pytest.mark.parametrize("target", ["https://localhost/plants", "http://user:pw@localhost/plants", "/plants#there"])
+def test_a_target_that_no_client_may_send_is_malformed(api: Api, target: str) -> None:
+    (answer,) = api.exchange(api.whole(plant(), target=target))
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost", "http://127.0.0.1:8721", ""])
+def test_web_pages_are_refused(api: Api, origin: str) -> None:
+    assert api.post(plant(), origin=origin).number is ErrorNumber.ORIGIN_REFUSED
+
+
+def test_a_preflight_gets_no_cors_headers(api: Api) -> None:
+    headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    answer = api.request("OPTIONS", "/plants", headers=headers)
+    assert answer.number is ErrorNumber.ORIGIN_REFUSED
+    assert not any(name.lower().startswith("access-control") for name in answer.headers)
+
+
+# --- tokens ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "Bearer  "])
+def test_the_scheme_may_be_in_any_case(api: Api, scheme: str) -> None:
+    assert api.post(plant(), authorization=f"{scheme} {api.token}").status == 200
+
+
+@pytest.mark.parametrize("sent", [None, "", "Bearer", "Bearer ", "Basic dTpw", "Token {token}", "{token}"])
+def test_without_a_bearer_token_the_challenge_has_no_error_code(api: Api, sent: str | None) -> None:
+    answer = api.post(plant(), authorization=sent and sent.format(token=api.token))
+    assert answer.number is ErrorNumber.TOKEN_MISSING
+    assert answer.headers.get_all("WWW-Authenticate") == [_NONE_SENT]
+
+
+@pytest.mark.parametrize(
+    "sent", ["x", "plantdesk_", "{token}x", "{token} x", "{token},", '"{token}"', "é", "{token}\t"]
+)
+def test_an_unknown_token_is_refused_and_not_told_again(api: Api, sent: str) -> None:
+    answer = api.post(plant(), authorization=f"Bearer {sent.format(token=api.token)}")
+    assert answer.number is ErrorNumber.TOKEN_REFUSED
+    assert answer.headers.get_all("WWW-Authenticate") == [_INVALID]
+    assert api.token not in answer.message
+
+
+def test_two_tokens_are_refused(api: Api) -> None:
+    (answer,) = api.exchange(api.whole(plant(), f"Authorization: Bearer {api.token}", "Connection: close"))
+    assert answer.number is ErrorNumber.TOKEN_REFUSED
+
+
+def test_a_token_in_the_query_is_none(api: Api) -> None:
+    for name in ("access_token", "token"):
+        answer = api.request("POST", f"/plants?{name}={api.token}", b"{}", {"Content-Type": "application/json"})
+        assert answer.number is ErrorNumber.TOKEN_MISSING
+
+
+def test_an_expired_token_is_refused(api: Api) -> None:
+    expired = api.store.tokens.create("expired", expires_at=int(time.time() * 1000) - 1).result().token
+    assert api.post(plant(), authorization=f"Bearer {expired}").number is ErrorNumber.TOKEN_REFUSED
+
+
+def test_a_revoked_token_is_worthless_at_once_also_on_an_open_connection(api: Api) -> None:
+    from tests.api.client import one_answer
+
+    token = api.store.tokens.create("short-lived").result().token
+    with api.opened() as connection:
+        request = api.whole(plant(), "Connection: keep-alive").replace(api.token.encode(), token.encode())
+        connection.sendall(request)
+        assert one_answer(connection).status == 200
+        api.store.tokens.revoke("short-lived").result()
+        connection.sendall(request)
+        assert one_answer(connection).number is ErrorNumber.TOKEN_REFUSED
+
+
+_IN_ANOTHER_PROCESS = """
+import sys
+from contextlib import closing
+from pathlib import Path
+from plantdesk.store import Store
+with closing(Store(Path(sys.argv[1]))) as store:
+    if sys.argv[2] == "create":
+        print(store.tokens.create("elsewhere").result().token)
+    else:
+        store.tokens.revoke("elsewhere").result()
+"""
+
+
+def test_tokens_that_another_process_makes_and_revokes_count_at_once(api: Api) -> None:
+    def elsewhere(what: str) -> str:
+        command = [sys.executable, "-c", _IN_ANOTHER_PROCESS, str(api.path), what]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    token = elsewhere("create")
+    assert api.post(plant(), authorization=f"Bearer {token}").status == 200
+    elsewhere("revoke")
+    assert api.post(plant(), authorization=f"Bearer {token}").number is ErrorNumber.TOKEN_REFUSED
+
+
+def test_each_token_knows_how_many_plants_it_added(api: Api) -> None:
+    token = api.store.tokens.create("counting").result().token
+    same = plant()
+    for each in (same, same, plant()):
+        assert api.post(each, authorization=f"Bearer {token}").status == 200
+    (row,) = [row for row in api.store.tokens.list() if row.name == "counting"]
+    assert row.plants_added == 2
+    assert row.last_used_at is not None
+
+
+# --- the order of the checks -------------------------------------------------------------------------------------
+
+
+def test_host_comes_before_all_else(api: Api) -> None:
+    request = b"BREW /nowhere HTTP/1.1\r\nHost: evil.example\r\nOrigin: null\r\nContent-Length: 2000000\r\n\r\n"
+    (answer,) = api.exchange(request)
+    assert answer.number is ErrorNumber.HOST_REFUSED
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/plants"), ("GET", "/plants"), ("POST", "/nowhere"), ("GET", "/")]
+)
+def test_credentials_come_before_path_method_and_body(api: Api, method: str, path: str) -> None:
+    assert api.request(method, path, b"{").number is ErrorNumber.TOKEN_MISSING
+    wrong = {"Authorization": "Bearer x"}
+    assert api.request(method, path, b"{", wrong).number is ErrorNumber.TOKEN_REFUSED
+
+
+def test_path_and_method_come_before_the_body(api: Api) -> None:
+    assert api.request("POST", "/nowhere", b"{", api.bearer).number is ErrorNumber.NO_SUCH_PATH
+    assert api.request("PUT", "/plants", b"{", api.bearer).number is ErrorNumber.METHOD_NOT_ALLOWED
+
+
+def test_the_content_type_comes_before_the_body(api: Api) -> None:
+    assert api.post(b"{", content_type="text/plain").number is ErrorNumber.WRONG_CONTENT_TYPE

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+import itertools
+import json
+import socket
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import ErrorNumber
+from tests.api.client import answers, one_answer
+
+if TYPE_CHECKING:
+    from tests.api.client import Api
+
+_ids = itertools.count(200_000)
+
+
+def plant() -> dict[str, object]:
+    return {"id": next(_ids), "name": "Fern"}
+
+
+# --- what the parser refuses -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"hello\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # a client that wants TLS
+        b"GET\r\n\r\n",
+        b"GET / HTTP/1.2\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET /\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\nHost: localhost\n\n",
+        b"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n folded\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: local\x00host\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET http://[::1/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
+        b"POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        b"POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+        b"POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        b"POST /plants HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n{}",
+    ],
+)
+def test_what_is_not_http_gets_an_error_body(api: Api, request_bytes: bytes) -> None:
+    (answer,) = api.exchange(request_bytes)
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
+    assert answer.headers["Connection"] == "close"
+    assert "Date" in answer.headers
+
+
+@pytest.mark.parametrize(
+    "lines", [("Content-Length: 3", "Transfer-Encoding: chunked"), ("Transfer-Encoding: chunked", "Content-Length: 3")]
+)
+def test_two_framings_are_refused_and_what_follows_is_not_carried_out(api: Api, lines: tuple[str, str]) -> None:
+    smuggled = plant()
+    (answer,) = api.exchange(api.head(*lines), b"0\r\n\r\n", api.whole(smuggled))
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
+    assert smuggled["id"] not in api.stored()
+
+
+def test_a_broken_chunk_is_refused_although_the_application_waits_for_it(api: Api) -> None:
+    with api.opened() as connection:
+        connection.sendall(api.head("Transfer-Encoding: chunked", "Expect: 100-continue"))
+        assert connection.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"zz\r\n")
+        (answer,) = answers(connection)
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
+
+
+def test_a_head_without_end_is_refused(api: Api) -> None:
+    (answer,) = api.exchange(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000)
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
+    assert "too long" in answer.message
+
+
+def test_a_head_of_60_kb_is_read(api: Api) -> None:
+    (answer,) = api.exchange(api.whole(plant(), "X: " + "x" * 60_000, "Connection: close"))
+    assert answer.status == 200
+
+
+def test_trailers_without_end_are_refused(api: Api) -> None:
+    body = json.dumps(plant()).encode()
+    head = api.head("Transfer-Encoding: chunked")
+    (answer,) = api.exchange(head, b"%x\r\n%b\r\n0\r\nX: " % (len(body), body), b"x" * 9_000_000)
+    assert answer.number is ErrorNumber.BODY_TOO_LARGE
+
+
+def test_trailers_are_no_headers(api: Api) -> None:
+    body = json.dumps(plant()).encode()
+    head = b"POST /plants HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    trailers = f"Authorization: Bearer {api.token}\r\nContent-Type: application/json\r\n\r\n".encode()
+    (answer,) = api.exchange(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailers)
+    assert answer.number is ErrorNumber.TOKEN_MISSING
+
+
+# --- connections -------------------------------------------------------------------------------------------------
+
+
+def test_a_connection_is_kept_for_many_requests(api: Api) -> None:
+    with api.opened() as connection:
+        for _ in range(5):
+            connection.sendall(api.whole(plant(), "Connection: keep-alive"))
+            assert one_answer(connection).status == 200
+        connection.sendall(api.whole(b"{", "Connection: keep-alive"))
+        assert one_answer(connection).number is ErrorNumber.NOT_JSON
+        connection.sendall(api.whole(plant()))
+        assert [answer.status for answer in answers(connection)] == [200]
+
+
+def test_http_1_0_is_answered_and_closed(api: Api) -> None:
+    request = api.whole(plant(), "Connection: keep-alive").replace(b"HTTP/1.1", b"HTTP/1.0")
+    (answer,) = api.exchange(request)
+    assert answer.status == 200
+    assert answer.headers["Connection"] == "close"
+
+
+def test_empty_lines_before_a_request_are_overlooked(api: Api) -> None:
+    (answer,) = api.exchange(b"\r\n\r\n", api.whole(plant()))
+    assert answer.status == 200
+
+
+def test_a_request_may_come_byte_by_byte(api: Api) -> None:
+    request = api.whole(plant())
+    (answer,) = api.exchange(*(request[index : index + 1] for index in range(len(request))))
+    assert answer.status == 200
+
+
+def test_pipelined_requests_are_answered_in_their_order(api: Api) -> None:
+    first, last = plant(), plant()
+    pipeline = [
+        api.whole(first, "Connection: keep-alive"),
+        api.head(method="GET", target="/openapi.json"),
+        api.whole(b"[]", "Connection: keep-alive"),
+        api.head(method="GET", target="/nowhere"),
+        api.whole(last),
+    ]
+    found = api.exchange(b"".join(pipeline))
+    assert [answer.status for answer in found] == [200, 200, 400, 404, 200]
+    assert {first["id"], last["id"]} <= api.stored().keys()
+
+
+def test_a_hundred_pipelined_plants_are_all_answered(api: Api) -> None:
+    plants = [plant() for _ in range(100)]
+    requests = [api.whole(each, "Connection: keep-alive") for each in plants[:-1]]
+    found = api.exchange(b"".join(requests) + api.whole(plants[-1]))
+    assert [answer.status for answer in found] == [200] * 100
+
+
+def test_rubbish_behind_a_request_does_not_take_its_answer(api: Api) -> None:
+    found = api.exchange(api.whole(plant(), "Connection: keep-alive") + b"rubbish\r\n\r\n")
+    assert [answer.status for answer in found] == [200, 400]
+    assert found[1].number is ErrorNumber.MALFORMED_HTTP
+
+
+def test_what_follows_the_last_request_is_not_carried_out(api: Api) -> None:
+    late = plant()
+    found = api.exchange(api.whole(plant()) + api.whole(late))
+    assert [answer.status for answer in found] == [200]
+    assert late["id"] not in api.stored()
+
+
+def test_a_client_that_has_closed_its_side_gets_its_answers(api: Api) -> None:
+    requests = api.whole(plant(), "Connection: keep-alive") * 2
+    found = api.exchange(requests, half_close=True)
+    assert [answer.status for answer in found] == [200, 200]
+
+
+@pytest.mark.parametrize("cut", [3, 60, -5])
+def test_a_client_that_stops_halfway_is_told(api: Api, cut: int) -> None:
+    half = plant()
+    (answer,) = api.exchange(api.whole(half)[:cut], half_close=True)
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
+    assert half["id"] not in api.stored()
+
+
+def test_a_client_that_stops_halfway_gets_the_answers_of_before(api: Api) -> None:
+    found = api.exchange(api.whole(plant(), "Connection: keep-alive") + api.whole(plant())[:-5], half_close=True)
+    assert [answer.status for answer in found] == [200, 400]
+
+
+def test_a_client_that_says_nothing_is_let_go_without_a_word(api: Api) -> None:
+    assert api.exchange(half_close=True) == []
+
+
+def test_a_client_that_resets_its_connection_harms_nobody(api: Api) -> None:
+    reset = struct.pack("ii", 1, 0)
+    for request in (b"", api.whole(plant())[:-5], api.whole(plant()), api.whole(plant()) * 50):
+        with api.opened() as connection:
+            connection.sendall(request)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+    assert api.post(plant()).status == 200
+
+
+def test_the_answer_reaches_a_client_that_goes_on_sending(api: Api) -> None:
+    with api.opened() as connection:
+        connection.sendall(b"POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+        connection.sendall(b"x" * 500_000)
+        answer = one_answer(connection)
+        connection.sendall(b"x" * 500_000)
+    assert answer.number is ErrorNumber.TOKEN_MISSING
+
+
+def test_who_asks_before_sending_a_body_is_told_to_go_on(api: Api) -> None:
+    body = json.dumps(plant()).encode()
+    with api.opened() as connection:
+        connection.sendall(api.head(f"Content-Length: {len(body)}", "Expect: 100-continue", "Connection: close"))
+        assert connection.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(body)
+        assert [answer.status for answer in answers(connection)] == [200]
+
+
+def test_who_asks_before_sending_a_body_is_refused_at_once(api: Api) -> None:
+    (answer,) = api.exchange(api.head("Content-Length: 2000000", "Expect: 100-continue"))
+    assert answer.number is ErrorNumber.BODY_TOO_LARGE
+    assert answer.headers["Connection"] == "close"
+
+
+# --- methods and upgrades ----------------------------------------------------------------------------------------
+
+
+def test_the_offer_of_an_upgrade_is_overlooked_and_the_body_read(api: Api) -> None:
+    """Java's HttpClient makes this offer with each first request."""
+    offer = (
+        "Connection: Upgrade, HTTP2-Settings",
+        "Upgrade: h2c",
+        "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA",
+    )
+    first, second = plant(), plant()
+    found = api.exchange(api.whole(first, *offer) + api.whole(second))
+    assert [answer.status for answer in found] == [200, 200]
+    assert {first["id"], second["id"]} <= api.stored().keys()
+
+
+def test_the_offer_of_an_upgrade_is_overlooked_in_pieces_too(api: Api) -> None:
+    request = api.whole(plant(), "Connection: upgrade", "Upgrade: websocket")
+    found = api.exchange(*(request[index : index + 1] for index in range(len(request))), api.whole(plant()))
+    assert [answer.status for answer in found] == [200, 200]
+
+
+def test_there_is_no_websocket(api: Api) -> None:
+    lines = ("Connection: Upgrade, close", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAA")
+    found = api.exchange(api.head(*lines, method="GET", target="/openapi.json"), half_close=True)
+    assert [answer.status for answer in found] == [200]
+
+
+def test_there_is_no_proxy(api: Api) -> None:
+    (answer,) = api.exchange(api.head(method="CONNECT", target="localhost:80"), b"anything", half_close=True)
+    assert answer.number is ErrorNumber.NO_SUCH_PATH
+
+
+def test_a_method_that_the_parser_does_not_know_is_a_method_like_others(api: Api) -> None:
+    found = api.exchange(api.head(method="BREW") + api.whole(plant()))
+    assert [answer.status for answer in found] == [405, 200]

@@ -1,0 +1,33 @@
+"""PlantDesk as `plantdesk serve` runs it: a durable store and the real server.
+
+    python service_plantdesk.py PORT DATABASE
+
+Prints a token on the first line, once connections are taken; ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from plantdesk.api.server import Server
+from plantdesk.server_state import On
+from plantdesk.store import Store
+
+
+def main() -> None:
+    """Serve until nobody holds the other end of standard input."""
+    with closing(Store(Path(sys.argv[2]))) as store:
+        token = store.tokens.create("load").result().token
+        server = Server(store)
+        server.start(int(sys.argv[1]))
+        if not isinstance(server.settled(), On):
+            raise SystemExit(str(server.state))
+        print(token, flush=True)  # noqa: T201
+        sys.stdin.read()
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()

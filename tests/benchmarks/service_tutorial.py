@@ -1,0 +1,76 @@
+"""The service that the SQLModel tutorial leads to: a sync endpoint, a session for each request, SQLite as it comes.
+
+    python service_tutorial.py PORT DATABASE [wal]
+
+https://sqlmodel.tiangolo.com/tutorial/fastapi/session-with-dependency/
+"""
+
+import sqlite3
+import sys
+from collections.abc import Iterator
+from typing import Annotated
+
+import uvicorn
+from fastapi import Depends, FastAPI  # type: ignore[import-not-found, unused-ignore]
+from sqlalchemy import event
+from sqlmodel import Field, Session, SQLModel, create_engine
+
+engine = create_engine(f"sqlite:///{sys.argv[2]}", connect_args={"check_same_thread": False})
+
+
+class PlantBase(SQLModel):
+    """What a plant has besides its id."""
+
+    name: str
+    tag: str | None = None
+
+
+class Plant(PlantBase, table=True):
+    """The table."""
+
+    id: int | None = Field(default=None, primary_key=True)
+
+
+class PlantCreate(PlantBase):
+    """The body of the request."""
+
+    id: int
+
+
+class PlantPublic(PlantBase):
+    """The body of the answer."""
+
+
+def get_session() -> Iterator[Session]:
+    """Yield a session for one request."""
+    with Session(engine) as session:
+        yield session
+
+
+app = FastAPI()
+
+
+@app.post("/plants", response_model=PlantPublic)  # type: ignore[untyped-decorator, unused-ignore]
+def create_plant(*, session: Annotated[Session, Depends(get_session)], plant: PlantCreate) -> Plant:
+    """Add a plant."""
+    db_plant = Plant.model_validate(plant)
+    session.add(db_plant)
+    session.commit()
+    session.refresh(db_plant)
+    return db_plant
+
+
+def main() -> None:
+    """Make the table and serve."""
+    if "wal" in sys.argv[3:]:
+
+        @event.listens_for(engine, "connect")
+        def use_wal(connection: sqlite3.Connection, _record: object) -> None:
+            connection.execute("PRAGMA journal_mode = WAL")
+
+    SQLModel.metadata.create_all(engine)
+    uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="warning")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from decimal import Decimal, InvalidOperation
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plantdesk.errors import ErrorNumber, PlantDeskError
+from plantdesk.records import LARGEST_ID, SMALLEST_ID, UnfitNumber
+from plantdesk.strict_json import NotAnObjectError, NotJsonError, RepeatedMemberError, parse_object
+
+
+def value(text: str) -> object:
+    return parse_object(f'{{"x": {text}}}'.encode())["x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("7", 7),
+        ("7.0", 7),
+        ("7e0", 7),
+        ("-7.000", -7),
+        ("70e-1", 7),
+        ("0.07E+2", 7),
+        ("-0", 0),
+        ("-0.0", 0),
+        ("0e99999999999999999999", 0),
+        ("0.000e-99999999999999999999", 0),
+        ("9007199254740993.0", 9007199254740993),
+        ("9223372036854775807", LARGEST_ID),
+        ("9.223372036854775807e18", LARGEST_ID),
+        ("-9223372036854775808", SMALLEST_ID),
+        ("-9223372036854775808.0", SMALLEST_ID),
+        ("1" + "0" * 1000 + "e-1000", 1),
+    ],
+)
+def test_an_integer_is_computed_exactly_however_it_is_written(text: str, number: int) -> None:
+    found = value(text)
+    assert (found, type(found)) == (number, int)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7.5",
+        "1e-400",
+        "0.99999999999999999999",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "9223372036854775808.0",
+        "9e99999999999999999999",
+        "1e1000000000",
+        "-1e-1000000000",
+        "1e19",
+        "1" * 500_000,
+        "1." + "1" * 500_000,
+        "1e" + "9" * 500_000,
+    ],
+)
+def test_what_is_no_int64_keeps_its_text_and_costs_nothing(text: str) -> None:
+    began = time.process_time()
+    found = value(text)
+    assert time.process_time() - began < 0.1
+    assert isinstance(found, UnfitNumber)
+    assert found.text == text
+
+
+@given(st.from_regex(r"-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?", fullmatch=True))
+@settings(derandomize=True, max_examples=300, deadline=None)
+def test_numbers_are_those_of_exact_arithmetic(text: str) -> None:
+    exact = Decimal(text)
+    found = value(text)
+    if isinstance(found, int):
+        assert Decimal(found) == exact
+    else:
+        assert not (_is_whole(exact) and SMALLEST_ID <= exact <= LARGEST_ID)
+
+
+def _is_whole(number: Decimal) -> bool:
+    try:
+        return number == number.to_integral_value()
+    except InvalidOperation:
+        return False
+
+
+@given(
+    st.dictionaries(
+        st.text(),
+        st.recursive(
+            st.none() | st.booleans() | st.integers(SMALLEST_ID, LARGEST_ID) | st.text(),
+            lambda inner: st.lists(inner, max_size=3),
+            max_leaves=8,
+        ),
+        max_size=5,
+    )
+)
+@settings(derandomize=True, max_examples=200, deadline=None)
+def test_what_json_wrote_is_read_back(members: dict[str, object]) -> None:
+    assert parse_object(json.dumps(members).encode()) == members
+    assert parse_object(json.dumps(members, ensure_ascii=False, indent=1).encode(errors="surrogatepass")) == members
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "empty"),
+        (b" \r\n\t ", "empty"),
+        (b"{", "line 1, column 2"),
+        (b'{"x": 1,}', "column"),
+        (b'{"x": 01}', "column"),
+        (b"{'x': 1}", "column"),
+        (b'{"x": 1} {}', "Extra data"),
+        (b'{"x": "\n"}', "control character"),
+        (b'{"x": NaN}', "NaN"),
+        (b'{"x": [-Infinity]}', "-Infinity"),
+        (b"\xef\xbb\xbf{}", "byte order mark"),
+        ('{"x": 1}'.encode("utf-16"), "UTF-8"),
+        ('{"x": 1}'.encode("utf-16-le"), "column"),
+        ('{"x": 1}'.encode("utf-32"), "UTF-8"),
+        (b'{"x": "\xed\xa0\x80"}', "position 7"),
+        (b'{"x": "\xff"}', "position 7"),
+    ],
+)
+def test_what_is_not_json_in_utf8_is_refused_with_its_place(data: bytes, told: str) -> None:
+    with pytest.raises(NotJsonError, match=told) as caught:
+        parse_object(data)
+    assert caught.value.number is ErrorNumber.NOT_JSON
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"x":', b'{"x":{"x":[['])
+def test_a_nesting_bomb_is_told_to_be_one(opening: bytes) -> None:
+    bomb = b'{"x":' + opening * (900_000 // len(opening))
+    with pytest.raises(NotJsonError, match="nested too deeply"):
+        parse_object(bomb)
+
+
+def test_brackets_in_a_text_are_no_nesting() -> None:
+    text = "[" * 900_000
+    assert parse_object(json.dumps({"x": text}).encode()) == {"x": text}
+
+
+@pytest.mark.parametrize("data", [b"[]", b'[{"x": 1}]', b"7", b'"x"', b"null", b"true"])
+def test_what_is_no_object_is_refused(data: bytes) -> None:
+    with pytest.raises(NotAnObjectError):
+        parse_object(data)
+
+
+def test_repeated_members_are_named() -> None:
+    with pytest.raises(RepeatedMemberError, match="“id”, “z”") as caught:
+        parse_object(b'{"id": 1, "z": 0, "name": "Fern", "id": 1, "z": 2}')
+    assert caught.value.number is ErrorNumber.REPEATED_MEMBER
+    with pytest.raises(RepeatedMemberError):
+        parse_object(rb'{"id": 1, "\u0069d": 2}')
+
+
+def test_what_an_inner_object_repeats_is_not_looked_at() -> None:
+    assert parse_object(b'{"id": 1, "x": {"a": 1, "a": [{"b": 1, "b": 2}]}}')["id"] == 1
+
+
+def test_a_normal_body_takes_a_few_microseconds() -> None:
+    body = b'{"id": 123456, "name": "Monstera deliciosa", "tag": "house plant"}'
+    began = time.process_time()
+    for _ in range(5_000):
+        parse_object(body)
+    assert time.process_time() - began < 0.25  # 50 µs each; measured: 4
+
+
+@given(st.binary(max_size=200))
+@settings(derandomize=True, max_examples=300, deadline=None)
+def test_any_bytes_are_an_object_or_plainly_refused(data: bytes) -> None:
+    with contextlib.suppress(PlantDeskError):
+        assert isinstance(parse_object(data), dict)
