@@ -74,14 +74,18 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def make_engine(path: Path, *, writing: bool = False) -> Engine:
-    """Return an engine whose transactions begin with the write lock when `writing`, and as SQLite likes otherwise."""
+    """Return an engine for writing, whose transactions begin with the write lock, or for reading.
+
+    When reading, each statement sees what is committed at its start: there are no transactions that could grow old.
+    """
     engine = create_engine("sqlite://", creator=lambda: connect(path), poolclass=NullPool)
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
+    if writing:
+        event.listen(engine, "begin", _take_write_lock)
     return engine
+
+
+def _take_write_lock(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def store_error(error: sqlite3.Error) -> StoreError:

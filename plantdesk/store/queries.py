@@ -60,8 +60,7 @@ class Reader:
 
     def __init__(self, path: Path) -> None:
         with told_plainly():
-            engine = make_engine(path).execution_options(isolation_level="AUTOCOMMIT")
-            self._connection = engine.connect()
+            self._connection = make_engine(path).connect()
             raw: sqlite3.Connection = self._connection.connection.driver_connection  # type: ignore[assignment]
             self._raw = raw
 

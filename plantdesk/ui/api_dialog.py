@@ -166,8 +166,6 @@ class ApiDialog(QDialog):
         foot = QHBoxLayout()
         foot.addStretch(1)
         foot.addWidget(self._close_button)
-        line = QFrame()
-        line.setFrameShape(QFrame.Shape.NoFrame)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XXL, XL, XXL, XL)
         layout.setSpacing(M)
@@ -177,7 +175,7 @@ class ApiDialog(QDialog):
         layout.addWidget(self._tokens, 1)
         layout.addWidget(self._snippets)
         layout.addLayout(foot)
-        self.resize(720, 720)
+        self.resize(740, 760)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
 

@@ -19,6 +19,7 @@ class CopyButton(QPushButton):
     """Copies what `set_content` gave it last."""
 
     def __init__(self, theme: Theme, label: str, parent: QWidget | None = None, *, primary: bool = False) -> None:
+        label = " " + label  # Fusion puts the icon right against the text
         super().__init__(label, parent)
         self._theme = theme
         self._label = label
@@ -41,7 +42,7 @@ class CopyButton(QPushButton):
         """Put the text into the clipboard."""
         QGuiApplication.clipboard().setText(self._content)
         self.setMinimumWidth(self.width())
-        self.setText(self.tr("Copied"))
+        self.setText(" " + self.tr("Copied"))
         self._theme.icons.put_on(self, "check", self._color)
         self._back.start()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.tr("Copied")))

@@ -48,6 +48,7 @@ class MessageLine(QWidget):
         self._layout.addWidget(self._text)
         self._layout.addStretch(1)
         self._buttons: list[QPushButton] = []
+        self.setMinimumHeight(theme.metrics.compact_row - 2)  # as high as its buttons: nothing moves when they come
         theme.changed.connect(self._paint_icon)
         self.show_message(Tone.HINT, "")
 

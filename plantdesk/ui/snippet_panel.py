@@ -15,7 +15,7 @@ from plantdesk.ui.snippets import Language, snippet
 if TYPE_CHECKING:
     from plantdesk.ui.theme import Theme
 
-_LINES = 10
+_LINES = 6
 
 
 class SnippetPanel(QWidget):
@@ -36,7 +36,7 @@ class SnippetPanel(QWidget):
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._text.setTabChangesFocus(True)
-        self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _LINES + 40)
+        self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _LINES + 32)
         self._copy_button = CopyButton(theme, self.tr("Copy &example"))
         self._lay_out()
         self._tabs.currentChanged.connect(self._show_snippet)

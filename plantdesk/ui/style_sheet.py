@@ -47,6 +47,25 @@ QPushButton:pressed, QPushButton:checked { background: $selection; }
 QPushButton:focus { border: 2px solid $focus; padding: 0 12px; min-height: ${inner_2}px; }
 QPushButton:disabled { color: $disabled; border-color: $line; }
 QPushButton::menu-indicator { width: 0; }
+QPushButton[small="true"] { padding: 0 9px; min-height: ${small}px; }
+QPushButton[small="true"]:focus { padding: 0 8px; min-height: ${small_2}px; }
+
+QComboBox {
+  background: $surface; color: $text; border: 1px solid $border; border-radius: 6px; padding: 0 11px;
+  min-height: ${inner}px;
+}
+QComboBox:hover { background: $hover; }
+QComboBox:focus, QComboBox:on { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_2}px; }
+QComboBox::drop-down { border: none; width: 26px; }
+QComboBox::down-arrow { image: url("$combo_arrow"); width: 16px; height: 16px; }
+QComboBox QAbstractItemView { border: 1px solid $border; padding: 3px; outline: 0; }
+
+QTabBar::tab {
+  background: transparent; color: $text_2; border: 2px solid transparent; border-radius: 6px; padding: 3px 11px;
+}
+QTabBar::tab:hover { background: $hover; }
+QTabBar::tab:selected { background: $selection; color: $text; }
+QTabBar:focus::tab:selected, QTabBar::tab:selected:focus { border-color: $focus; }
 
 QPushButton[variant="primary"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; padding: 0 15px; font-weight: 600;
@@ -169,6 +188,7 @@ def style_sheet(tokens: Tokens, metrics: Metrics, indicators: Path) -> str:
         **_derived_colors(tokens),
         **_sizes(metrics),
         check=(indicators / f"check-{shade}.svg").as_posix(),
+        combo_arrow=(indicators / f"arrow-{shade}.svg").as_posix(),
         menu_check=(indicators / f"menu-check-{shade}.svg").as_posix(),
     )
 
@@ -188,6 +208,8 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
     return {
         "inner": str(metrics.control - 2),
         "inner_2": str(metrics.control - 4),
+        "small": str(max(24, metrics.compact_row - 4)),
+        "small_2": str(max(24, metrics.compact_row - 4) - 2),
         "pill": str(pill - 2),
         "pill_2": str(pill - 4),
         "pill_radius": str(pill // 2),

@@ -193,6 +193,7 @@ class TokenPanel(QWidget):
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         table.setTabKeyNavigation(False)
         table.setShowGrid(False)
+        table.setMinimumHeight(4 * self._theme.metrics.row + 4)
         return table
 
     def _made_lifetimes(self) -> QComboBox:

@@ -16,7 +16,7 @@ from plantdesk.errors import (
     StoreError,
     StoreReadOnlyError,
 )
-from plantdesk.records import FORM, new_plant
+from plantdesk.records import COMMAND, FORM, new_plant
 from plantdesk.store import Store
 from plantdesk.store.migrations import SCHEMA_VERSION
 
@@ -29,7 +29,7 @@ ALOE = new_plant({"id": 1, "name": "Aloe vera"})
 def filled(path: Path, plants: int = 1) -> None:
     store = Store(path)
     for number in range(plants):
-        store.add(new_plant({"id": number, "name": f"Plant {number} " + "x" * 200}), FORM).result()
+        store.add(new_plant({"id": number, "name": f"Plant {number} " + "x" * 200}), COMMAND).result()
     store.close()
 
 

@@ -124,6 +124,15 @@ def test_the_next_free_id(store: Store, taken: list[int], free: int) -> None:
         assert reader.next_free_id() == free
 
 
+def test_a_reader_sees_what_was_added_after_its_last_question(store: Store, reader: Reader) -> None:
+    assert reader.next_free_id() == 13
+    assert len(ids(reader, View())) == 5
+    store.add(new_plant({"id": 13, "name": "x", "tag": "new"}), FORM).result(SECONDS)
+    assert (reader.next_free_id(), reader.count(), len(ids(reader, View()))) == (14, 6, 6)
+    assert "new" in reader.tags()
+    assert reader.plant(13) is not None
+
+
 def test_a_large_view_comes_in_chunks_of_which_the_first_is_small(store: Store, path: Path) -> None:
     store.add(new_plant({"id": 0, "name": "x"}), FORM).result(SECONDS)
     with closing(sqlite3.connect(path)) as other, other:
