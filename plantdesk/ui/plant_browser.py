@@ -1,0 +1,293 @@
+"""The card with the plants: search, count, table, and what stands in the table's place when there is nothing in it.
+
+It is shown before there is a store; `set_store` comes later, from the code that opened it behind the window.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+
+from plantdesk.ui.metrics import XS, L, M, S, tabular
+from plantdesk.ui.new_plants_pill import NewPlantsPill
+from plantdesk.ui.plant_cells import Column
+from plantdesk.ui.plant_model import PlantModel
+from plantdesk.ui.plant_table import PlantTable
+from plantdesk.ui.row_copier import RowCopier
+from plantdesk.ui.search_field import SearchField
+from plantdesk.ui.state_page import StatePage
+
+if TYPE_CHECKING:
+    from plantdesk.records import Changes
+    from plantdesk.store import Store
+    from plantdesk.ui.theme import Theme
+
+_WHEEL_AFTER_MS, _OPENING_AFTER_MS = 150, 300
+#: A screen reader is told the count when typing has paused.
+_ANNOUNCE_AFTER_MS = 600
+#: How long a plant of the form is waited for before the view is changed for it.
+_REVEAL_AFTER_MS = 400
+_LONGEST_QUOTE = 60
+
+
+class PlantBrowser(QFrame):
+    """Search field, count and table of plants.
+
+    `api_access_wanted`: the button of the empty state. `selection_counted(count)`: so many rows are selected.
+    `told(text)`: a sentence about what was done. `failed(error)`: the store could not answer.
+    """
+
+    api_access_wanted = Signal()
+    selection_counted = Signal(int)
+    told = Signal(str)
+    failed = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self._theme = theme
+        self._copier: RowCopier | None = None
+        self._revealed: int | None = None
+        self._model = PlantModel(self)
+        self._search_field = SearchField(theme)
+        self._count_label = QLabel("…")
+        self._table = PlantTable(self._model, theme)
+        self._pill = NewPlantsPill(self._table, theme)
+        self._opening_label = QLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
+        self._make_pages()
+        self._make_timers()
+        self._lay_out()
+        self._connect()
+
+    @property
+    def model(self) -> PlantModel:
+        """The rows of the table."""
+        return self._model
+
+    @property
+    def search_field(self) -> SearchField:
+        """The field that searches."""
+        return self._search_field
+
+    @property
+    def table(self) -> PlantTable:
+        """The table."""
+        return self._table
+
+    def set_store(self, store: Store) -> None:
+        """Show the plants of `store`."""
+        self.close_store()
+        self._copier = RowCopier(store, self)
+        self._copier.told.connect(self.told)
+        self._copier.failed.connect(self.failed)
+        self._model.set_store(store)
+
+    def close_store(self) -> None:
+        """End the threads that read the store: before it is closed. May be called again."""
+        self._model.close()
+        if self._copier is not None:
+            self._copier.close()
+            self._copier = None
+
+    def apply(self, changes: Changes) -> None:
+        """Show what a commit changed."""
+        self._model.apply(changes)
+
+    def reveal_added(self, plant_id: int) -> None:
+        """Show a plant that the person has just added, on top; change the view if it cannot be seen in this one."""
+        self._revealed = plant_id
+        if not self._show_revealed():
+            self._reveal_timer.start()
+
+    def show_plant(self, plant_id: int) -> None:
+        """Select a plant and scroll to it; the search is cleared if it hides the plant."""
+        if not self._table.seek(plant_id):
+            self._search_field.clear()
+
+    def sort_by(self, column: Column, *, descending: bool) -> None:
+        """Sort the table."""
+        self._table.sortByColumn(column, _order(descending=descending))
+
+    def clear_search(self) -> bool:
+        """Clear the search; False when there was none."""
+        searched = bool(self._search_field.text())
+        self._search_field.clear()
+        return searched
+
+    def copy_selection(self) -> None:
+        """Put the selected rows on the clipboard, in the background."""
+        count = self._table.selected_count()
+        if self._copier is not None and count:
+            self._copier.copy(count, self._table.selected_ids)
+
+    def jump_to_top(self) -> None:
+        """Show the first rows."""
+        self._table.jump_to_top()
+
+    @Slot(str)
+    def _on_search_changed(self, text: str) -> None:
+        self._model.show(self._model.wanted._replace(text=text.strip()))
+        self._announce_timer.start()
+
+    @Slot()
+    def _on_down_pressed(self) -> None:
+        if self._model.rowCount():
+            self._table.go_to_first_row()
+
+    @Slot(bool)
+    def _on_busy_changed(self, busy: bool) -> None:  # noqa: FBT001 - a signal's slot
+        if busy:
+            self._wheel_timer.start()
+        else:
+            self._wheel_timer.stop()
+            self._search_field.set_searching(searching=False)
+        self._show_state()
+
+    @Slot()
+    def _on_wheel_due(self) -> None:
+        self._search_field.set_searching(searching=self._model.busy and bool(self._model.wanted.text))
+
+    @Slot()
+    def _on_opening_due(self) -> None:
+        self._opening_label.setVisible(not self._model.complete and not self._model.rowCount())
+
+    @Slot()
+    def _on_counted(self) -> None:
+        self._count_label.setText(self._count_text())
+        self._show_state()
+
+    @Slot(object)
+    def _on_joined(self, _ids: object) -> None:
+        if self._revealed is not None:
+            self._show_revealed()
+
+    @Slot()
+    def _on_reveal_due(self) -> None:
+        """Leave search and order: the plant is not in sight with them."""
+        if self._revealed is None or self._show_revealed():
+            return
+        plant_id, self._revealed = self._revealed, None
+        self._search_field.clear()
+        self.sort_by(Column.ADDED, descending=True)
+        self._table.mark(plant_id)
+
+    @Slot()
+    def _on_announce_due(self) -> None:
+        if not self._model.complete or self._model.busy:
+            self._announce_timer.start()
+        elif self._search_field.hasFocus():
+            text = self._count_text() if self._model.rowCount() else self.tr("No plants match")
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._search_field, text))
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self._failed_page.set_text(str(error))
+        if not self._model.rowCount():
+            self._pages.setCurrentWidget(self._failed_page)
+        self.failed.emit(error)
+
+    @Slot()
+    def _on_clear_clicked(self) -> None:
+        self._search_field.setFocus()
+        self._search_field.clear()
+
+    def _make_pages(self) -> None:
+        self._empty_page = StatePage(self._theme, "sprout", "accent", self.tr("No plants yet"))
+        self._empty_page.set_text(
+            self.tr("Type a name above and press Enter, or let another program add plants through the API.")
+        )
+        self._api_button = self._empty_page.add_button(self.tr("API access…"), "key-round")
+        self._nothing_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
+        self._clear_button = self._nothing_page.add_button(self.tr("Clear search"))
+        self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
+        self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
+
+    def _make_timers(self) -> None:
+        self._wheel_timer = QTimer(self, singleShot=True, interval=_WHEEL_AFTER_MS)
+        self._opening_timer = QTimer(self, singleShot=True, interval=_OPENING_AFTER_MS)
+        self._announce_timer = QTimer(self, singleShot=True, interval=_ANNOUNCE_AFTER_MS)
+        self._reveal_timer = QTimer(self, singleShot=True, interval=_REVEAL_AFTER_MS)
+        self._opening_timer.start()
+
+    def _lay_out(self) -> None:
+        self._count_label.setProperty("tone", "muted")
+        self._count_label.setFont(tabular())
+        self._opening_label.setProperty("tone", "muted")
+        self._opening_label.hide()
+        QVBoxLayout(self._table.viewport()).addWidget(self._opening_label)
+        top = QHBoxLayout()
+        top.setContentsMargins(M, M, L, S)
+        top.addWidget(self._search_field, 1)
+        top.addStretch(1)
+        top.addWidget(self._count_label)
+        self._pages = QStackedLayout()
+        for page in (self._table, self._empty_page, self._nothing_page, self._failed_page):
+            self._pages.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XS, 0, XS, XS)
+        layout.setSpacing(0)
+        layout.addLayout(top)
+        layout.addLayout(self._pages, 1)
+
+    def _connect(self) -> None:
+        self._search_field.textChanged.connect(self._on_search_changed)
+        self._search_field.down_pressed.connect(self._on_down_pressed)
+        self._model.busy_changed.connect(self._on_busy_changed)
+        self._model.counted.connect(self._on_counted)
+        self._model.modelReset.connect(self._on_counted)
+        self._model.joined.connect(self._on_joined)
+        self._model.failed.connect(self._on_failed)
+        self._table.selection_counted.connect(self.selection_counted)
+        self._table.copy_wanted.connect(self.copy_selection)
+        self._api_button.clicked.connect(self.api_access_wanted)
+        self._clear_button.clicked.connect(self._on_clear_clicked)
+        self._retry_button.clicked.connect(self._model.retry)
+        self._wheel_timer.timeout.connect(self._on_wheel_due)
+        self._opening_timer.timeout.connect(self._on_opening_due)
+        self._announce_timer.timeout.connect(self._on_announce_due)
+        self._reveal_timer.timeout.connect(self._on_reveal_due)
+
+    def _show_revealed(self) -> bool:
+        """Scroll to the plant that is to be revealed, if it is in the view already."""
+        row = self._model.row_of(self._revealed) if self._revealed is not None else None
+        if row is None or self._revealed is None:
+            return False
+        self._table.mark(self._revealed)
+        self._table.scrollTo(self._model.index(row, 0))
+        self._revealed = None
+        self._reveal_timer.stop()
+        return True
+
+    def _show_state(self) -> None:
+        """Put the page in front that fits; the rows before stay while another view is asked for."""
+        model = self._model
+        if model.rowCount():
+            self._pages.setCurrentWidget(self._table)
+        elif model.complete and not model.busy:
+            self._nothing_page.set_text(self._nothing_text())
+            self._pages.setCurrentWidget(self._nothing_page if model.wanted.text else self._empty_page)
+        if model.rowCount() or model.complete:
+            self._opening_label.hide()
+
+    def _count_text(self) -> str:
+        model, grouped = self._model, QLocale().toString
+        shown = grouped(model.rowCount()) if model.complete and not model.busy else "…"
+        if model.wanted.text:
+            total = grouped(model.total) if model.total is not None else "…"
+            return self.tr("{shown} of {total}").format(shown=shown, total=total)
+        if not model.complete:
+            return "…"
+        words = {0: self.tr("No plants"), 1: self.tr("1 plant")}
+        return words.get(model.rowCount(), self.tr("{count} plants").format(count=shown))
+
+    def _nothing_text(self) -> str:
+        text = self._model.wanted.text
+        quote = text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+        return self.tr("Nothing contains “{text}”.").format(text=quote)
+
+
+def _order(*, descending: bool) -> Qt.SortOrder:
+    return Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder

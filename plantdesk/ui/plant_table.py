@@ -1,0 +1,226 @@
+"""The table of plants: its look, its keys and its columns."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+
+from plantdesk.ui.metrics import M, tabular
+from plantdesk.ui.override import override
+from plantdesk.ui.plant_cells import Column
+from plantdesk.ui.plant_header import PlantHeader
+from plantdesk.ui.row_delegate import RowDelegate
+from plantdesk.ui.row_keeper import RowKeeper
+from plantdesk.ui.row_marks import RowMarks
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent, QResizeEvent
+
+    from plantdesk.ui.plant_model import PlantModel
+    from plantdesk.ui.theme import Theme
+
+    Index = QModelIndex | QPersistentModelIndex
+
+_RING = 2
+#: Widths of the columns in figures, roomy and narrow; the name takes what is left.
+_ROOMY = {Column.ID: 20, Column.TAG: 18, Column.ADDED: 17, Column.SOURCE: 18}
+_NARROW = {Column.ID: 13, Column.TAG: 15, Column.ADDED: 13, Column.SOURCE: 13}
+#: Below so many figures of width the columns are narrow, and those that tell least are left out.
+_FIGURES_ROOMY, _FIGURES_SOURCE, _FIGURES_ADDED = 110, 90, 65
+
+
+class PlantTable(QTableView):
+    """The view of a `PlantModel`.
+
+    `unseen_changed(count)`: so many new plants stand above what is shown. `selection_counted(count)`: so many rows are
+    selected. `copy_wanted`: the keys for copying were pressed.
+    """
+
+    unseen_changed = Signal(int)
+    selection_counted = Signal(int)
+    copy_wanted = Signal()
+
+    def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._plants = model
+        self._theme = theme
+        self._compact = False
+        self._unseen = 0
+        self._layout_of = (0, -1)
+        self._marks = RowMarks(self)
+        self.setAccessibleName(self.tr("Plants"))
+        self._set_up_rows()
+        self._set_up_columns(model)
+        self._keeper = RowKeeper(self, model)
+        self._marks.faded.connect(self.viewport().update)
+        model.joined.connect(self._on_joined)
+        model.exchanged.connect(self._on_exchanged)
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.selectionModel().selectionChanged.connect(self._on_selection_changed)
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    def set_compact(self, *, compact: bool) -> None:
+        """Make rows lower, or of the usual height."""
+        self._compact = compact
+        self._on_theme_changed()
+
+    def seek(self, plant_id: int) -> bool:
+        """Select a plant and scroll to it: now (True), or when it comes with the next view."""
+        return self._keeper.seek(plant_id)
+
+    def mark(self, plant_id: int) -> None:
+        """Show a plant as new for two seconds."""
+        self._marks.add([plant_id])
+        self.viewport().update()
+
+    def jump_to_top(self) -> None:
+        """Show the first rows."""
+        self.scrollToTop()
+        self._set_unseen(0)
+
+    def go_to_first_row(self) -> None:
+        """Take the keyboard focus into the table, to the first row if none was chosen."""
+        if not self.selectionModel().hasSelection():
+            self.selectRow(0)
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def selected_count(self) -> int:
+        """Return how many rows are selected."""
+        return self._keeper.selected_count()
+
+    def selected_ids(self) -> array[int]:
+        """Return the ids of the selected rows from top to bottom: 8 MB for a million."""
+        return array("q", self._keeper.selected_ids())
+
+    @override
+    def keyboardSearch(self, search: str) -> None:
+        """Do nothing: Qt would read a million rows to find one that begins with a letter."""
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_wanted.emit()
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        """Claim the copy keys before a menu does."""
+        if (
+            event.type() is QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.matches(QKeySequence.StandardKey.Copy)
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    @override
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        super().currentChanged(current, previous)
+        self.viewport().update()  # the ring goes around the whole row, Qt repaints only the cell
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.hasFocus() and self.currentIndex().isValid():
+            painter = QPainter(self.viewport())
+            for edge in _edges(self._row_rect(self.currentIndex().row())):
+                painter.fillRect(edge, self._theme.tokens.color("focus"))
+            painter.end()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    @Slot(object)
+    def _on_joined(self, ids: array[int]) -> None:
+        self._marks.add(ids)
+        if self._plants.wanted.descending and self.verticalScrollBar().value() > 0:
+            self._set_unseen(self._unseen + len(ids))
+
+    @Slot(object, bool)
+    def _on_exchanged(self, _places: dict[int, int], live: bool) -> None:  # noqa: FBT001 - a signal's slot
+        if not live:
+            self._set_unseen(0)
+        self._on_selection_changed()
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        if value == 0:
+            self._set_unseen(0)
+
+    @Slot()
+    def _on_selection_changed(self) -> None:
+        self.selection_counted.emit(self.selected_count())
+
+    @Slot()
+    def _on_theme_changed(self) -> None:
+        metrics = self._theme.metrics
+        self.verticalHeader().setDefaultSectionSize(metrics.compact_row if self._compact else metrics.row)
+        self._fit_columns()
+        self.viewport().update()
+
+    def _set_up_rows(self) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else Qt asks every row its height
+        self.verticalHeader().hide()
+        self.setItemDelegate(RowDelegate(self._theme, self._marks.is_new, self))
+
+    def _set_up_columns(self, model: PlantModel) -> None:
+        header = PlantHeader(self._theme, self)
+        self.setHorizontalHeader(header)
+        self.setModel(model)
+        header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(64)
+        descending = Qt.SortOrder.DescendingOrder
+        header.setSortIndicator(model.wanted.column, descending)
+        self.setSortingEnabled(True)
+
+    def _fit_columns(self) -> None:
+        """Give the columns their widths anew when the room or the text size is another."""
+        figure = QFontMetrics(tabular(self.font())).horizontalAdvance("0")
+        figures = self.viewport().width() // max(figure, 1)
+        roomy = figures >= _FIGURES_ROOMY
+        self.setColumnHidden(Column.SOURCE, figures < _FIGURES_SOURCE)
+        self.setColumnHidden(Column.ADDED, figures < _FIGURES_ADDED)
+        if self._layout_of != (figure, roomy):
+            self._layout_of = (figure, roomy)
+            for column, width in (_ROOMY if roomy else _NARROW).items():
+                self.setColumnWidth(column, width * figure + 2 * M)
+
+    def _row_rect(self, row: int) -> QRect:
+        columns = [column for column in Column if not self.isColumnHidden(column)]
+        rects = (self.visualRect(self._plants.index(row, column)) for column in (columns[0], columns[-1]))
+        first, last = rects
+        return first.united(last)
+
+    def _set_unseen(self, count: int) -> None:
+        if count != self._unseen:
+            self._unseen = count
+            self.unseen_changed.emit(count)
+
+
+def _edges(rect: QRect) -> list[QRect]:
+    """Return the four sides of a ring inside `rect`."""
+    x, y, width, height = rect.x(), rect.y(), rect.width(), rect.height()
+    return [
+        QRect(x, y, width, _RING),
+        QRect(x, y + height - _RING, width, _RING),
+        QRect(x, y, _RING, height),
+        QRect(x + width - _RING, y, _RING, height),
+    ]

@@ -1,0 +1,134 @@
+"""Paints the rows of the table. Everything is laid out from the leading edge, so that it mirrors."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from plantdesk.ui.metrics import XS, M, S, tabular
+from plantdesk.ui.override import override
+from plantdesk.ui.plant_cells import NO_TAG, PENDING, Column, cell_text, empty_name, empty_tag, one_line
+from plantdesk.ui.plant_model import PLANT_ROLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import QSize
+
+    from plantdesk.records import PlantRow
+    from plantdesk.ui.theme import Theme
+
+    Index = QModelIndex | QPersistentModelIndex
+
+_BAR = 3
+_LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Cells of plants: ids in figures of equal width, tags as pills, and new rows marked."""
+
+    def __init__(self, theme: Theme, is_new: Callable[[int], bool], parent: QObject | None = None) -> None:
+        """Make a delegate; `is_new` is asked with an id."""
+        super().__init__(parent)
+        self._theme = theme
+        self._is_new = is_new
+
+    @override
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row: PlantRow | None = index.data(PLANT_ROLE)
+        painter.save()
+        self._paint_ground(painter, option, index, row)
+        inner = option.rect.adjusted(M, 0, -M, -1)
+        if row is None:
+            side = _TRAILING if index.column() == Column.ID else _LEADING
+            self._text(painter, option, inner, PENDING, "placeholder", side)
+        else:
+            self._paint_content(painter, option, inner, row, Column(index.column()))
+        painter.restore()
+
+    @override
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        size = super().sizeHint(option, index)
+        size.setHeight(self._theme.metrics.row)
+        return size
+
+    def _paint_ground(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: PlantRow | None
+    ) -> None:
+        tokens, rect = self._theme.tokens, option.rect
+        new = row is not None and self._is_new(row.id)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, tokens.color("selection"))
+        elif new and self._theme.animated:
+            painter.fillRect(rect, tokens.color("ok_bg"))
+        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), tokens.color("row_line"))
+        if new and index.column() == 0:
+            bar = QRect(rect.left(), rect.top(), _BAR, rect.height() - 1)
+            painter.fillRect(QStyle.visualRect(option.direction, rect, bar), tokens.color("accent"))
+
+    def _paint_content(
+        self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, row: PlantRow, column: Column
+    ) -> None:
+        match column:
+            case Column.ID:
+                painter.setFont(tabular(option.font))
+                self._text(painter, option, rect, cell_text(row, column), "text_2", _TRAILING)
+            case Column.NAME if not row.name.strip():
+                self._text(painter, option, rect, empty_name(), "placeholder", _LEADING)
+            case Column.NAME:
+                self._text(painter, option, rect, cell_text(row, column), "text", _LEADING)
+            case Column.TAG if row.tag is None:
+                self._text(painter, option, rect, NO_TAG, "text_2", _LEADING)
+            case Column.TAG:
+                self._pill(painter, option, rect, row.tag or "")
+            case _:
+                painter.setFont(tabular(option.font))
+                self._text(painter, option, rect, cell_text(row, column), "text_2", _LEADING)
+
+    def _text(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        rect: QRect,
+        text: str,
+        color: str,
+        side: Qt.AlignmentFlag,
+    ) -> None:
+        painter.setPen(self._theme.tokens.color(color))
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+        painter.setLayoutDirection(option.direction)
+        painter.drawText(rect, QStyle.visualAlignment(option.direction, side), shown)
+
+    def _pill(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str) -> None:
+        """Paint a tag; one that is empty, or nothing but spaces, only as an outline."""
+        visible = bool(tag.strip())
+        metrics = QFontMetrics(option.font)
+        text = metrics.elidedText(
+            one_line(tag) if visible else empty_tag(), Qt.TextElideMode.ElideRight, rect.width() - 2 * S
+        )
+        height = metrics.height() + 2 * XS
+        pill = QRect(rect.left() - XS, 0, metrics.horizontalAdvance(text) + 2 * S + 2, height)
+        pill.moveTop(rect.center().y() - height // 2 + 1)
+        pill = QStyle.visualRect(option.direction, rect, pill)
+        ground, ink = pill_colors(tag, dark=self._theme.tokens.dark)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen if visible else self._theme.tokens.color("border"))
+        painter.setBrush(ground if visible else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(pill, height / 2, height / 2)
+        painter.setPen(ink if visible else self._theme.tokens.color("text_2"))
+        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
+
+
+@lru_cache(maxsize=1024)
+def pill_colors(tag: str, *, dark: bool) -> tuple[QColor, QColor]:
+    """Return ground and ink of a tag's pill: always the same for a tag, legible for every hue."""
+    hue = crc32(tag.encode()) % 360 / 360
+    if dark:
+        return QColor.fromHslF(hue, 0.30, 0.20), QColor.fromHslF(hue, 0.50, 0.86)
+    return QColor.fromHslF(hue, 0.45, 0.90), QColor.fromHslF(hue, 0.60, 0.20)

@@ -1,0 +1,70 @@
+"""What stands in place of the table when there is nothing in it: a picture, what is so, and a way on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.ui.metrics import ICON_LARGE, L, M, S
+
+if TYPE_CHECKING:
+    from plantdesk.ui.theme import Theme
+
+_WIDEST_TEXT = 420
+
+
+class StatePage(QWidget):
+    """A picture, a title, a sentence and buttons, in the middle."""
+
+    def __init__(self, theme: Theme, picture: str, color: str, title: str, parent: QWidget | None = None) -> None:
+        """Make a page; `picture` is an icon's name and `color` that of a token."""
+        super().__init__(parent)
+        self._theme = theme
+        self._picture = picture
+        self._color = color
+        self._picture_label = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        self._title_label = QLabel(title, alignment=Qt.AlignmentFlag.AlignCenter)
+        self._title_label.setProperty("role", "empty-title")
+        self._text_label = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self._text_label.setProperty("tone", "muted")
+        self._text_label.setTextFormat(Qt.TextFormat.PlainText)
+        self._text_label.setFixedWidth(_WIDEST_TEXT)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(S)
+        self._lay_out()
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    def set_text(self, text: str) -> None:
+        """Say what is so, in plain text."""
+        self._text_label.setText(text)
+
+    def add_button(self, text: str, icon: str | None = None) -> QPushButton:
+        """Add a way on."""
+        button = QPushButton(text)
+        if icon is not None:
+            self._theme.icons.put_on(button, icon)
+        self._buttons.insertWidget(self._buttons.count() - 1, button)
+        return button
+
+    @Slot()
+    def _on_theme_changed(self) -> None:
+        ratio = self.devicePixelRatioF()
+        self._picture_label.setPixmap(self._theme.icons.pixmap(self._picture, self._color, ICON_LARGE, ratio))
+
+    def _lay_out(self) -> None:
+        self._buttons.addStretch()
+        self._buttons.insertStretch(0)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(S)
+        layout.setContentsMargins(L, L, L, L)
+        layout.addStretch(2)
+        layout.addWidget(self._picture_label)
+        layout.addSpacing(S)
+        layout.addWidget(self._title_label)
+        layout.addWidget(self._text_label, alignment=Qt.AlignmentFlag.AlignHCenter)
+        layout.addSpacing(M)
+        layout.addLayout(self._buttons)
+        layout.addStretch(3)
