@@ -111,7 +111,7 @@ class Bridge(QObject):
     def _tell(self) -> None:
         with self._lock:
             changes, self._pending = self._pending, None
-        if changes is not None:
+        if changes is not None and not self._closed:
             self._told_at = time.monotonic()
             self.changed.emit(changes)
 

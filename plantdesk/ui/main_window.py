@@ -13,9 +13,11 @@ from plantdesk.server_state import Failed, On, PortTakenError
 from plantdesk.ui.api_dialog import ApiDialog
 from plantdesk.ui.info_bar import BarKind, InfoBar
 from plantdesk.ui.menus import Menus
+from plantdesk.ui.message_line import Tone
 from plantdesk.ui.metrics import L, M
 from plantdesk.ui.override import override
 from plantdesk.ui.plant_browser import PlantBrowser
+from plantdesk.ui.plant_cells import Column
 from plantdesk.ui.plant_entry import PlantEntry
 from plantdesk.ui.plant_form import PlantForm
 from plantdesk.ui.questions import Questions
@@ -25,6 +27,8 @@ from plantdesk.ui.status_line import StatusLine
 from plantdesk.ui.theme import ThemeMode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QCloseEvent, QKeyEvent
 
     from plantdesk.records import Changes, PlantRow, TokenRow
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
 
 _SMALLEST = QSize(640, 420)
 _TEXT_STEP = 1.1
+#: The orders of the View menu: by which column, and whether from its end.
+_ORDERS = {"added": (Column.ADDED, True), "name": (Column.NAME, False), "id": (Column.ID, True)}
 
 
 class MainWindow(QMainWindow):
@@ -82,7 +88,7 @@ class MainWindow(QMainWindow):
 
     def show_no_store(self, reason: str) -> None:
         """Say why the file cannot be opened, and the ways on; what is typed stays."""
-        self._browser.show_trouble()
+        self._browser.stop_waiting()
         self._bar.show_state(
             BarKind.ERROR,
             self.tr("Your plants could not be opened"),
@@ -227,6 +233,30 @@ class MainWindow(QMainWindow):
         self._theme.set_text_scale(scale)
         self._preferences.change(text_scale=self._theme.text_scale)
 
+    @Slot(str)
+    def _sort(self, order: str) -> None:
+        column, descending = _ORDERS[order]
+        self._browser.sort_by(column, descending=descending)
+
+    @Slot()
+    def _on_sorted(self) -> None:
+        header = self._browser.table.horizontalHeader()
+        column = header.sortIndicatorSection()
+        self._menus.show_order(next((name for name, (each, _) in _ORDERS.items() if each == column), ""))
+
+    @Slot(bool)
+    def _set_compact(self, compact: bool) -> None:  # noqa: FBT001  Qt's signal
+        self._browser.table.set_compact(compact=compact)
+
+    @Slot()
+    def _focus_search(self) -> None:
+        self._browser.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._browser.search_field.selectAll()
+
+    @Slot(str)
+    def _on_told(self, text: str) -> None:
+        self._form.message.show_message(Tone.OK, text)
+
     @Slot(bool)
     def _keep_tag(self, keep: bool) -> None:  # noqa: FBT001  Qt's signal
         self._entry.keep_tag = keep
@@ -276,10 +306,15 @@ class MainWindow(QMainWindow):
             self._form.focus_name()
 
     def _go_round(self, step: int) -> None:
-        parts = [self._form.focus_name, self._browser.focus_search, self._browser.focus_table, self._status.focus_first]
-        widgets: list[QWidget] = [self._form, self._browser.search_area, self._browser.table, self._status]
-        here = next((place for place, widget in enumerate(widgets) if _has_focus(widget)), -step)
-        parts[(here + step) % len(parts)]()
+        parts: list[tuple[QWidget, Callable[[], object]]] = [
+            (self._form, self._form.focus_name),
+            (self._browser.search_field, self._focus_search),
+            (self._browser.table, self._browser.table.setFocus),
+            (self._status, self._status.focus_first),
+        ]
+        here = next((place for place, (part, _) in enumerate(parts) if _has_focus(part)), -step)
+        _, focus = parts[(here + step) % len(parts)]
+        focus()
 
     # --- building ---
 
@@ -307,7 +342,8 @@ class MainWindow(QMainWindow):
         self._entry.saving_changed.connect(self._status.show_saving)
         self._browser.api_access_wanted.connect(self.open_api_access)
         self._browser.selection_counted.connect(self._status.show_selection)
-        self._browser.order_changed.connect(self._menus.show_order)
+        self._browser.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
+        self._browser.told.connect(self._on_told)
         self._status.turn_on_wanted.connect(self._turn_on)
         self._status.token_wanted.connect(self.open_api_access)
 
@@ -317,9 +353,9 @@ class MainWindow(QMainWindow):
         menus.api_access_wanted.connect(self.open_api_access)
         menus.close_wanted.connect(self.close)
         menus.quit_wanted.connect(self.close)
-        menus.find_wanted.connect(self._browser.focus_search)
-        menus.order_wanted.connect(self._browser.set_order)
-        menus.compact_wanted.connect(self._browser.set_compact)
+        menus.find_wanted.connect(self._focus_search)
+        menus.order_wanted.connect(self._sort)
+        menus.compact_wanted.connect(self._set_compact)
         menus.keep_tag_wanted.connect(self._keep_tag)
         menus.top_wanted.connect(self._browser.jump_to_top)
         menus.theme_wanted.connect(self._set_theme)

@@ -92,6 +92,7 @@ class MessageLine(QWidget):
         self._buttons = [self._button(label, action) for label, action in ways_on]
         for place, button in enumerate(self._buttons, start=2):
             self._layout.insertWidget(place, button)
+            button.show()  # a layout would do it only later
         self._fit_text()
 
     def _button(self, label: str, action: Callable[[], object]) -> QPushButton:

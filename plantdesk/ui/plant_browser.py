@@ -92,6 +92,11 @@ class PlantBrowser(QFrame):
             self._copier.close()
             self._copier = None
 
+    def stop_waiting(self) -> None:
+        """Say no longer that plants are being opened: there is no store to wait for."""
+        self._opening_timer.stop()
+        self._opening_label.hide()
+
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""
         self._model.apply(changes)

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.records import FORM, Changes, PlantRow
+from plantdesk.ui.bridge import Bridge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+
+@pytest.fixture
+def lone_bridge() -> Iterator[Bridge]:
+    bridge = Bridge()
+    yield bridge
+    bridge.close()
+
+
+def added(*ids: int) -> Changes:
+    return Changes(tuple(PlantRow(each, "x", None, 0, FORM) for each in ids))
+
+
+def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, lone_bridge: Bridge) -> None:
+    heard: list[tuple[float, Changes]] = []
+    lone_bridge.changed.connect(lambda changes: heard.append((time.monotonic(), changes)))
+    lone_bridge.tell_changes(added(1))
+    qtbot.waitUntil(lambda: len(heard) == 1)
+    burst = threading.Thread(target=lambda: [lone_bridge.tell_changes(added(each)) for each in range(2, 50)])
+    burst.start()
+    burst.join()
+    qtbot.waitUntil(lambda: len(heard) == 2)
+    assert [row.id for _, changes in heard for row in changes.added] == list(range(1, 50))
+    assert heard[1][0] - heard[0][0] >= 0.09
+
+
+def test_too_many_to_list_are_to_be_read_again(qtbot: QtBot, lone_bridge: Bridge) -> None:
+    for start in range(0, 3000, 1000):
+        lone_bridge.tell_changes(added(*range(start, start + 1000)))
+    with qtbot.waitSignal(lone_bridge.changed) as told:
+        pass
+    (changes,) = told.args
+    assert changes.beyond
+    assert len(changes.added) == 1000
+
+
+def test_answers_and_failures_come_on_the_gui_thread(qtbot: QtBot, lone_bridge: Bridge) -> None:
+    heard: list[tuple[object, threading.Thread]] = []
+
+    def note(what: object) -> None:
+        heard.append((what, threading.current_thread()))
+
+    def fail() -> None:
+        raise LookupError
+
+    lone_bridge.follow(lone_bridge.run(lambda: 7), note)
+    lone_bridge.follow(lone_bridge.run(fail), note, note)
+    qtbot.waitUntil(lambda: len(heard) == 2)
+    assert heard[0] == (7, threading.main_thread())
+    assert isinstance(heard[1][0], LookupError)
+    assert heard[1][1] is threading.main_thread()
+
+
+def test_nothing_comes_through_a_closed_bridge(qtbot: QtBot) -> None:
+    bridge = Bridge()
+    heard: list[object] = []
+    bridge.changed.connect(heard.append)
+    future: Future[int] = Future()
+    bridge.follow(future, heard.append)
+    bridge.tell_changes(added(1))
+    bridge.close()
+    bridge.tell_changes(added(2))
+    bridge.tell_server_state("on")
+    future.set_result(1)
+    other = Bridge()
+    with qtbot.waitSignal(other.changed):
+        other.tell_changes(added(3))
+    other.close()
+    assert heard == []
