@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QAbstractButton, QPushButton
 from shiboken6 import isValid
 
 from plantdesk import resources
@@ -16,11 +17,13 @@ from plantdesk.ui.tokens import mixed
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QAbstractButton
 
     from plantdesk.ui.tokens import Tokens
 
     IconBearer = QAction | QAbstractButton
+
+
+_GAP = 4  # beside the 4 px that Qt leaves
 
 
 class Coloured(Protocol):
@@ -36,14 +39,17 @@ class Icons:
 
     def __init__(self, theme: Coloured) -> None:
         self._theme = theme
-        self._made: dict[tuple[str, str, int], QIcon] = {}
+        self._made: dict[tuple[str, str, int, int], QIcon] = {}
         self._kept: WeakKeyDictionary[QObject, tuple[str, str, int]] = WeakKeyDictionary()
 
-    def icon(self, name: str, color: str = "text", size: int = ICON) -> QIcon:
-        """Return an icon in the colours of now, for a use that ends before the theme changes."""
-        key = (name, color, size)
+    def icon(self, name: str, color: str = "text", size: int = ICON, gap: int = 0) -> QIcon:
+        """Return an icon in the colours of now, for a use that ends before the theme changes.
+
+        `gap` is room between the drawing and a text that follows.
+        """
+        key = (name, color, size, gap)
         if key not in self._made:
-            self._made[key] = self._render(name, color, size)
+            self._made[key] = self._render(name, color, size, gap)
         return self._made[key]
 
     def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
@@ -62,19 +68,19 @@ class Icons:
             if isValid(bearer):
                 self._give(bearer, name, token, size)  # type: ignore[arg-type]
 
-    def _give(self, bearer: IconBearer, name: str, token: str, size: int) -> None:
-        bearer.setIcon(self.icon(name, token, size))
-        set_size = getattr(bearer, "setIconSize", None)
-        if set_size is not None:
-            set_size(QSize(size, size))
+    def _give(self, bearer: IconBearer, name: str, color: str, size: int) -> None:
+        gap = _GAP if isinstance(bearer, QPushButton) and bearer.text() else 0
+        bearer.setIcon(self.icon(name, color, size, gap))
+        if isinstance(bearer, QAbstractButton):
+            bearer.setIconSize(QSize(size + gap, size))
 
-    def _render(self, name: str, token: str, size: int) -> QIcon:
-        color = self._theme.tokens.color(token)
-        faded = mixed(color, self._theme.tokens.color("window"), 0.45)
+    def _render(self, name: str, color: str, size: int, gap: int) -> QIcon:
+        ink = self._theme.tokens.color(color)
+        faded = mixed(ink, self._theme.tokens.color("window"), 0.45)
         icon = QIcon()
         for ratio in sorted({1.0, 2.0, 3.0, _screen_ratio()}):
-            icon.addPixmap(_drawn(name, color, size, ratio), QIcon.Mode.Normal)
-            icon.addPixmap(_drawn(name, faded, size, ratio), QIcon.Mode.Disabled)
+            icon.addPixmap(_drawn(name, ink, size, ratio, gap), QIcon.Mode.Normal)
+            icon.addPixmap(_drawn(name, faded, size, ratio, gap), QIcon.Mode.Disabled)
         return icon
 
 
@@ -89,14 +95,15 @@ def _drawing(name: str) -> str:
     return file.read_text(encoding="utf-8").replace('stroke-width="2"', 'stroke-width="1.75"')
 
 
-def _drawn(name: str, color: QColor, size: int, ratio: float) -> QPixmap:
+def _drawn(name: str, color: QColor, size: int, ratio: float, gap: int = 0) -> QPixmap:
     from PySide6.QtSvg import QSvgRenderer
 
     svg = _drawing(name).replace("currentColor", color.name())
-    pixmap = QPixmap(round(size * ratio), round(size * ratio))
+    pixmap = QPixmap(round((size + gap) * ratio), round(size * ratio))
     pixmap.fill(Qt.GlobalColor.transparent)
+    start = gap * ratio if QGuiApplication.isRightToLeft() else 0
     painter = QPainter(pixmap)
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(pixmap.rect()))
+    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(start, 0, size * ratio, size * ratio))
     painter.end()
     pixmap.setDevicePixelRatio(ratio)
     return pixmap

@@ -24,7 +24,6 @@ class NewPlantsPill(QPushButton):
         self.setProperty("variant", "pill")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setToolTip(self.tr("Show the new plants (Ctrl+Home)"))
-        self.setLayoutDirection(table.layoutDirection())
         theme.icons.put_on(self, "arrow-up", "on_accent", 16)
         self.hide()
         table.unseen_changed.connect(self._on_unseen_changed)

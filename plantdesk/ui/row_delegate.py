@@ -102,7 +102,7 @@ class RowDelegate(QStyledItemDelegate):
     ) -> None:
         painter.setPen(self._theme.tokens.color(color))
         shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-        painter.setLayoutDirection(option.direction)
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # “6:23 PM” stays so in a mirrored window
         painter.drawText(rect, QStyle.visualAlignment(option.direction, side), shown)
 
     def _pill(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str) -> None:
@@ -113,8 +113,8 @@ class RowDelegate(QStyledItemDelegate):
             one_line(tag) if visible else empty_tag(), Qt.TextElideMode.ElideRight, rect.width() - 2 * S
         )
         height = metrics.height() + 2 * XS
-        pill = QRect(rect.left() - XS, 0, metrics.horizontalAdvance(text) + 2 * S + 2, height)
-        pill.moveTop(rect.center().y() - height // 2 + 1)
+        top = rect.top() + (rect.height() - height) // 2
+        pill = QRect(rect.left() - XS, top, metrics.horizontalAdvance(text) + 2 * S + 2, height)
         pill = QStyle.visualRect(option.direction, rect, pill)
         ground, ink = pill_colors(tag, dark=self._theme.tokens.dark)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -122,7 +122,8 @@ class RowDelegate(QStyledItemDelegate):
         painter.setBrush(ground if visible else Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(pill, height / 2, height / 2)
         painter.setPen(ink if visible else self._theme.tokens.color("text_2"))
-        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
+        on_line = QRect(pill.left(), rect.top(), pill.width(), rect.height())  # level with the other cells' text
+        painter.drawText(on_line, Qt.AlignmentFlag.AlignCenter, text)
 
 
 @lru_cache(maxsize=1024)

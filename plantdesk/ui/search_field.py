@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QLineEdit, QStyle, QToolButton, QWidget
 
@@ -42,7 +42,7 @@ class SearchField(QLineEdit):
         self.setMaxLength(_LONGEST)
         self.setPlaceholderText(self.tr("Search by name, tag or ID"))
         self.setAccessibleName(self.tr("Search by name, tag or ID"))
-        self.setTextMargins(ICON + S - XS, 0, ICON_BUTTON, 0)
+        self._make_room()
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self.textChanged.connect(self._on_text_changed)
         theme.changed.connect(self.update)
@@ -90,6 +90,12 @@ class SearchField(QLineEdit):
         button = QRect(self.width() - size.width() - XS, (self.height() - size.height()) // 2, *size.toTuple())
         self._clear_button.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), button))
 
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.LayoutDirectionChange:
+            self._make_room()
+
     @Slot()
     def _on_clear_clicked(self) -> None:
         self.setFocus()
@@ -104,6 +110,13 @@ class SearchField(QLineEdit):
         if self._theme.animated:
             self._angle = (self._angle + _STEP) % 360
             self.update(self._icon_rect())
+
+    def _make_room(self) -> None:
+        """Keep the text between magnifier and button: a line edit does not mirror its margins."""
+        leading, trailing = ICON + S - XS, ICON_BUTTON
+        if self.isRightToLeft():
+            leading, trailing = trailing, leading
+        self.setTextMargins(leading, 0, trailing, 0)
 
     def _icon_rect(self) -> QRect:
         rect = QRect(M, (self.height() - ICON) // 2, ICON, ICON)

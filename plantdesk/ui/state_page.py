@@ -57,6 +57,10 @@ class StatePage(QWidget):
     def _lay_out(self) -> None:
         self._buttons.addStretch()
         self._buttons.insertStretch(0)
+        text = QHBoxLayout()  # not an alignment: with one, a label that wraps gets too little height
+        text.addStretch()
+        text.addWidget(self._text_label)
+        text.addStretch()
         layout = QVBoxLayout(self)
         layout.setSpacing(S)
         layout.setContentsMargins(L, L, L, L)
@@ -64,7 +68,7 @@ class StatePage(QWidget):
         layout.addWidget(self._picture_label)
         layout.addSpacing(S)
         layout.addWidget(self._title_label)
-        layout.addWidget(self._text_label, alignment=Qt.AlignmentFlag.AlignHCenter)
+        layout.addLayout(text)
         layout.addSpacing(M)
         layout.addLayout(self._buttons)
         layout.addStretch(3)
