@@ -6,8 +6,8 @@
     server.stop()                              # returns when all that was due is answered and Off was told
 
 The states are in `plantdesk.server_state`. `Failed.error.free_port` is the port to offer when the wanted one is taken;
-`server.start(port)` moves to another port. Everything may be called from any thread, `stop` also from a listener
-(it then returns before the end).
+`server.start(port)` moves to another port. Everything may be called from any thread; a listener may call `stop` (which
+then returns before the end), but not `start`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import logging
 import os
 import secrets
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
@@ -59,7 +58,8 @@ class Server:
         self._store = store
         self._runtime_file = runtime_file
         self._limits = limits or Limits()
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # of state and listeners
+        self._starting = threading.Lock()
         self._state: ServerState = Off()
         self._listeners: tuple[Callable[[ServerState], None], ...] = ()
         self._run: _Run | None = None
@@ -89,14 +89,14 @@ class Server:
 
         Does nothing when the server is on `port` already. Never raises: what goes wrong is told as Failed.
         """
-        if isinstance(self._state, On) and port in {0, self._state.port}:
-            return
-        self.stop()
-        run = _Run(threading.Event(), threading.Event())
-        run.thread = threading.Thread(target=self._keep, args=(port, run), name="server", daemon=True)
-        with self._lock:
-            self._run = run
-        run.thread.start()
+        with self._starting:
+            if isinstance(self._state, On) and port in {0, self._state.port}:
+                return
+            self.stop()
+            run = _Run(lambda run: self._keep(port, run))
+            with self._lock:  # so that nothing is told before `stop` finds a thread that runs
+                run.thread.start()
+                self._run = run
 
     def settled(self, timeout: float | None = None) -> ServerState:
         """Wait until the start has ended well or badly, and return the state of then."""
@@ -107,9 +107,8 @@ class Server:
 
     def stop(self) -> None:
         """End the server and wait for its end: a few seconds at most. May be called again, and when it is off."""
-        with self._lock:
-            run, self._run = self._run, None
-        if run is None or run.thread is None:
+        run = self._run
+        if run is None:
             return
         run.stopping.set()
         if run.thread is not threading.current_thread():
@@ -188,10 +187,10 @@ class Server:
                     _log.exception("a listener to the server failed")
 
 
-@dataclass(slots=True)
 class _Run:
     """One time of being on: `stopping` asks for its end, `settled` tells that its start has ended."""
 
-    stopping: threading.Event
-    settled: threading.Event
-    thread: threading.Thread | None = None
+    def __init__(self, keep: Callable[[_Run], None]) -> None:
+        self.stopping = threading.Event()
+        self.settled = threading.Event()
+        self.thread = threading.Thread(target=keep, args=(self,), name="server", daemon=True)

@@ -59,7 +59,7 @@ class Service:
         )
         if self.name == "plantdesk":
             assert self.process.stdout is not None
-            self.token = self.process.stdout.readline().strip()
+            _, self.token = self.process.stdout.readline().split()
         _wait_for(self.port)
         return self
 

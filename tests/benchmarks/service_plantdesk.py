@@ -2,7 +2,7 @@
 
     python service_plantdesk.py PORT DATABASE
 
-Prints a token on the first line, once connections are taken; ends when its standard input does.
+Prints its port and a token on one line, once connections are taken; ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ def main() -> None:
         token = store.tokens.create("load").result().token
         server = Server(store)
         server.start(int(sys.argv[1]))
-        if not isinstance(server.settled(), On):
-            raise SystemExit(str(server.state))
-        print(token, flush=True)  # noqa: T201
+        state = server.settled()
+        if not isinstance(state, On):
+            raise SystemExit(str(state))
+        print(state.port, token, flush=True)  # noqa: T201
         sys.stdin.read()
         server.stop()
 

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk import errors
+from plantdesk.api import plants
+from plantdesk.api.problems import problem
+from plantdesk.errors import ErrorNumber
+from plantdesk.store import engine
+
+if TYPE_CHECKING:
+    from tests.api.conftest import Serve
+
+FERN = {"id": 1, "name": "Fern"}
+
+
+def test_a_store_that_another_program_locks_is_told_with_when_to_try_again(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "LOCK_SECONDS", 0.1)
+    api = serve()
+    with closing(sqlite3.connect(api.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        answer = api.post(FERN)
+        other.execute("ROLLBACK")
+    assert answer.number is ErrorNumber.STORE_BUSY
+    assert int(answer.headers["Retry-After"]) > 0
+    assert api.stored() == {}
+    assert api.post(FERN).status == 200
+
+
+def test_a_store_that_closes_is_told_with_when_to_try_again(serve: Serve) -> None:
+    api = serve()
+    api.store.close()
+    answer = api.post(FERN)
+    assert answer.number is ErrorNumber.STORE_CLOSED
+    assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_a_defect_is_logged_with_its_cause_and_told_without(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def defective(_values: object) -> None:
+        raise ZeroDivisionError("the cause")
+
+    api = serve()
+    monkeypatch.setattr(plants, "new_plant", defective)
+    answer = api.post(FERN)
+    assert answer.number is ErrorNumber.DEFECT
+    assert "ZeroDivision" not in answer.message
+    assert "ZeroDivisionError: the cause" in caplog.text
+    assert api.token not in caplog.text
+    monkeypatch.undo()
+    assert api.post(FERN).status == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "waits"),
+    [
+        (errors.StoreFullError(), 503, False),
+        (errors.StoreReadOnlyError(), 503, False),
+        (errors.StoreDamagedError(), 503, False),
+        (errors.StoreUnreachableError(), 503, False),
+        (errors.StoreBusyError(), 503, True),
+        (errors.StoreClosedError(), 503, True),
+        (errors.PlantDeskError("no number of its own"), 500, False),
+    ],
+)
+def test_a_failing_store_is_a_503_that_tells_whether_waiting_helps(
+    error: errors.PlantDeskError,
+    status: int,
+    waits: bool,  # noqa: FBT001
+) -> None:
+    answer = problem(error)
+    assert answer.status == status
+    assert (b"retry-after" in dict(answer.headers)) is waits
+
+
+def test_nothing_is_logged_of_what_clients_do_wrong(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    api = serve()
+    api.exchange(b"rubbish\x1b[31m\r\n\r\n")
+    api.request("POST", "/plants?access_token=secret", b"{", {"Authorization": "Bearer secret"})
+    api.post({"id": 1})
+    api.exchange(api.head("Connection: Upgrade, close", "Upgrade: websocket", method="GET"), half_close=True)
+    assert "secret" not in caplog.text
+    assert [
+        record for record in caplog.records if record.name.startswith(("plantdesk.api", "uvicorn", "asyncio"))
+    ] == []

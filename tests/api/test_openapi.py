@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import jsonschema_rs
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis.engine import events, from_schema
+
+from plantdesk.api.openapi import description
+from plantdesk.errors import ErrorNumber
+from tests.api.client import one_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.api.client import Api
+    from tests.api.conftest import Serve
+
+_CREATE = description()["paths"]["/plants"]["post"]
+_SCHEMAS = description()["components"]["schemas"]
+
+
+# --- the document ------------------------------------------------------------------------------------------------
+
+
+def test_the_document_is_served_to_everyone_as_it_is_made(api: Api) -> None:
+    answer = api.request("GET", "/openapi.json")
+    assert answer.status == 200
+    assert answer.json == description()
+    assert api.request("GET", "/openapi.json", headers={"Authorization": "Bearer wrong"}).status == 200
+
+
+def test_the_document_has_a_head_without_a_body(api: Api) -> None:
+    answer = api.request("HEAD", "/openapi.json")
+    assert (answer.status, answer.body) == (200, b"")
+
+
+def test_the_document_takes_no_other_method(api: Api) -> None:
+    answer = api.request("DELETE", "/openapi.json", headers=api.bearer)
+    assert answer.number is ErrorNumber.METHOD_NOT_ALLOWED
+    assert answer.headers["Allow"] == "GET, HEAD"
+    assert api.request("DELETE", "/openapi.json").number is ErrorNumber.TOKEN_MISSING
+
+
+def test_web_pages_and_foreign_hosts_do_not_get_the_document(api: Api) -> None:
+    refused = {"Origin": "https://evil.example"}
+    assert api.request("GET", "/openapi.json", headers=refused).number is ErrorNumber.ORIGIN_REFUSED
+    (answer,) = api.exchange(b"GET /openapi.json HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+    assert answer.number is ErrorNumber.HOST_REFUSED
+
+
+def test_the_document_is_what_the_interface_declares() -> None:
+    document = description()
+    assert document["openapi"] == "3.1.0"
+    assert document["info"]["version"] == "1.0.0"
+    assert list(document["paths"]) == ["/plants"]
+    assert list(document["paths"]["/plants"]) == ["post"]
+    assert document["security"] == [{"bearerAuth": []}]
+    assert document["components"]["securitySchemes"] == {"bearerAuth": {"type": "http", "scheme": "bearer"}}
+    assert _CREATE["requestBody"]["required"] is True
+    assert _content(_CREATE["requestBody"]) == "NewPlant"
+    assert _content(_CREATE["responses"]["200"]) == "Plant"
+    assert _CREATE["responses"]["400"]["description"] == "unexpected error"
+
+
+def test_the_schemas_are_those_of_the_interface() -> None:
+    new, plain, error = (_SCHEMAS[name] for name in ("NewPlant", "Plant", "Error"))
+    kinds = {name: (field["type"], field.get("format")) for name, field in new["properties"].items()}
+    assert kinds == {"id": ("integer", "int64"), "name": ("string", None), "tag": ("string", None)}
+    assert (new["required"], plain["required"]) == (["id", "name"], ["name"])
+    assert list(plain["properties"]) == ["name", "tag"]
+    assert error["required"] == ["error", "message"]
+    assert (error["properties"]["error"]["type"], error["properties"]["error"]["format"]) == ("integer", "int32")
+
+
+@pytest.mark.parametrize("status", [400, 401, 408, 500, 503])
+def test_every_failure_of_the_operation_is_declared_as_an_error(status: int) -> None:
+    assert _content(_CREATE["responses"][str(status)]) == "Error"
+
+
+def test_every_error_number_is_documented() -> None:
+    told = _SCHEMAS["Error"]["properties"]["error"]["description"]
+    for number in ErrorNumber:
+        assert f"| {int(number)} | {number.meaning} |" in told
+
+
+def _content(part: dict[str, Any]) -> str:
+    assert list(part["content"]) == ["application/json"]
+    reference: str = part["content"]["application/json"]["schema"]["$ref"]
+    return reference.removeprefix("#/components/schemas/")
+
+
+# --- what is declared is what is enforced, in both directions -----------------------------------------------------
+
+
+class Emptying:
+    """Empties the table, so that ids of earlier cases disturb none."""
+
+    def __init__(self, api: Api) -> None:
+        self._connection = sqlite3.connect(api.path, isolation_level=None, check_same_thread=False, timeout=10)
+
+    def __call__(self, *_: object) -> None:
+        self._connection.execute("DELETE FROM plant")
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@pytest.fixture
+def emptied(serve: Serve) -> Iterator[tuple[Api, Emptying]]:
+    api = serve()
+    with closing(Emptying(api)) as emptying:
+        yield api, emptying
+
+
+def test_schemathesis_finds_no_difference(emptied: tuple[Api, Emptying]) -> None:
+    api, emptying = emptied
+    config = {
+        "seed": 1,
+        "generation": {"mode": "all", "deterministic": True, "max-examples": 150, "database": "none"},
+        "auth": {"openapi": {"bearerAuth": {"bearer": api.token}}},
+    }
+    url = f"http://127.0.0.1:{api.port}/openapi.json"
+    schema = schemathesis.openapi.from_url(url, config=schemathesis.Config.from_dict(config))
+    before_call = schemathesis.hook("before_call")(lambda context, case, kwargs: emptying())  # noqa: ARG005
+    try:
+        failures, statuses = _outcome(list(from_schema(schema).execute()))
+    finally:
+        schemathesis.hooks.unregister(before_call)
+    assert failures == []
+    assert statuses >= {200, 400, 401, 405}
+
+
+def _outcome(told: list[Any]) -> tuple[list[object], set[int]]:
+    failures: list[object] = [event for event in told if isinstance(event, events.NonFatalError | events.FatalError)]
+    statuses = set()
+    for event in told:
+        if isinstance(event, events.ScenarioFinished):
+            statuses |= {each.response.status_code for each in event.recorder.interactions.values() if each.response}
+            checks = (check for checks in event.recorder.checks.values() for check in checks)
+            failures += [check.failure_info for check in checks if check.failure_info]
+    return failures, statuses
+
+
+_NUMBERS = st.one_of(
+    st.integers(-(2**63) - 2, 2**63 + 2),
+    st.sampled_from([2**63 - 1, 2**63, -(2**63), -(2**63) - 1]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(-(2**40), 2**40).map(float),
+)
+_ANYTHING = st.recursive(
+    st.none() | st.booleans() | _NUMBERS | st.text(),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
+    max_leaves=4,
+)
+_BODIES = st.one_of(
+    st.fixed_dictionaries({"id": _NUMBERS, "name": st.text()}, optional={"tag": st.text()}),
+    st.fixed_dictionaries({}, optional={"id": _NUMBERS | _ANYTHING, "name": st.text() | _ANYTHING, "tag": _ANYTHING}),
+    _ANYTHING,
+)
+
+
+def test_a_body_is_taken_exactly_when_it_fits_the_served_schema(emptied: tuple[Api, Emptying]) -> None:
+    api, emptying = emptied
+    document = api.request("GET", "/openapi.json").json
+    validator = jsonschema_rs.validator_for(document["components"]["schemas"]["NewPlant"])
+
+    with api.opened() as connection:
+
+        @settings(derandomize=True, max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(_BODIES)
+        def check(body: object) -> None:
+            emptying()
+            connection.sendall(api.whole(json.dumps(body).encode(), "Connection: keep-alive"))
+            answer = one_answer(connection)
+            assert (answer.status == 200) == validator.is_valid(body), answer.body
+            assert answer.status in {200, 400}
+
+        check()

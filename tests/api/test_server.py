@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import json
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.api import plants
+from plantdesk.api.limits import Limits
+from plantdesk.api.server import Server
+from plantdesk.records import new_plant
+from plantdesk.server_state import Failed, NotAnsweringError, Off, On, PortInUseError, Starting
+from plantdesk.store import Store
+from tests.api.client import one_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from plantdesk.server_state import ServerState
+    from tests.api.conftest import Serve
+
+PATIENCE = 20.0
+
+
+class Told:
+    """A listener that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.states: queue.SimpleQueue[ServerState] = queue.SimpleQueue()
+
+    def __call__(self, state: ServerState) -> None:
+        self.states.put(state)
+
+    def next(self) -> ServerState:
+        return self.states.get(timeout=PATIENCE)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(tmp_path / "plants.db")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def server(store: Store) -> Iterator[Server]:
+    made = Server(store, limits=Limits(check_every=0.05, check_within=0.5))
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def told(server: Server) -> Told:
+    listener = Told()
+    server.subscribe(listener)
+    return listener
+
+
+def taken_port(stack: ExitStack, host: str = "127.0.0.1") -> int:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+    listener.bind((host, 0))
+    listener.listen()
+    port: int = listener.getsockname()[1]
+    return port
+
+
+# --- the states --------------------------------------------------------------------------------------------------
+
+
+def test_the_states_are_told_in_their_order(server: Server, told: Told) -> None:
+    server.start(0)
+    state = server.settled(PATIENCE)
+    server.stop()
+    assert isinstance(state, On)
+    assert state.url == f"http://127.0.0.1:{state.port}"
+    assert [told.next() for _ in range(4)] == [Off(), Starting(0), state, Off()]
+    assert server.state == Off()
+
+
+def test_it_is_on_only_when_it_answers(server: Server, told: Told) -> None:
+    answered = []
+
+    def connect(state: ServerState) -> None:
+        if isinstance(state, On):
+            with socket.create_connection(("127.0.0.1", state.port), timeout=PATIENCE) as connection:
+                connection.sendall(b"GET /openapi.json HTTP/1.0\r\nHost: localhost\r\n\r\n")
+                answered.append(connection.recv(12))
+
+    server.subscribe(connect)
+    server.start(0)
+    assert isinstance(server.settled(PATIENCE), On)
+    assert answered == [b"HTTP/1.1 200"]
+    assert told.next() == Off()
+
+
+def test_start_and_stop_may_be_called_again(server: Server) -> None:
+    server.stop()
+    server.start(0)
+    state = server.settled(PATIENCE)
+    server.start(0)
+    assert isinstance(state, On)
+    server.start(state.port)
+    assert server.settled(PATIENCE) is state
+    server.stop()
+    server.stop()
+    assert server.state == Off()
+    server.start(state.port)  # the same port at once: what is left of the old connections does not hold it
+    assert server.settled(PATIENCE) == state
+
+
+def test_it_moves_to_another_port(server: Server) -> None:
+    server.start(0)
+    first = server.settled(PATIENCE)
+    with ExitStack() as stack:
+        free = taken_port(stack)
+    server.start(free)
+    second = server.settled(PATIENCE)
+    assert isinstance(first, On)
+    assert isinstance(second, On)
+    assert second.port == free
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", first.port), timeout=PATIENCE)
+
+
+def test_a_listener_may_stop_the_server_and_one_that_fails_harms_nobody(server: Server, told: Told) -> None:
+    def stop(state: ServerState) -> None:
+        if isinstance(state, On):
+            server.stop()
+            raise RuntimeError("a defect of the listener")  # noqa: TRY004
+
+    server.subscribe(stop)
+    server.start(0)
+    assert [type(told.next()) for _ in range(4)] == [Off, Starting, On, Off]
+
+
+def test_a_subscription_ends(server: Server, told: Told) -> None:
+    late = Told()
+    unsubscribe = server.subscribe(late)
+    unsubscribe()
+    server.start(0)
+    server.settled(PATIENCE)
+    assert told.next() == late.next() == Off()
+    assert late.states.empty()
+
+
+def test_many_may_call_it_at_once(server: Server) -> None:
+    def call(number: int) -> None:
+        if number % 3:
+            server.start(0)
+        else:
+            server.stop()
+
+    before = set(threading.enumerate())
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    server.stop()
+    assert server.state == Off()
+    assert set(threading.enumerate()) <= before
+
+
+# --- the truth about it ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_port_in_use_is_told_with_a_free_one(server: Server, host: str) -> None:
+    with ExitStack() as stack:
+        port = taken_port(stack, host)
+        server.start(port)
+        state = server.settled(PATIENCE)
+        assert isinstance(state, Failed)
+        assert isinstance(state.error, PortInUseError)
+        assert str(port) in str(state.error)
+        free = state.error.free_port
+        assert free is not None
+        assert str(free) in str(state.error)
+        server.start(free)
+        assert server.settled(PATIENCE) == On(f"http://127.0.0.1:{free}", free)
+
+
+def test_the_port_of_another_plantdesk_is_in_use(server: Server, store: Store) -> None:
+    server.start(0)
+    first = server.settled(PATIENCE)
+    assert isinstance(first, On)
+    other = Server(store)
+    other.start(first.port)
+    second = other.settled(PATIENCE)
+    assert isinstance(second, Failed)
+    assert isinstance(second.error, PortInUseError)
+    other.stop()
+    assert server.state == first
+
+
+def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "gone.db"
+    with closing(Store(path)) as store:
+        for file in tmp_path.glob("gone.db*"):
+            file.unlink()
+        server = Server(store)
+        server.start(0)
+        state = server.settled(PATIENCE)
+        server.stop()
+    assert isinstance(state, Failed)
+    assert str(state.error)
+
+
+def test_a_server_that_no_longer_answers_is_told_and_that_it_answers_again(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = serve(limits=Limits(check_every=0.05, check_within=0.2))
+    told = Told()
+    api.server.subscribe(told)
+    on = told.next()
+    go_on = threading.Event()
+    # A defect that holds up the loop's thread.
+    monkeypatch.setattr(plants, "new_plant", lambda values: go_on.wait(PATIENCE) and new_plant(values))
+    with api.opened() as connection:
+        connection.sendall(api.whole({"id": 1, "name": "Fern"}))
+        failed = told.next()
+        go_on.set()
+        assert told.next() == on
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, NotAnsweringError)
+
+
+# --- where it listens --------------------------------------------------------------------------------------------
+
+
+def test_it_answers_on_both_loopbacks_and_nowhere_else(server: Server) -> None:
+    server.start(0)
+    state = server.settled(PATIENCE)
+    assert isinstance(state, On)
+    for host in ("127.0.0.1", "::1"):
+        socket.create_connection((host, state.port), timeout=PATIENCE).close()
+    with pytest.raises(OSError):  # noqa: PT011  refused or out of reach, as the system likes
+        socket.create_connection(("127.0.0.2", state.port), timeout=1).close()
+
+
+def test_an_answer_on_a_kept_connection_does_not_wait_for_an_acknowledgement(serve: Serve) -> None:
+    api = serve()
+    with api.opened() as connection:
+        began = time.monotonic()
+        for plant_id in range(50):
+            connection.sendall(api.whole({"id": plant_id, "name": "Fern"}, "Connection: keep-alive"))
+            assert one_answer(connection).status == 200
+        assert time.monotonic() - began < 1.5  # 2 s with Nagle's algorithm on; measured: 0.05
+
+
+# --- a windowed program has no standard output --------------------------------------------------------------------
+
+
+_WITHOUT_STREAMS = """
+import sys
+sys.stdout = sys.stderr = sys.stdin = None
+from contextlib import closing
+from pathlib import Path
+from plantdesk.api.server import Server
+from plantdesk.records import new_plant
+from plantdesk.server_state import On
+from plantdesk.store import Store
+with closing(Store(Path(sys.argv[1]))) as store:
+    server = Server(store)
+    server.start(0)
+    on = isinstance(server.settled(20), On)
+    server.stop()
+Path(sys.argv[2]).write_text("on" if on else repr(server.state))
+"""
+
+
+def test_it_starts_without_standard_streams(tmp_path: Path) -> None:
+    outcome = tmp_path / "outcome"
+    command = [sys.executable, "-c", _WITHOUT_STREAMS, str(tmp_path / "plants.db"), str(outcome)]
+    subprocess.run(command, check=True, timeout=60)
+    assert outcome.read_text() == "on"
+
+
+# --- the file that scripts find it by ----------------------------------------------------------------------------
+
+
+def test_a_file_tells_of_the_server_while_it_is_on(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "runtime.json"
+    api = serve(runtime_file=path)
+    told = json.loads(path.read_text())
+    assert set(told) == {"url", "port", "pid", "database", "version", "instance"}
+    assert (told["url"], told["port"], told["pid"]) == (f"http://127.0.0.1:{api.port}", api.port, os.getpid())
+    assert told["database"] == str(api.path)
+    assert api.token not in path.read_text()
+    if os.name == "posix":
+        assert path.stat().st_mode & 0o777 == 0o600
+    api.server.stop()
+    assert list(tmp_path.glob("*runtime*")) == []
