@@ -15,8 +15,6 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -35,7 +33,6 @@ KEPT = 3
 class MaskingFormatter(logging.Formatter):
     """A line with everything that looks like a token masked, wherever in the record it came from."""
 
-    @override
     def format(self, record: logging.LogRecord) -> str:
         """Return the finished line, or lines with a traceback."""
         return TOKEN.sub("plantdesk_…", super().format(record))
@@ -44,7 +41,6 @@ class MaskingFormatter(logging.Formatter):
 class PrivateRotatingFile(logging.handlers.RotatingFileHandler):
     """A log file that only its owner may read, from its first byte, and each that follows it."""
 
-    @override
     def _open(self) -> TextIOWrapper:
         os.close(_private(self.baseFilename, os.O_CREAT | os.O_WRONLY))
         return super()._open()

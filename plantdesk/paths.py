@@ -42,6 +42,11 @@ def database_file() -> Path:
     return data_folder() / "plants.db"
 
 
+def runtime_file() -> Path:
+    """Return the file in which scripts find the server that runs; there is none while none does."""
+    return data_folder() / "runtime.json"
+
+
 def settings_file() -> Path:
     """Return the settings file; it need not exist yet."""
     return settings_folder() / "settings.json"
@@ -59,7 +64,9 @@ def _system() -> PlatformDirs:
 
 def _made(folder: Path) -> Path:
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(exist_ok=True)  # told where a file stands in its place
     except OSError as reason:
         raise FolderUnusableError(folder, reason) from reason
     return folder

@@ -27,12 +27,13 @@ def test_the_three_folders_are_apart() -> None:
 
 def test_files_stand_in_their_folders(home: Path) -> None:
     assert paths.database_file() == home / "data" / "plants.db"
+    assert paths.runtime_file() == home / "data" / "runtime.json"
     assert paths.settings_file() == home / "settings" / "settings.json"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps a person's folders private by itself")
-def test_folders_are_their_owners_alone() -> None:
-    assert stat.S_IMODE(paths.data_folder().stat().st_mode) == 0o700
+def test_folders_are_their_owners_alone(home: Path) -> None:
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (paths.data_folder(), home)} == {0o700}
 
 
 def test_a_relative_home_does_not_follow_a_change_of_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,18 @@
+"""`plantdesk serve`: the API without a window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plantdesk import headless, paths, settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(database: Path, port: int | None) -> int:
+    """Serve until a signal asks for the end. Raises StoreError, ServerError."""
+    if port is None:
+        port = settings.load(paths.settings_file()).port
+    headless.serve(database, port)
+    return 0

@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk import __version__, paths
+from plantdesk.api.openapi import description
+from plantdesk.cli import main
+from plantdesk.records import COMMAND, NewPlant
+from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run a command that succeeds; return what it printed."""
+
+    def run(*arguments: str) -> str:
+        code = main(arguments)
+        printed, told = capfd.readouterr()
+        assert (code, told) == (0, "")
+        return printed
+
+    return run
+
+
+@pytest.fixture
+def refused(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run a command that is refused; return the one line that says why."""
+
+    def refused(*arguments: str) -> str:
+        assert main(arguments) == 1
+        printed, told = capfd.readouterr()
+        assert printed == ""
+        assert re.fullmatch("plantdesk: .+\n", told)
+        return told
+
+    return refused
+
+
+def plants(database: Path | None = None) -> list[tuple[int, str, str | None]]:
+    with closing(sqlite3.connect(database or paths.database_file())) as connection:
+        return connection.execute("SELECT id, name, tag FROM plant ORDER BY id").fetchall()
+
+
+def plantdesk(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "plantdesk", *arguments]
+    return subprocess.run(command, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+
+# --- add ----------------------------------------------------------------------------------------
+
+
+def test_add_takes_the_next_free_id_and_prints_it(run: Run) -> None:
+    assert run("add", "--name", "Fern") == "1\n"
+    assert run("add", "--name", "Fern", "--id", "41", "--tag", "office") == "41\n"
+    assert run("add", "--name", "Fern") == "42\n"
+    assert plants() == [(1, "Fern", None), (41, "Fern", "office"), (42, "Fern", None)]
+
+
+@pytest.mark.parametrize("plant_id", [-(2**63), 2**63 - 1])
+def test_add_takes_any_id_of_64_bits(plant_id: int, run: Run) -> None:
+    assert run("add", "--name", "Fern", f"--id={plant_id}") == f"{plant_id}\n"
+    assert plants() == [(plant_id, "Fern", None)]
+
+
+def test_add_stores_any_text_as_it_is(run: Run) -> None:
+    run("add", "--name", " 山椒 🌱\n", "--tag", "")
+    assert plants() == [(1, " 山椒 🌱\n", "")]
+
+
+@pytest.mark.parametrize(
+    ("plant_id", "reason"),
+    [("abc", "whole number"), ("1.5", "whole number"), ("9223372036854775808", "too large"), ("", "whole number")],
+)
+def test_add_refuses_what_is_no_id(plant_id: str, reason: str, refused: Run) -> None:
+    assert reason in refused("add", "--name", "Fern", "--id", plant_id)
+
+
+def test_add_refuses_an_id_of_another_plant(run: Run, refused: Run) -> None:
+    run("add", "--name", "Aloe vera", "--id", "7")
+    assert "ID 7 already belongs to “Aloe vera”" in refused("add", "--name", "Fern", "--id", "7")
+
+
+def test_add_may_be_repeated_with_the_same_id(run: Run) -> None:
+    assert run("add", "--name", "Fern", "--id", "7") == run("add", "--name", "Fern", "--id", "7")
+    assert len(plants()) == 1
+
+
+def test_add_refuses_bytes_that_are_no_text(refused: Run) -> None:
+    assert "cannot be stored" in refused("add", "--name", "\udcff")
+
+
+def test_add_works_beside_an_open_store(run: Run) -> None:
+    with closing(Store(paths.database_file())) as store:
+        store.add(NewPlant(id=5, name="Ficus"), COMMAND).result()
+        assert run("add", "--name", "Fern") == "6\n"
+
+
+def test_adding_the_same_name_at_once_is_as_many_plants() -> None:
+    """A used id is never taken for a retry when nobody chose it."""
+    command = [sys.executable, "-m", "plantdesk", "add", "--name", "Fern"]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    printed = {process.communicate(timeout=60)[0] for process in running}
+    assert printed == {"1\n", "2\n", "3\n", "4\n"}
+    assert len(plants()) == 4
+
+
+# --- token --------------------------------------------------------------------------------------
+
+
+def test_a_token_is_printed_alone_and_lets_its_bearer_in(run: Run) -> None:
+    token = run("token", "create", "garden-sync").removesuffix("\n")
+    assert re.fullmatch("plantdesk_[A-Za-z0-9_-]{43}", token)
+    with closing(Store(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
+        assert checker.source(token).label == "garden-sync"
+
+
+def test_tokens_are_listed_without_the_secret(run: Run) -> None:
+    token = run("token", "create", "garden-sync")
+    run("token", "create", "greenhouse", "--expires", "90d")
+    first, second, third = run("token", "list").splitlines()
+    assert first.split() == ["NAME", "MADE", "LAST", "USED", "PLANTS", "EXPIRES"]
+    assert second.startswith("greenhouse")
+    assert re.search(r"never +0 +20\d\d-\d\d-\d\d \d\d:\d\d$", second)
+    assert re.search(r"^garden-sync .* never +0 +never$", third)
+    assert token.strip() not in first + second + third
+
+
+def test_a_revoked_token_is_gone(run: Run, refused: Run) -> None:
+    run("token", "create", "garden-sync")
+    run("token", "create", "other")
+    assert run("token", "revoke", "garden-sync") == ""
+    assert "garden-sync" not in run("token", "list")
+    assert "garden-sync" in refused("token", "revoke", "garden-sync")
+
+
+def test_without_tokens_the_list_is_empty_and_says_how_to_make_one(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["token", "list"]) == 0
+    printed, told = capfd.readouterr()
+    assert printed == ""
+    assert "plantdesk token create NAME" in told
+
+
+def test_a_name_is_used_once(run: Run, refused: Run) -> None:
+    run("token", "create", "garden-sync")
+    assert "garden-sync" in refused("token", "create", "garden-sync")
+
+
+# --- info and openapi ---------------------------------------------------------------------------
+
+
+def test_info_tells_that_nothing_runs(run: Run) -> None:
+    assert run("info") == f"PlantDesk {__version__} is not running.\nDatabase: {paths.database_file()}\n"
+    assert json.loads(run("info", "--json")) == {
+        "running": False,
+        "url": None,
+        "port": None,
+        "pid": None,
+        "database": str(paths.database_file()),
+        "version": __version__,
+    }
+
+
+def test_openapi_prints_the_served_document(run: Run) -> None:
+    assert json.loads(run("openapi")) == description()
+
+
+# --- what all have in common --------------------------------------------------------------------
+
+
+def test_another_database_may_be_named_before_or_after_the_command(run: Run, tmp_path: Path) -> None:
+    run("--database", str(tmp_path / "a.db"), "add", "--name", "Fern")
+    run("add", "--name", "Ficus", "--database", str(tmp_path / "a.db"))
+    assert [name for _, name, _ in plants(tmp_path / "a.db")] == ["Fern", "Ficus"]
+    assert not paths.database_file().exists()
+
+
+@pytest.mark.parametrize("content", [b"something else", b"SQLite format 3\0" + bytes(4096)], ids=["text", "SQLite"])
+def test_a_file_that_is_no_store_is_refused_and_left_alone(content: bytes, refused: Run, tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    file.write_bytes(content)
+    refused("add", "--name", "Fern", "--database", str(file))
+    assert file.read_bytes() == content
+
+
+def test_a_folder_that_is_not_there_is_told(refused: Run, tmp_path: Path) -> None:
+    assert "does not exist" in refused("token", "list", "--database", str(tmp_path / "missing" / "a.db"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fly"],
+        ["add"],
+        ["add", "--name"],
+        ["token"],
+        ["token", "create"],
+        ["token", "create", "x", "--expires", "soon"],
+        ["token", "create", "x", "--expires", "0d"],
+        ["token", "create", "x", "--expires", "999999d"],
+        ["serve", "--port", "65536"],
+        ["serve", "--port", "-1"],
+        ["serve", "--port", "web"],
+        ["serve", "--host", "example.org"],
+        ["openapi", "--port", "1"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_2_and_names_the_command(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    assert capfd.readouterr().err.startswith("usage: plantdesk")
+
+
+def test_the_version_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    assert capfd.readouterr().out == f"plantdesk {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "without"),
+    [
+        (["openapi"], {"PySide6", "starlette", "uvicorn", "sqlmodel", "sqlalchemy"}),
+        (["info"], {"PySide6", "starlette", "uvicorn", "sqlmodel", "sqlalchemy"}),
+        (["token", "list"], {"PySide6", "starlette", "uvicorn"}),
+        (["add", "--name", "Fern"], {"PySide6", "starlette", "uvicorn"}),
+    ],
+    ids=str,
+)
+def test_a_command_imports_only_what_it_needs(arguments: list[str], without: set[str]) -> None:
+    code = f"import sys; from plantdesk.cli import main; main({arguments}); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, check=True)
+    assert not without & set(done.stderr.split())
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure_to_tell() -> None:
+    command = [sys.executable, "-m", "plantdesk", "openapi"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    assert process.wait() == 1
+    process.stderr.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+def test_a_full_disk_behind_standard_output_is_told() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = plantdesk("openapi", stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (1, "plantdesk: No space left on device\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")
+def test_without_a_display_the_window_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    done = plantdesk(capture_output=True)
+    assert done.returncode == 1
+    assert re.fullmatch("plantdesk: There is no display .*plantdesk serve.*\n", done.stderr)

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk import paths
+from plantdesk.cli import main
+from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX = "PlantDesk is listening on http://127.0.0.1:"
+if sys.platform == "win32":
+    SIGNALS = [signal.CTRL_BREAK_EVENT]
+    IN_A_GROUP = subprocess.CREATE_NEW_PROCESS_GROUP
+else:
+    SIGNALS = [signal.SIGTERM, signal.SIGINT]
+    IN_A_GROUP = 0
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Run `plantdesk serve`; give the process and its port, once it has printed its line."""
+    command = [sys.executable, "-m", "plantdesk", "serve", "--port", "0", *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, creationflags=IN_A_GROUP) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith(PREFIX), process.stderr and process.stderr.read()
+            yield process, int(line.removeprefix(PREFIX))
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def token() -> str:
+    with closing(Store(paths.database_file())) as store:
+        return store.tokens.create("tests").result().token
+
+
+def post(connection: http.client.HTTPConnection, token: str, plant_id: int) -> int:
+    body = json.dumps({"id": plant_id, "name": "Fern"})
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    connection.request("POST", "/plants", body, headers)
+    response = connection.getresponse()
+    response.read()
+    return response.status
+
+
+@pytest.mark.parametrize("end", SIGNALS, ids=lambda number: number.name)
+def test_it_serves_from_its_line_to_its_signal(end: signal.Signals, token: str) -> None:
+    with serving() as (process, port):
+        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+            assert post(connection, token, 7) == 200
+        assert json.loads(paths.runtime_file().read_text(encoding="utf-8"))["port"] == port
+        process.send_signal(end)
+        printed, told = process.communicate(timeout=20)
+        assert (process.returncode, printed, told) == (0, "", "")
+    assert not paths.runtime_file().exists()
+    with closing(sqlite3.connect(paths.database_file())) as database:
+        assert database.execute("SELECT id, name FROM plant").fetchall() == [(7, "Fern")]
+
+
+def test_nothing_acknowledged_is_lost_when_it_ends_under_load(token: str) -> None:
+    acknowledged: list[int] = []
+    enough = threading.Event()
+
+    def load(first: int) -> None:
+        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+            for plant_id in range(first, first + 1_000_000):
+                try:
+                    if post(connection, token, plant_id) != 200:
+                        return
+                except (OSError, http.client.HTTPException):
+                    return
+                acknowledged.append(plant_id)
+                if len(acknowledged) > 200:
+                    enough.set()
+
+    with serving() as (process, port):
+        threads = [threading.Thread(target=load, args=(number * 1_000_000,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        assert enough.wait(20)
+        process.terminate()
+        process.communicate(timeout=20)
+        for thread in threads:
+            thread.join()
+        if os.name == "posix":
+            assert process.returncode == 0
+    with closing(sqlite3.connect(paths.database_file())) as database:
+        stored = {plant_id for (plant_id,) in database.execute("SELECT id FROM plant")}
+    assert set(acknowledged) <= stored
+
+
+def test_info_finds_it(capfd: pytest.CaptureFixture[str]) -> None:
+    with serving() as (process, port):
+        main(["info", "--json"])
+        found = json.loads(capfd.readouterr().out)
+        assert (found["running"], found["port"], found["pid"]) == (True, port, process.pid)
+        assert found["url"] == f"http://127.0.0.1:{port}"
+        main(["info"])
+        assert f"Address: http://127.0.0.1:{port}/plants" in capfd.readouterr().out
+
+
+def test_a_taken_port_is_told_with_a_way_on(capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert main(["serve", "--port", str(port)]) == 1
+    printed, told = capfd.readouterr()
+    assert printed == ""
+    assert told.startswith(f"plantdesk: Port {port} is in use")
+    assert "plantdesk serve --port " in told
+    assert told.count("\n") == 1
+
+
+def test_a_second_one_is_told_that_it_is_plantdesk_that_runs(capfd: pytest.CaptureFixture[str]) -> None:
+    with serving() as (_, port):
+        assert main(["serve", "--port", str(port)]) == 1
+    assert f"PlantDesk is running on port {port} already" in capfd.readouterr().err
+
+
+def test_the_port_of_the_settings_is_taken(capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        paths.settings_file().write_text(json.dumps({"port": port}), encoding="utf-8")
+        assert main(["serve"]) == 1
+    assert f"Port {port} is in use" in capfd.readouterr().err
+
+
+def test_its_log_tells_when_and_why_but_no_token(token: str) -> None:
+    with serving() as (process, port):
+        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+            post(connection, token, 1)
+            post(connection, token + "x", 1)
+        process.send_signal(SIGNALS[0])
+        process.communicate(timeout=20)
+    log = (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
+    assert f"Listening on http://127.0.0.1:{port}" in log
+    assert "Asked to end by signal" in log
+    assert token not in log
