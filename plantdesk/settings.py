@@ -1,56 +1,121 @@
 """What a person has set, and its file. A change is a new `Settings`: nothing changes under a reader's hands.
 
-Of the outside only pydantic is imported: the window reads its settings before it shows.
+Plain dataclasses instead of a pydantic model, and nothing else imported that is not there anyway: the window reads its
+settings before it shows, and importing pydantic would take as long as all of an empty Qt window does.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import tempfile
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_Kind = TypeVar("_Kind", "Settings", "WindowSettings")
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_PORT = 8721
+THEMES = ("system", "light", "dark")
 
 
-class WindowSettings(BaseModel):
+SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
+
+
+class InvalidSettingError(ValueError):
+    """A value that the setting cannot have."""
+
+
+def _one_of(default: Any, valid: Callable[[Any], bool]) -> Any:  # noqa: ANN401 - as dataclasses.field has it
+    return field(default=default, metadata={"valid": valid})
+
+
+def _whole(default: int, lowest: int, highest: int) -> Any:  # noqa: ANN401 - the same
+    return _one_of(default, lambda value: type(value) is int and lowest <= value <= highest)
+
+
+def _switch(*, default: bool) -> Any:  # noqa: ANN401 - the same
+    return _one_of(default, lambda value: isinstance(value, bool))
+
+
+def _fits_text(value: Any) -> bool:  # noqa: ANN401 - whatever stands in the file
+    return type(value) in {int, float} and SMALLEST_TEXT <= value <= LARGEST_TEXT
+
+
+@dataclass(frozen=True)
+class WindowSettings:
     """The window as it was left, in device-independent pixels."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    width: int = _whole(1180, 1, 32767)
+    height: int = _whole(760, 1, 32767)
+    maximized: bool = _switch(default=False)
+    others: Mapping[str, object] = field(default_factory=dict)
 
-    width: int = Field(default=1180, ge=1, le=32767)
-    height: int = Field(default=760, ge=1, le=32767)
-    maximized: bool = False
+    def __post_init__(self) -> None:
+        _check(self)
 
 
-class Settings(BaseModel):
+@dataclass(frozen=True)
+class Settings:
     """All settings. Unknown ones are kept: a newer PlantDesk finds its own again after an older one has saved."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    theme: str = _one_of("system", lambda value: value in THEMES)
+    text_scale: float = _one_of(1.0, _fits_text)
+    api_enabled: bool = _switch(default=True)
+    port: int = _whole(DEFAULT_PORT, 0, 65535)
+    window: WindowSettings = field(default_factory=WindowSettings, metadata={"nested": WindowSettings})
+    others: Mapping[str, object] = field(default_factory=dict)
 
-    theme: Literal["system", "light", "dark"] = "system"
-    text_scale: float = Field(default=1.0, ge=0.5, le=3.0)
-    api_enabled: bool = True
-    port: int = Field(default=DEFAULT_PORT, ge=0, le=65535)
-    window: WindowSettings = WindowSettings()
+    def __post_init__(self) -> None:
+        _check(self)
 
-    def changed(self, **values: Any) -> Self:  # noqa: ANN401 - checked by pydantic
-        """Return a copy with other values, checked as those of a file are."""
-        return self.model_validate({**self.model_dump(), **values})
+    def changed(self, **values: object) -> Settings:
+        """Return a copy with other values, those of the window given as a dict. Raises InvalidSettingError."""
+        now = _flat(asdict(self))
+        if isinstance(values.get("window"), dict):
+            values["window"] = {**now["window"], **values["window"]}
+        return _built(Settings, {**now, **values})
+
+
+def _built(kind: type[_Kind], values: object) -> _Kind:
+    """Return the settings that a JSON object describes; what it holds besides goes into `others`."""
+    if not isinstance(values, dict):
+        raise InvalidSettingError(f"{values!r} is no object")
+    others = dict(values)
+    known: dict[str, Any] = {}
+    for each in fields(kind):
+        if each.name in others:
+            value, nested = others.pop(each.name), each.metadata.get("nested")
+            known[each.name] = _built(nested, value) if nested else value
+    return kind(**known, others=others)
+
+
+def _check(settings: Settings | WindowSettings) -> None:
+    for each in fields(settings):
+        valid, value = each.metadata.get("valid"), getattr(settings, each.name)
+        if valid is not None and not valid(value):
+            raise InvalidSettingError(f"{each.name} cannot be {value!r}")
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON object of settings: `others` beside what is known."""
+    others = values.pop("others")
+    return {**others, **{name: _flat(value) if isinstance(value, dict) else value for name, value in values.items()}}
 
 
 def load(file: Path) -> Settings:
     """Read the settings; a damaged file is set aside and the defaults are used, for no setting is worth a refusal."""
     try:
-        return Settings.model_validate_json(file.read_bytes())
+        return _built(Settings, json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return Settings()
-    except ValidationError as error:
+    except (ValueError, RecursionError) as error:
         aside = file.with_name(f"{file.stem}.damaged{file.suffix}")
         logger.warning("The settings in %s are damaged and were moved to %s: %s", file, aside.name, error)
         _set_aside(file, aside)
@@ -67,7 +132,7 @@ def save(settings: Settings, file: Path) -> None:
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # 0600 from its first moment
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as temporary:
-            temporary.write(settings.model_dump_json(indent=2) + "\n")
+            temporary.write(json.dumps(_flat(asdict(settings)), indent=2) + "\n")
             temporary.flush()
             os.fsync(temporary.fileno())
         Path(name).replace(file)
