@@ -4,6 +4,7 @@
     python3 packaging/dev.py test [ARGUMENTS]    the tests; the arguments are those of pytest
     python3 packaging/dev.py lint                ruff: rules and format
     python3 packaging/dev.py types               mypy, strict
+    python3 packaging/dev.py bench [ARGUMENTS]   the load benchmark (Linux); the arguments are its own
 
 The first call makes an environment in the folder .dev of the checkout, with the exact versions of
 constraints.txt; later calls find it ready. Nothing outside the checkout changes, but for Debian's packages
@@ -43,6 +44,7 @@ COMMANDS = {
     "test": ("test", [["pytest"]]),
     "lint": ("test", [["ruff", "check"], ["ruff", "format", "--check"]]),
     "types": ("test", [["mypy"]]),
+    "bench": ("test,bench", [["tests.benchmarks.load"]]),
 }
 
 
