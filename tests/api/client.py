@@ -57,19 +57,27 @@ class Api:
 
     store: Store
     server: Server
-    token: str
     port: int = 0
+    token: str = ""
     bearer: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         state = self.server.settled(PATIENCE)
         assert isinstance(state, On)
         self.port = state.port
+        self.token = self.new_token("tests")
         self.bearer = {"Authorization": f"Bearer {self.token}"}
 
     @property
     def path(self) -> Path:
         return self.store.path
+
+    def new_token(self, name: str) -> str:
+        """Make a token, and wait for the few milliseconds until the server knows it."""
+        token = self.store.tokens.create(name).result().token
+        while self.request("GET", "/nowhere", headers={"Authorization": f"Bearer {token}"}).status != 404:
+            continue
+        return token
 
     def post(self, plant: object, **headers: str | None) -> Answer:
         """Post what becomes JSON, or bytes as they are; `content_type=None` leaves a header out."""

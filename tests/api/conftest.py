@@ -38,4 +38,4 @@ def _served(path: Path, stack: ExitStack, *, limits: Limits | None = None, runti
     server = Server(store, limits=limits, runtime_file=runtime_file)
     stack.callback(server.stop)
     server.start(0)
-    return Api(store, server, store.tokens.create("tests").result().token)
+    return Api(store, server)

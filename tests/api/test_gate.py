@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import ErrorNumber
+from tests.api.client import one_answer
 
 if TYPE_CHECKING:
     from tests.api.client import Api
@@ -147,9 +148,7 @@ def test_an_expired_token_is_refused(api: Api) -> None:
 
 
 def test_a_revoked_token_is_worthless_at_once_also_on_an_open_connection(api: Api) -> None:
-    from tests.api.client import one_answer
-
-    token = api.store.tokens.create("short-lived").result().token
+    token = api.new_token("short-lived")
     with api.opened() as connection:
         request = api.whole(plant(), "Connection: keep-alive").replace(api.token.encode(), token.encode())
         connection.sendall(request)
@@ -184,7 +183,7 @@ def test_tokens_that_another_process_makes_and_revokes_count_at_once(api: Api) -
 
 
 def test_each_token_knows_how_many_plants_it_added(api: Api) -> None:
-    token = api.store.tokens.create("counting").result().token
+    token = api.new_token("counting")
     same = plant()
     for each in (same, same, plant()):
         assert api.post(each, authorization=f"Bearer {token}").status == 200
