@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from plantdesk.cli import parser
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+SHOWN = sorted(set(re.findall(r"plantdesk(?: [a-z]+)?(?: (?:[A-Za-z0-9-]|\"[^\"\n]*\")+)*(?=`| >|\)| *\n)", README)))
+
+
+def commands(top: argparse.ArgumentParser, path: str = "plantdesk") -> dict[str, argparse.ArgumentParser]:
+    """Return every command by how it is typed."""
+    inner = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
+    if not inner:
+        return {path: top}
+    found = {} if path != "plantdesk" else {path: top}
+    for name, command in inner[0].choices.items():
+        found |= commands(command, f"{path} {name}")
+    return found
+
+
+ALL = commands(parser())
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_every_command_is_in_the_readme(command: str) -> None:
+    assert re.search(rf"^\| `{command}\b", README, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_every_option_has_help_and_is_in_the_readme(command: str) -> None:
+    for action in ALL[command]._actions:  # noqa: SLF001 - argparse has no public way to list them
+        assert action.help or isinstance(action, argparse._SubParsersAction)  # noqa: SLF001
+        assert all(option in README for option in action.option_strings if option.startswith("--"))
+
+
+@pytest.mark.parametrize("line", [line for line in SHOWN if "ARGUMENTS" not in line])
+def test_every_command_that_the_readme_shows_can_be_typed(line: str) -> None:
+    parser().parse_args(shlex.split(line)[1:])
+
+
+def test_the_two_commands_are_there() -> None:
+    assert "python3 packaging/dev.py run " in README
+    assert "python3 packaging/dev.py test " in README
