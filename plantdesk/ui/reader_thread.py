@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+#: An interrupt that falls before SQLite has begun does nothing: it is repeated until the job has ended.
+_INSIST_SECONDS = 0.02
+
+
 class Run:
-    """One run of a job. The job looks at `cancelled` between its questions: an interrupt may fall between two."""
+    """One run of a job, which looks at `cancelled` between its questions."""
 
     def __init__(self) -> None:
         self.cancelled = False
@@ -35,7 +39,7 @@ class ReaderThread:
         self._failed = failed
         self._changed = threading.Condition()
         self._jobs: deque[Job] = deque()
-        self._run = Run()
+        self._run: Run | None = None
         self._reader: Reader | None = None
         self._closed = False
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
@@ -63,28 +67,40 @@ class ReaderThread:
         self._thread.join()
 
     def _cancel(self) -> None:
-        # Under the lock that also hands out jobs, so that an interrupt never meets a later job.
         self._jobs.clear()
-        self._run.cancelled = True
-        if self._reader is not None:
-            self._reader.interrupt()
+        if self._run is not None:
+            self._run.cancelled = True
+            self._insist(self._run)
+
+    def _insist(self, run: Run) -> None:
+        # Under the lock that also hands out jobs, so that an interrupt never meets a later job.
+        with self._changed:
+            if self._run is not run:
+                return
+            if self._reader is not None:
+                self._reader.interrupt()
+        again = threading.Timer(_INSIST_SECONDS, self._insist, (run,))
+        again.daemon = True
+        again.start()
 
     def _work(self) -> None:
-        while (job := self._next()) is not None:
-            self._perform(job)
+        while (next_one := self._next()) is not None:
+            self._perform(*next_one)
         with self._changed:
             reader, self._reader = self._reader, None
         if reader is not None:
             reader.close()
 
-    def _next(self) -> Job | None:
+    def _next(self) -> tuple[Job, Run] | None:
         with self._changed:
+            self._run = None
             self._changed.wait_for(lambda: self._jobs or self._closed)
+            if self._closed:
+                return None
             self._run = Run()
-            return None if self._closed else self._jobs.popleft()
+            return self._jobs.popleft(), self._run
 
-    def _perform(self, job: Job) -> None:
-        run = self._run
+    def _perform(self, job: Job, run: Run) -> None:
         try:
             job(self._open(), run)
         except InterruptedError:

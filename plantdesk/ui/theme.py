@@ -91,7 +91,7 @@ class Theme(QObject):
     def animated(self) -> bool:
         """Whether things may move and fade: not when the system asks for less motion."""
         preference = getattr(self._accessibility, "motionPreference", None)  # from Qt 6.12 on
-        return preference is None or preference() is not Qt.MotionPreference.ReducedMotion
+        return preference is None or preference().name != "ReducedMotion"
 
     def font(self, role: FontRole = FontRole.BODY) -> QFont:
         """Return the font of a role, for text that is painted by hand."""

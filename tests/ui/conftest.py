@@ -5,16 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QLocale
 
+from plantdesk.records import FORM, PlantRow, new_plant
 from plantdesk.store import Store
 from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.plant_browser import PlantBrowser
 from plantdesk.ui.questions import Questions
 from plantdesk.ui.theme import Theme, ThemeMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from PySide6.QtWidgets import QApplication
+    from pytestqt.qtbot import QtBot
+
+    Adder = Callable[..., list[PlantRow]]
+
+
+@pytest.fixture(autouse=True)
+def locale() -> Iterator[None]:
+    """Write numbers and times as in the United States, wherever the test runs."""
+    before = QLocale()
+    QLocale.setDefault(QLocale("en_US"))
+    yield
+    QLocale.setDefault(before)
 
 
 @pytest.fixture
@@ -44,3 +60,32 @@ def questions(bridge: Bridge, store: Store) -> Iterator[Questions]:
     questions = Questions(bridge, store)
     yield questions
     questions.close()
+
+
+@pytest.fixture
+def add(store: Store) -> Adder:
+    """Add plants of these names, with ids in their order, and wait until they are durable."""
+    reader = store.reader()
+    first = reader.next_free_id()
+    reader.close()
+    ids = iter(range(first, first + 10**9))
+
+    def add_plants(*names: str, tag: str | None = None) -> list[PlantRow]:
+        values = {} if tag is None else {"tag": tag}
+        entries = [(new_plant({"id": next(ids), "name": name, **values}), FORM) for name in names]
+        rows = store.add_each(entries).result()
+        return [row for row in rows if isinstance(row, PlantRow)]
+
+    return add_plants
+
+
+@pytest.fixture
+def browser(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[PlantBrowser]:
+    """A browser on the screen, without a store yet, that is told of changes."""
+    browser = PlantBrowser(theme)
+    qtbot.addWidget(browser)
+    bridge.changed.connect(browser.apply)
+    browser.resize(1000, 600)
+    browser.show()
+    yield browser
+    browser.close_store()
