@@ -25,7 +25,7 @@ def main() -> None:
         state = server.settled()
         if not isinstance(state, On):
             raise SystemExit(str(state))
-        print(state.port, token, flush=True)  # noqa: T201
+        print(state.port, token, flush=True)
         sys.stdin.read()
         server.stop()
 
