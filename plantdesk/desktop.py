@@ -28,6 +28,7 @@ from plantdesk.ui.theme import Theme, ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
 
     from plantdesk.api.server import Server
     from plantdesk.server_state import ServerState
@@ -50,6 +51,7 @@ class Desktop(QObject):
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
         self._bridge = Bridge()
         self._single = SingleWindow(self._database, paths.data_folder())
+        self._opening: Future[Store] | None = None
         self._store: Store | None = None
         self._server: Server | None = None
         self._unsubscribe: list[Callable[[], None]] = []
@@ -62,10 +64,12 @@ class Desktop(QObject):
         """What the server is doing now."""
         return Off() if self._server is None else self._server.state
 
-    def turn_on(self, port: int) -> None:
-        """Begin to serve on `port`, without waiting; it is the port of the next start as well."""
-        self._port = port
-        self._preferences.change(port=port, api_enabled=True)
+    def turn_on(self, port: int | None = None) -> None:
+        """Begin to serve, without waiting. A `port` given here is the port of the next start as well."""
+        if port is not None:
+            self._port = port
+            self._preferences.change(port=port)
+        self._preferences.change(api_enabled=True)
         self._start_server()
 
     def turn_off(self) -> None:
@@ -76,22 +80,40 @@ class Desktop(QObject):
 
     # --- running ---
 
-    def run(self) -> int:
-        """Show the window, and return the exit code when it is closed."""
+    @property
+    def window(self) -> MainWindow | None:
+        """The window, once it was shown."""
+        return self._window
+
+    def start(self) -> bool:
+        """Show the window and open the store behind it; False when another window has the store, and was raised.
+
+        Raises StuckWindowError.
+        """
         if not self._single.take():
             if not self._single.raise_other():
                 raise StuckWindowError
-            return 0
+            return False
         window = self._window = MainWindow(self._theme, self._bridge, self._preferences, self)
         window.file_chosen.connect(self._on_file_chosen)
         window.try_again_wanted.connect(self._open_store)
         self._single.raise_wanted.connect(window.show_in_front)
         window.show()
         QTimer.singleShot(0, self._open_store)
-        with _quitting_on_signals(self._app):
-            code = self._app.exec()
-        self._close()
-        return code
+        return True
+
+    def close(self) -> None:
+        """Close everything, in order; returns when all that was acknowledged is in the file."""
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        if self._window is not None:
+            self._window.release_store()
+        if self._server is not None:
+            self._server.stop()
+        self._bridge.close()
+        if self._opening is not None and not self._opening.cancelled() and self._opening.exception() is None:
+            self._opening.result().close()
+        self._single.release()
 
     @Slot()
     def _open_store(self) -> None:
@@ -102,7 +124,8 @@ class Desktop(QObject):
 
             return Store(path)
 
-        self._bridge.follow(self._bridge.run(open_store), self._on_opened, self._on_not_opened)
+        self._opening = self._bridge.run(open_store)
+        self._bridge.follow(self._opening, self._on_opened, self._on_not_opened)
 
     def _on_opened(self, store: Store) -> None:
         self._store = store
@@ -149,20 +172,6 @@ class Desktop(QObject):
         elif self._single.raise_other():
             self._app.quit()
 
-    # --- closing ---
-
-    def _close(self) -> None:
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
-        if self._window is not None:
-            self._window.release_store()
-        if self._server is not None:
-            self._server.stop()
-        self._bridge.close()
-        if self._store is not None:
-            self._store.close()
-        self._single.release()
-
 
 class StuckWindowError(PlantDeskError):
     """Another process has the window of this store, but does not answer."""
@@ -181,7 +190,14 @@ def run(database: Path, port: int | None) -> int:
         app.setApplicationName("PlantDesk")
         app.setApplicationVersion(__version__)
         app.setDesktopFileName(DESKTOP_ID)
-        return Desktop(app, database, port).run()
+        desktop = Desktop(app, database, port)
+        if not desktop.start():
+            return 0
+        try:
+            with _quitting_on_signals(app):
+                return app.exec()
+        finally:
+            desktop.close()
 
 
 @contextmanager

@@ -78,8 +78,9 @@ class Settings:
     def changed(self, **values: object) -> Settings:
         """Return a copy with other values, those of the window given as a dict. Raises InvalidSettingError."""
         now = _flat(asdict(self))
-        if isinstance(values.get("window"), dict):
-            values["window"] = {**now["window"], **values["window"]}
+        window = values.get("window")
+        if isinstance(window, dict):
+            values["window"] = {**now["window"], **window}
         return _built(Settings, {**now, **values})
 
 

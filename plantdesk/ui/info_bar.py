@@ -103,6 +103,7 @@ class InfoBar(QFrame):
             button = QPushButton(label)
             button.clicked.connect(action)
             self._layout.insertWidget(place, button)
+            button.show()  # a layout would do it only later
             self._buttons.append(button)
 
     @Slot()

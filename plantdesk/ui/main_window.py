@@ -270,7 +270,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _turn_on(self) -> None:
-        self._server.turn_on(self._preferences.settings.port)
+        self._server.turn_on()
 
     @Slot()
     def _copy_example(self) -> None:

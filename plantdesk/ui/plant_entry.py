@@ -50,12 +50,8 @@ class PlantEntry(QObject):
     def set_store(self, store: Store, questions: Questions) -> None:
         """Add to this store from now on."""
         self._store, self._questions = store, questions
-        self._ask_next_id()
+        questions.ask(_next_free_id, self._on_first_id, self._on_no_first_id)
         questions.ask(_tags, self._on_tags)
-        if self._submitted_early:
-            self._submitted_early = False
-            self._end_saving()
-            self.submit()
 
     def forget_store(self) -> None:
         """Keep what is typed until there is a store again."""
@@ -64,17 +60,16 @@ class PlantEntry(QObject):
     @Slot()
     def submit(self) -> None:
         """Add the plant in the form, or say what is wrong with it."""
+        if self._store is None:
+            self._submitted_early = True
+            self._begin_saving()
+            return
         plant = self._checked()
         if plant is None:
             return
-        self._form.set_saving(saving=True)
-        self.saving_changed.emit(True)
-        self._slow.start()
-        if self._store is None:
-            self._submitted_early = True
-            return
         from plantdesk.records import FORM
 
+        self._begin_saving()
         self._bridge.follow(self._store.add(plant, FORM), self._on_added, self._on_refused)
 
     # --- checking ---
@@ -135,6 +130,11 @@ class PlantEntry(QObject):
             (self.tr("Show that plant"), show_owner),
         )
 
+    def _begin_saving(self) -> None:
+        self._form.set_saving(saving=True)
+        self.saving_changed.emit(True)
+        self._slow.start()
+
     def _end_saving(self) -> None:
         self._slow.stop()
         self._form.set_saving(saving=False)
@@ -156,6 +156,16 @@ class PlantEntry(QObject):
     def _ask_next_id(self) -> None:
         if self._questions is not None:
             self._questions.ask(_next_free_id, self._fill_in)
+
+    def _on_first_id(self, next_id: int) -> None:
+        self._fill_in(next_id)
+        if self._submitted_early:
+            self._submitted_early = False
+            self._end_saving()
+            self.submit()
+
+    def _on_no_first_id(self, _error: Exception) -> None:
+        self._on_first_id(self._next_id)
 
     def _fill_in(self, next_id: int) -> None:
         self._next_id = next_id

@@ -15,8 +15,8 @@ class ServerControl(Protocol):
     def state(self) -> ServerState:
         """What the server is doing now."""
 
-    def turn_on(self, port: int) -> None:
-        """Begin to serve on `port`, without waiting; the port is kept for the next start of the program."""
+    def turn_on(self, port: int | None = None) -> None:
+        """Begin to serve, without waiting; a `port` given here is kept for the next start of the program."""
 
     def turn_off(self) -> None:
         """Stop to serve, without waiting; it stays off at the next start of the program."""

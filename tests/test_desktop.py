@@ -1,0 +1,254 @@
+"""The whole window program: real store, real server, real window."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
+
+from plantdesk import paths
+from plantdesk.desktop import Desktop
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.server_state import Failed, Off, On
+from plantdesk.store import Store
+from plantdesk.store.migrations import SCHEMA_VERSION
+from plantdesk.ui.info_bar import InfoBar
+from plantdesk.ui.plant_form import PlantForm
+from plantdesk.ui.plant_table import PlantTable
+from plantdesk.ui.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+PATIENCE = 20_000
+
+
+class Desk:
+    """The program as a person has it before them."""
+
+    def __init__(self, qtbot: QtBot, desktop: Desktop) -> None:
+        self.qtbot = qtbot
+        self.desktop = desktop
+        assert desktop.window is not None
+        self.window = desktop.window
+        self.form = self.window.findChildren(PlantForm)[0]
+        self.id, self.name, self.tag = self.form.findChildren(QLineEdit)
+        self.bar = self.window.findChildren(InfoBar)[0]
+        self.status = self.window.findChildren(StatusLine)[0]
+
+    @property
+    def table(self) -> PlantTable:
+        return self.window.findChildren(PlantTable)[0]
+
+    def until_on(self) -> On:
+        self.qtbot.waitUntil(lambda: isinstance(self.desktop.state, On), timeout=PATIENCE)
+        self.qtbot.waitUntil(lambda: self.status.text.startswith("API on"), timeout=PATIENCE)
+        state = self.desktop.state
+        assert isinstance(state, On)
+        return state
+
+    def names(self) -> list[str]:
+        model = self.table.model()
+        return [model.index(row, 1).data() for row in range(model.rowCount())]
+
+    def sees(self, *names: str) -> None:
+        self.qtbot.waitUntil(lambda: self.names() == list(names), timeout=PATIENCE)
+
+    def add(self, name: str) -> None:
+        self.qtbot.keyClicks(self.name, name)
+        self.qtbot.keyClick(self.name, Qt.Key.Key_Return)
+
+    def action(self, text: str) -> QAction:
+        return next(each for each in self.window.findChildren(QAction) if each.text().replace("&", "") == text)
+
+    def button(self, text: str) -> QPushButton:
+        return next(each for each in self.bar.findChildren(QPushButton) if each.text() == text)
+
+
+@contextmanager
+def running(qtbot: QtBot, qapp: QApplication, database: Path, port: int | None = 0) -> Iterator[Desk]:
+    desktop = Desktop(qapp, database, port)
+    assert desktop.start()
+    desk = Desk(qtbot, desktop)
+    try:
+        yield desk
+    finally:
+        desk.window.close()
+        desktop.close()
+        desk.window.deleteLater()
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[Desk]:
+    with running(qtbot, qapp, paths.database_file()) as desk:
+        yield desk
+
+
+def post(port: int, token: str, plant: dict[str, object]) -> int:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        connection.request("POST", "/plants", json.dumps(plant), headers)
+        return connection.getresponse().status
+
+
+def test_start_type_a_name_enter_and_it_is_there(desk: Desk) -> None:
+    assert desk.name.hasFocus()
+    desk.qtbot.waitUntil(lambda: desk.id.text() == "1", timeout=PATIENCE)
+    desk.add("Echeveria elegans")
+    desk.sees("Echeveria elegans")
+    desk.qtbot.waitUntil(lambda: desk.id.text() == "2", timeout=PATIENCE)
+    desk.add("Aloe vera")
+    desk.sees("Aloe vera", "Echeveria elegans")
+    assert desk.name.hasFocus()
+
+
+def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: Desk) -> None:
+    port = desk.until_on().port
+    for name in ("One", "Two", "Three"):
+        desk.add(name)
+        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=PATIENCE)
+    desk.sees("Three", "Two", "One")
+    desk.table.selectRow(1)
+    desk.qtbot.keyClicks(desk.name, "half a na")
+    with closing(Store(paths.database_file())) as store:
+        token = store.tokens.create("greenhouse").result(10).token
+    assert post(port, token, {"id": 70, "name": "Posted"}) == 200
+    desk.sees("Posted", "Three", "Two", "One")
+    assert [index.data() for index in desk.table.selectionModel().selectedRows(1)] == ["Two"]
+    desk.qtbot.waitUntil(lambda: desk.id.text() == "71", timeout=PATIENCE)
+    assert desk.name.text() == "half a na"
+    assert desk.name.hasFocus()
+    assert any("Posted added by “greenhouse”" in label.text() for label in desk.status.findChildren(QLabel))
+
+
+def test_a_plant_of_another_process_appears(desk: Desk) -> None:
+    desk.until_on()
+    with closing(Store(paths.database_file())) as other:
+        other.add(new_plant({"id": 5, "name": "From elsewhere"}), COMMAND).result(10)
+        desk.sees("From elsewhere")
+
+
+def test_a_taken_port_is_told_and_another_is_one_click_away(qtbot: QtBot, qapp: QApplication) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with running(qtbot, qapp, paths.database_file(), port) as desk:
+            qtbot.waitUntil(lambda: isinstance(desk.desktop.state, Failed), timeout=PATIENCE)
+            qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
+            assert desk.bar.title == f"API is off: port {port} is in use"
+            assert desk.status.text == f"API off: port {port} is in use"
+            desk.add("Still here")
+            desk.sees("Still here")
+            offered = next(each for each in desk.bar.findChildren(QPushButton) if each.text().startswith("Use port"))
+            offered.click()
+            assert str(desk.until_on().port) in offered.text()
+            qtbot.waitUntil(desk.bar.isHidden, timeout=PATIENCE)
+
+
+def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(qtbot: QtBot, qapp: QApplication) -> None:
+    with running(qtbot, qapp, paths.database_file()) as desk:
+        desk.until_on()
+        desk.action("API on").trigger()
+        qtbot.waitUntil(lambda: desk.status.text == "API off", timeout=PATIENCE)
+    with running(qtbot, qapp, paths.database_file()) as desk:
+        qtbot.waitUntil(lambda: desk.id.text() == "1", timeout=PATIENCE)
+        assert desk.desktop.state == Off()
+        desk.action("API on").trigger()
+        desk.until_on()
+
+
+def damaged(path: Path) -> None:
+    with closing(Store(path)) as store:
+        store.add(new_plant({"id": 1, "name": "x" * 9000}), COMMAND).result(10)
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
+
+
+def newer(path: Path) -> None:
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+
+
+def foreign(path: Path) -> None:
+    path.write_text("a shopping list", encoding="utf-8")
+
+
+def gone(path: Path) -> None:
+    path.parent.rmdir()
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [(damaged, "damaged"), (newer, "newer PlantDesk"), (foreign, "not a PlantDesk store"), (gone, "does not exist")],
+)
+def test_a_file_that_cannot_be_opened_is_told_with_a_way_on(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, make: object, told: str
+) -> None:
+    path = tmp_path / "kept" / "plants.db"
+    path.parent.mkdir()
+    make(path)  # type: ignore[operator]
+    with running(qtbot, qapp, path) as desk:
+        qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
+        assert told in desk.bar.text
+        desk.add("Typed in vain?")
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        desk.button("Try again").click()
+        desk.sees("Typed in vain?")
+        qtbot.waitUntil(desk.bar.isHidden, timeout=PATIENCE)
+
+
+def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "other.db")) as other:
+        other.add(new_plant({"id": 9, "name": "Of the other"}), COMMAND).result(10)
+    foreign(tmp_path / "list.txt")
+    with running(qtbot, qapp, tmp_path / "list.txt") as desk:
+        qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
+        desk.window.file_chosen.emit(str(tmp_path / "other.db"))  # what the file dialog tells
+        desk.sees("Of the other")
+        assert "other.db" in desk.window.windowTitle()
+        desk.until_on()
+        qtbot.waitUntil(lambda: desk.id.text() == "10", timeout=PATIENCE)
+
+
+@pytest.fixture
+def environment(home: Path) -> dict[str, str]:
+    return {**os.environ, "PLANTDESK_HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
+
+
+def started(environment: dict[str, str]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "plantdesk", "--port", "0"]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
+def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot, environment: dict[str, str]) -> None:
+    first = started(environment)
+    qtbot.waitUntil(paths.runtime_file().exists, timeout=PATIENCE)
+    second = started(environment)
+    assert second.wait(20) == 0
+    assert first.poll() is None
+    first.send_signal(signal.SIGTERM)
+    out, err = first.communicate(timeout=20)
+    told = [line for line in err.splitlines() if not line.startswith("This plugin does not support")]
+    assert (first.returncode, out, told) == (0, "", [])
+    second.communicate()
+    assert not paths.runtime_file().exists()
+    assert [each.name for each in paths.data_folder().iterdir() if "lock" not in each.name] == ["plants.db"]

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QAbstractButton, QPushButton
+
+from plantdesk.ui.info_bar import BarKind, InfoBar
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.theme import Theme
+
+
+def test_a_state_shows_with_its_ways_on_and_can_be_closed(qtbot: QtBot, theme: Theme) -> None:
+    bar = InfoBar(theme)
+    qtbot.addWidget(bar)
+    assert bar.isHidden()
+    pressed: list[str] = []
+    bar.show_state(BarKind.WARNING, "API is off", "The port is taken.", ("Use port 2", lambda: pressed.append("2")))
+    assert (bar.isHidden(), bar.title, bar.text) == (False, "API is off", "The port is taken.")
+    bar.findChildren(QPushButton)[0].click()
+    assert pressed == ["2"]
+    close = next(each for each in bar.findChildren(QAbstractButton) if each.accessibleName() == "Close this message")
+    close.click()
+    assert bar.isHidden()
+
+
+def test_the_ways_on_of_the_state_before_are_gone(qtbot: QtBot, theme: Theme) -> None:
+    bar = InfoBar(theme)
+    qtbot.addWidget(bar)
+    bar.show_state(BarKind.ERROR, "One", "", ("First", print), lasting=True)
+    bar.show_state(BarKind.ERROR, "Two", "", ("Second", print), lasting=True)
+    assert [each.text() for each in bar.findChildren(QPushButton) if not each.isHidden()] == ["Second"]
+    closing = [each for each in bar.findChildren(QAbstractButton) if each.accessibleName() == "Close this message"]
+    assert all(each.isHidden() for each in closing)
