@@ -8,7 +8,7 @@ this module stays light enough to be imported before the window shows.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -54,6 +54,9 @@ class PlantFields(BaseModel):
     )
 
 
+_Fields = TypeVar("_Fields", bound=PlantFields)
+
+
 class NewPlant(PlantFields):
     """A plant to be added: any id of int64, any text that UTF-8 can hold, and perhaps a tag."""
 
@@ -72,8 +75,17 @@ def new_plant(values: Mapping[str, object]) -> NewPlant:
 
     Raises InvalidPlantError, which names all faulty fields at once.
     """
+    return _validated(NewPlant, values)
+
+
+def plant_fields(values: Mapping[str, object]) -> PlantFields:
+    """Return the plant that `values` describe when the store is to give the id. Raises InvalidPlantError."""
+    return _validated(PlantFields, values)
+
+
+def _validated(kind: type[_Fields], values: Mapping[str, object]) -> _Fields:
     try:
-        return NewPlant.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         faults = [_fault(details) for details in error.errors(include_url=False)]
         raise InvalidPlantError(sorted(faults, key=_form_order)) from None

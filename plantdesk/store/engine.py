@@ -84,6 +84,13 @@ def make_engine(path: Path, *, writing: bool = False) -> Engine:
     return engine
 
 
+def driver_connection(connection: Connection) -> sqlite3.Connection:
+    """Return sqlite3's own connection under that of SQLAlchemy, for statements that must be quick."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)  # noqa: S101  what `connect` made
+    return raw
+
+
 def _take_write_lock(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import ColumnElement, String, case, cast, false, func, or_
 from sqlmodel import col, select
 
-from plantdesk.records import LARGEST_ID
-from plantdesk.store.engine import make_engine, told_plainly
+from plantdesk.store.engine import driver_connection, make_engine, told_plainly
 from plantdesk.store.folding import SEPARATOR, fold
-from plantdesk.store.rows import chunks, rows_by_id
+from plantdesk.store.rows import chunks, next_free_id, rows_by_id
 from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
@@ -61,8 +59,7 @@ class Reader:
     def __init__(self, path: Path) -> None:
         with told_plainly():
             self._connection = make_engine(path).connect()
-            raw: sqlite3.Connection = self._connection.connection.driver_connection  # type: ignore[assignment]
-            self._raw = raw
+            self._raw = driver_connection(self._connection)
 
     def ids(self, view: View) -> Iterator[array[int]]:
         """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
@@ -99,8 +96,7 @@ class Reader:
     def next_free_id(self) -> int:
         """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
         with told_plainly():
-            largest = self._connection.execute(select(func.max(PlantTable.id))).scalar_one() or 0
-            return max(largest, 0) + 1 if largest < LARGEST_ID else self._first_gap()
+            return next_free_id(self._raw)
 
     def tags(self) -> list[str]:
         """Return the tags that plants have, sorted without regard to case and accents."""
@@ -115,11 +111,6 @@ class Reader:
     def close(self) -> None:
         """Close the connection. May be called again."""
         self._connection.close()
-
-    def _first_gap(self) -> int:
-        sql = """SELECT min(id) + 1 FROM (SELECT 0 AS id UNION ALL SELECT id FROM plant WHERE id > 0) AS taken
-                 WHERE NOT EXISTS (SELECT 1 FROM plant WHERE plant.id = taken.id + 1)"""
-        return int(self._connection.exec_driver_sql(sql).scalar_one())
 
 
 def _conditions(text: str) -> list[ColumnElement[bool]]:

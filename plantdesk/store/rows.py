@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from plantdesk.records import PlantRow, Source, SourceKind
+from plantdesk.records import LARGEST_ID, PlantRow, Source, SourceKind
 
 if TYPE_CHECKING:
     import sqlite3
@@ -42,6 +42,17 @@ def last_seq(connection: sqlite3.Connection) -> int:
     """Return the `seq` of the newest plant, 0 in an empty store. Raises sqlite3.Error."""
     (seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM plant").fetchone()
     return int(seq)
+
+
+def next_free_id(connection: sqlite3.Connection) -> int:
+    """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
+    (largest,) = connection.execute("SELECT coalesce(max(id), 0) FROM plant").fetchone()
+    if largest < LARGEST_ID:
+        return max(int(largest), 0) + 1
+    sql = """SELECT min(id) + 1 FROM (SELECT 0 AS id UNION ALL SELECT id FROM plant WHERE id > 0) AS taken
+             WHERE NOT EXISTS (SELECT 1 FROM plant WHERE plant.id = taken.id + 1)"""
+    (gap,) = connection.execute(sql).fetchone()
+    return int(gap)
 
 
 def chunks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:

@@ -7,16 +7,21 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError
+from plantdesk.records import Changes
+from plantdesk.store.engine import driver_connection
 from plantdesk.store.opening import prepare
 from plantdesk.store.queries import Reader
 from plantdesk.store.tokens import Tokens
 from plantdesk.store.writer import Writer
+from plantdesk.store.writes import add_as_next
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from plantdesk.records import Changes, NewPlant, PlantRow, Source
+    from sqlmodel import Session
+
+    from plantdesk.records import NewPlant, PlantFields, PlantRow, Source
 
 
 class Store:
@@ -60,6 +65,18 @@ class Store:
         The Future itself never fails. This is the way for many waiting requests: one commit and one wake-up for all.
         """
         return self._writer.add(entries)
+
+    def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:
+        """Add a plant under the next free id, which is found and taken in one transaction.
+
+        The Future's exceptions are StoreError.
+        """
+
+        def action(session: Session) -> tuple[PlantRow, Changes]:
+            row = add_as_next(driver_connection(session.connection()), fields, source)
+            return row, Changes((row,))
+
+        return self._writer.do(action)
 
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
         """Call `listener` on the writer thread after each durable change, also those of other processes.

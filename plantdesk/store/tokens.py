@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 #: Lets scanners for leaked secrets recognise a token.
 PREFIX = "plantdesk_"
 
+_CHANGED = Changes(tokens=True)
 _LONGEST_NAME = 100
 #: Seconds for which the checker trusts what it has read; under load this saves a look for every request.
 _TRUST_SECONDS = 0.005
@@ -51,7 +52,7 @@ class Tokens:
         The Future's exceptions are InvalidTokenNameError (blank, too long, or in use) and StoreError.
         """
 
-        def action(session: Session) -> NewToken:
+        def action(session: Session) -> tuple[NewToken, Changes]:
             label = _checked_name(session, name)
             token = PREFIX + secrets.token_urlsafe(32)  # 256 bits
             source = SourceTable(kind=SourceKind.TOKEN, label=label)
@@ -66,33 +67,35 @@ class Tokens:
             )
             session.add(row)
             session.flush()
-            return NewToken(token, _token_row(row))
+            return NewToken(token, _token_row(row)), _CHANGED
 
-        return self._writer.do(action, Changes(tokens=True))
+        return self._writer.do(action)
 
     def revoke(self, name: str) -> Future[None]:
         """Make the token of this name worthless at once; UnknownTokenError when there is none."""
 
-        def action(session: Session) -> None:
+        def action(session: Session) -> tuple[None, Changes]:
             row = _named(session, name)
             if row is None:
                 message = f"There is no token named “{shortened(name)}”. `plantdesk token list` shows those there are."
                 raise UnknownTokenError(message)
             row.revoked_at = now_ms()
             session.add(row)
+            return None, _CHANGED
 
-        return self._writer.do(action, Changes(tokens=True))
+        return self._writer.do(action)
 
     def used(self, source: Source) -> Future[None]:
         """Note that the token behind `source` was used just now without adding a plant."""
 
-        def action(session: Session) -> None:
+        def action(session: Session) -> tuple[None, Changes]:
             row = session.get(TokenTable, source.token_id)
             if row is not None:
                 row.last_used_at = now_ms()
                 session.add(row)
+            return None, _CHANGED
 
-        return self._writer.do(action, Changes(tokens=True))
+        return self._writer.do(action)
 
     def list(self) -> builtins.list[TokenRow]:
         """Return the tokens that were not revoked, newest first. Raises StoreError."""

@@ -19,7 +19,7 @@ from sqlmodel import Session
 from plantdesk.errors import PlantDeskError, StoreClosedError
 from plantdesk.records import Changes
 from plantdesk.store.checkpoint import Checkpointer
-from plantdesk.store.engine import make_engine, told_plainly
+from plantdesk.store.engine import driver_connection, make_engine, told_plainly
 from plantdesk.store.watch import Watch
 from plantdesk.store.writes import Outcome, add_group
 
@@ -53,10 +53,9 @@ class _Adding:
 
 @dataclass(slots=True)
 class _Doing(Generic[_Result]):
-    """Any other write, in a transaction of its own."""
+    """Any other write, in a transaction of its own; it says itself what it changed."""
 
-    action: Callable[[Session], _Result]
-    changes: Changes
+    action: Callable[[Session], tuple[_Result, Changes]]
     future: Future[_Result] = field(default_factory=Future)
 
 
@@ -72,10 +71,9 @@ class Writer:
         self._lock = threading.Lock()
         with told_plainly():
             self._connection = make_engine(path, writing=True).connect()
-            raw: sqlite3.Connection = self._connection.connection.driver_connection  # type: ignore[assignment]
-            self._raw = raw
-            self._checkpointer = Checkpointer(path, raw)
-            self._watch = Watch(raw)
+            self._raw = driver_connection(self._connection)
+            self._checkpointer = Checkpointer(path, self._raw)
+            self._watch = Watch(self._raw)
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -86,9 +84,9 @@ class Writer:
             job.future.set_result([StoreClosedError() for _ in entries])
         return job.future
 
-    def do(self, action: Callable[[Session], _Result], changes: Changes) -> Future[_Result]:
-        """Queue any other write; `changes` is published once it is durable."""
-        job = _Doing(action, changes)
+    def do(self, action: Callable[[Session], tuple[_Result, Changes]]) -> Future[_Result]:
+        """Queue any other write; it returns its result, and the changes to publish once they are durable."""
+        job = _Doing(action)
         if not self._queued(job):
             job.future.set_exception(StoreClosedError())
         return job.future
@@ -96,7 +94,7 @@ class Writer:
     def watch(self) -> None:
         """Look for the writes of other processes from now on, so that they are published as well."""
         self._watched = True
-        self.do(_nothing, Changes())  # wakes the thread, which may be waiting without a time limit
+        self.do(_nothing)  # wakes the thread, which may be waiting without a time limit
 
     def close(self) -> None:
         """Write what is queued, then end the thread and close the file; returns when that is done."""
@@ -199,14 +197,17 @@ class Writer:
     def _do(self, job: _Doing[Any]) -> None:
         try:
             with told_plainly(), Session(self._connection, expire_on_commit=False) as session:
-                result = job.action(session)
+                session.connection()  # begins, so that nobody else writes between the look and the action
+                self._tell(self._watch.look())
+                result, changes = job.action(session)
                 session.commit()
+                self._watch.passed(len(changes.added))
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.future.set_exception(error)
             return
         self._checkpointer.committed()
         job.future.set_result(result)
-        self._tell(job.changes)
+        self._tell(changes)
 
     def _tell(self, changes: Changes) -> None:
         if changes == Changes():
@@ -217,8 +218,9 @@ class Writer:
             _log.exception("a listener failed")
 
 
-def _nothing(_session: Session) -> None:
+def _nothing(_session: Session) -> tuple[None, Changes]:
     """Do nothing."""
+    return None, Changes()
 
 
 def _defect(error: Exception) -> PlantDeskError:

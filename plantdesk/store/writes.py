@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.errors import IdTakenError, PlantDeskError, TokenRefusedError
 from plantdesk.records import PlantRow, Source, SourceKind
 from plantdesk.store.folding import folded
-from plantdesk.store.rows import CHUNK, chunks, last_seq, rows_by_id
+from plantdesk.store.rows import CHUNK, chunks, last_seq, next_free_id, rows_by_id
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Sequence
 
-    from plantdesk.records import NewPlant
+    from plantdesk.records import NewPlant, PlantFields
 
 
 class Outcome(NamedTuple):
@@ -55,6 +55,13 @@ def add_group(connection: sqlite3.Connection, entries: Sequence[tuple[NewPlant, 
     _insert(connection, added)
     _count_for_tokens(connection, valid, added, now)
     return Outcome(outcomes, added)
+
+
+def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Source) -> PlantRow:
+    """Add a plant under the next free id, within the caller's write transaction."""
+    row = PlantRow(next_free_id(connection), fields.name, fields.tag, now_ms(), source)
+    _insert(connection, [row])
+    return row
 
 
 def _is_retry(plant: NewPlant, source: Source, row: PlantRow) -> bool:

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import IdTakenError, StoreBusyError, StoreClosedError, StoreFullError, TokenRefusedError
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, NewPlant, PlantRow, new_plant
+from plantdesk.records import (
+    COMMAND,
+    FORM,
+    LARGEST_ID,
+    SMALLEST_ID,
+    Changes,
+    NewPlant,
+    PlantRow,
+    new_plant,
+    plant_fields,
+)
 from plantdesk.store import Store, engine
 
 if TYPE_CHECKING:
@@ -93,6 +103,19 @@ def test_many_threads_at_once_lose_nothing(store: Store, path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(stored(path)) == 800
+
+
+def test_the_store_gives_the_next_free_id_itself(store: Store, path: Path) -> None:
+    heard: SimpleQueue[Changes] = SimpleQueue()
+    store.add(plant(7), FORM).result(SECONDS)
+    store.subscribe(heard.put)
+    fields = plant_fields({"name": "Ficus", "tag": "office"})
+    rows = [store.add_as_next(fields, COMMAND) for _ in range(3)]
+    assert [row.result(SECONDS).id for row in rows] == [8, 9, 10]
+    assert stored(path)[1:] == [(each, "Ficus", "office", COMMAND.id) for each in (8, 9, 10)]
+    assert [heard.get(timeout=SECONDS).added[0].id for _ in rows] == [8, 9, 10]
+    store.add(plant(20), FORM).result(SECONDS)
+    assert [row.id for row in heard.get(timeout=SECONDS).added] == [20]
 
 
 def test_listeners_hear_of_a_plant_after_it_is_there(store: Store, path: Path) -> None:
