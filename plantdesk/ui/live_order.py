@@ -123,11 +123,11 @@ class LiveOrder(QObject):
         if chunk.start == 0:
             self._start_counting()
             self._replace(chunk.ids, chunk.places, live=False)
+        else:
+            self._insert(len(self.ids), _without(chunk.ids, self._met))
+            self._tell_places(chunk.places)
+        if len(self.ids) >= _OVERLAP:
             self._place_late()
-            return
-        ids = _without(chunk.ids, self._met)
-        self._insert(len(self.ids), ids)
-        self._tell_places(chunk.places)
 
     @Slot(object)
     def _on_ended(self, end: End) -> None:
@@ -190,7 +190,7 @@ class LiveOrder(QObject):
         if self._request is None:
             return
         by_arrival, at_top = self._wanted.column is Column.ADDED, self._wanted.descending
-        if (self._loading or self._refreshing) and (self._busy or not (by_arrival and at_top)):
+        if (self._loading or self._refreshing) and not (by_arrival and at_top and self._knows_newest()):
             self._late.extend(ids)
         elif not by_arrival:
             self.refresh_later()
@@ -198,6 +198,10 @@ class LiveOrder(QObject):
             self._loader.match(self._request, ids)
         else:
             self._join(ids)
+
+    def _knows_newest(self) -> bool:
+        """Whether enough rows are here to tell those that the store has told already from those that it has not."""
+        return not self._busy and (not self._loading or len(self.ids) >= _OVERLAP)
 
     def _place_late(self) -> None:
         late, self._late = self._late, []
@@ -208,7 +212,7 @@ class LiveOrder(QObject):
         """Put ids to the end of the rows where the newest are."""
         at_top = self._wanted.descending
         known = set(self.ids[:_OVERLAP] if at_top else self.ids[-_OVERLAP:])
-        new = array("q", [plant_id for plant_id in ids if plant_id not in known])
+        new = array("q", _after_last(ids, known))
         if not new:
             return
         self._met.update(new)
@@ -266,6 +270,12 @@ class LiveOrder(QObject):
 
 def _without(ids: array[int], met: Collection[int]) -> array[int]:
     return ids if not met else array("q", [plant_id for plant_id in ids if plant_id not in met])
+
+
+def _after_last(ids: list[int], known: Collection[int]) -> list[int]:
+    """Return those of `ids` that came after every known one: a query that saw a plant saw those before it."""
+    last = max((place for place, plant_id in enumerate(ids) if plant_id in known), default=-1)
+    return ids[last + 1 :]
 
 
 def _view(wanted: Wanted) -> View:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from array import array
 
-#: How far a row is looked for after a difference, and how many edits are worth making.
+#: How far a row is looked for after a difference, how many edits are worth making, and how many rows may both go and
+#: come: those that moved are forgotten by a selection.
 _REACH = 2048
-_MOST = 128
+_MOST_EDITS = 128
+_MOST_MOVED = 64
 
 
 class Edit(NamedTuple):
@@ -24,15 +26,20 @@ def order_edits(old: array[int], new: array[int]) -> list[Edit] | None:
     """Return the edits in ascending order of rows, or None when the orders differ in too many places."""
     edits: list[Edit] = []
     row = at = 0
-    while len(edits) <= _MOST:
+    while len(edits) <= _MOST_EDITS:
         same = _same(old, row, new, at)
         row, at = row + same, at + same
         if row == len(old) or at == len(new):
-            return [*edits, *_rest(old, row, new, at)]
+            edits += _rest(old, row, new, at)
+            return edits if _moved(edits) <= _MOST_MOVED else None
         removed, inserted = _difference(old, row, new, at)
         edits.append(Edit(row, removed, new[at : at + inserted]))
         row, at = row + removed, at + inserted
     return None
+
+
+def _moved(edits: list[Edit]) -> int:
+    return min(sum(edit.removed for edit in edits), sum(len(edit.inserted) for edit in edits))
 
 
 def _same(old: array[int], row: int, new: array[int], at: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,6 +78,14 @@ def add(store: Store) -> Adder:
         return [row for row in rows if isinstance(row, PlantRow)]
 
     return add_plants
+
+
+@pytest.fixture
+def other_program(store: Store) -> Iterator[sqlite3.Connection]:
+    """Another program's connection to the store's file."""
+    connection = sqlite3.connect(store.path)
+    yield connection
+    connection.close()
 
 
 @pytest.fixture
