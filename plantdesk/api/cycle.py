@@ -49,6 +49,6 @@ class Cycle(RequestResponseCycle):
 
 def response(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes, *, keep_alive: bool) -> bytes:
     """Return an answer as it goes over the wire. The headers are our own words, so they are not looked at again."""
-    lines = [b"%b: %b\r\n" % header for header in headers]
+    lines = b"".join([b"%b: %b\r\n" % header for header in headers])
     end = b"\r\n" if keep_alive else b"connection: close\r\n\r\n"
-    return b"".join((STATUS_LINE[status], *lines, end, body))
+    return STATUS_LINE[status] + lines + end + body
