@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from array import array
 
-#: How far a row is looked for after a difference, how many edits are worth making, and how many rows may both go and
-#: come: those that moved are forgotten by a selection.
+#: How far a row is looked for after a difference, and how many edits are worth making.
 _REACH = 2048
 _MOST_EDITS = 128
-_MOST_MOVED = 64
 
 
 class Edit(NamedTuple):
@@ -23,7 +21,11 @@ class Edit(NamedTuple):
 
 
 def order_edits(old: array[int], new: array[int]) -> list[Edit] | None:
-    """Return the edits in ascending order of rows, or None when the orders differ in too many places."""
+    """Return the edits in ascending order of rows.
+
+    None when the orders differ in too many places, or when a row moved: a row that goes and comes is forgotten by the
+    selection.
+    """
     edits: list[Edit] = []
     row = at = 0
     while len(edits) <= _MOST_EDITS:
@@ -31,15 +33,16 @@ def order_edits(old: array[int], new: array[int]) -> list[Edit] | None:
         row, at = row + same, at + same
         if row == len(old) or at == len(new):
             edits += _rest(old, row, new, at)
-            return edits if _moved(edits) <= _MOST_MOVED else None
+            return None if _moves(old, edits) else edits
         removed, inserted = _difference(old, row, new, at)
         edits.append(Edit(row, removed, new[at : at + inserted]))
         row, at = row + removed, at + inserted
     return None
 
 
-def _moved(edits: list[Edit]) -> int:
-    return min(sum(edit.removed for edit in edits), sum(len(edit.inserted) for edit in edits))
+def _moves(old: array[int], edits: list[Edit]) -> bool:
+    gone = {plant_id for edit in edits for plant_id in old[edit.row : edit.row + edit.removed]}
+    return not gone.isdisjoint(plant_id for edit in edits for plant_id in edit.inserted)
 
 
 def _same(old: array[int], row: int, new: array[int], at: int) -> int:

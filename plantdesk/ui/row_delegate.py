@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -120,7 +120,8 @@ class RowDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen if visible else self._theme.tokens.color("border"))
         painter.setBrush(ground if visible else Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(pill, height / 2, height / 2)
+        edge = 0.0 if visible else 0.5  # a line stands in the middle of its pixels
+        painter.drawRoundedRect(QRectF(pill).adjusted(edge, edge, -edge, -edge), height / 2, height / 2)
         painter.setPen(ink if visible else self._theme.tokens.color("text_2"))
         on_line = QRect(pill.left(), rect.top(), pill.width(), rect.height())  # level with the other cells' text
         painter.drawText(on_line, Qt.AlignmentFlag.AlignCenter, text)

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
+
+from plantdesk.ui.plant_cells import Column
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.plant_browser import PlantBrowser
+    from tests.ui.conftest import Adder
+
+
+@pytest.fixture
+def filled(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantBrowser:
+    """The browser with three plants."""
+    add("Aloe vera", "Basil")
+    add("Cactus", tag="office")
+    open_store(qtbot, browser, store)
+    qtbot.waitUntil(lambda: names(browser) == ["Cactus", "Basil", "Aloe vera"])
+    return browser
+
+
+def open_store(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
+    browser.set_store(store)
+    qtbot.waitUntil(lambda: browser.model.complete and not browser.model.busy)
+
+
+def names(browser: PlantBrowser) -> list[str]:
+    model = browser.model
+    return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
+
+
+def texts(browser: PlantBrowser) -> set[str]:
+    """All words that are seen."""
+    return {label.text() for label in browser.findChildren(QLabel) if label.isVisible()}
+
+
+def button(browser: PlantBrowser, text: str) -> QPushButton:
+    (found,) = (each for each in browser.findChildren(QPushButton) if each.isVisible() and each.text() == text)
+    return found
+
+
+def search(browser: PlantBrowser, text: str) -> None:
+    browser.search_field.setFocus()
+    QTest.keyClicks(browser.search_field, text)
+
+
+# --- states -------------------------------------------------------------------------------------------------------
+
+
+def test_before_the_store_is_there_it_says_so_only_after_a_while(qtbot: QtBot, browser: PlantBrowser) -> None:
+    assert texts(browser) == {"…"}
+    qtbot.waitUntil(lambda: texts(browser) == {"…", "Opening your plants…"})
+    assert browser.table.isVisible()
+
+
+def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
+    open_store(qtbot, browser, store)
+    assert {"No plants", "No plants yet"} <= texts(browser)
+    with qtbot.waitSignal(browser.api_access_wanted):
+        QTest.mouseClick(button(browser, "API access…"), Qt.MouseButton.LeftButton)
+
+
+def test_the_first_plant_ends_the_empty_state(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> None:
+    open_store(qtbot, browser, store)
+    add("Aloe")
+    qtbot.waitUntil(browser.table.isVisible)
+    assert texts(browser) == {"1 plant"}
+
+
+def test_the_last_plant_gone_brings_the_empty_state_back(
+    qtbot: QtBot, filled: PlantBrowser, other_program: sqlite3.Connection
+) -> None:
+    other_program.execute("DELETE FROM plant")
+    other_program.commit()
+    qtbot.waitUntil(lambda: "No plants yet" in texts(filled))
+
+
+def test_a_store_that_cannot_be_read_is_told_with_a_way_on(
+    qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
+) -> None:
+    add("Aloe")
+    store.close()
+    moved = store.path.rename(store.path.with_name("away"))
+    store.path.mkdir()
+    with qtbot.waitSignal(browser.failed):
+        browser.set_store(store)
+    assert "The plants cannot be shown" in texts(browser)
+    store.path.rmdir()
+    moved.rename(store.path)
+    QTest.mouseClick(button(browser, "Try again"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: names(browser) == ["Aloe"])
+    assert browser.table.isVisible()
+
+
+# --- search -------------------------------------------------------------------------------------------------------
+
+
+def test_it_searches_as_one_types_and_counts_what_it_finds(qtbot: QtBot, filled: PlantBrowser) -> None:
+    assert texts(filled) == {"3 plants"}
+    search(filled, "basil")
+    qtbot.waitUntil(lambda: names(filled) == ["Basil"])
+    qtbot.waitUntil(lambda: texts(filled) == {"1 of 3"})
+
+
+@pytest.mark.usefixtures("store")
+def test_large_numbers_are_grouped(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
+    add(*map(str, range(1500)))
+    qtbot.waitUntil(lambda: texts(filled) == {"1,503 plants"})
+
+
+def test_nothing_found_is_told_with_a_way_back(qtbot: QtBot, filled: PlantBrowser) -> None:
+    search(filled, "zebra")
+    qtbot.waitUntil(lambda: {"No plants match", "Nothing contains “zebra”.", "0 of 3"} <= texts(filled))
+    QTest.mouseClick(button(filled, "Clear search"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: texts(filled) == {"3 plants"})
+    assert filled.search_field.hasFocus()
+
+
+def test_escape_clears_the_search(qtbot: QtBot, filled: PlantBrowser) -> None:
+    search(filled, "basil")
+    qtbot.waitUntil(lambda: names(filled) == ["Basil"])
+    QTest.keyClick(filled.search_field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: len(names(filled)) == 3)
+    assert filled.search_field.text() == ""
+
+
+def test_the_cross_clears_the_search_and_can_be_named(qtbot: QtBot, filled: PlantBrowser) -> None:
+    (cross,) = filled.search_field.findChildren(QToolButton)
+    assert not cross.isVisible()
+    search(filled, "basil")
+    assert (cross.isVisible(), cross.accessibleName()) == (True, "Clear search")
+    QTest.mouseClick(cross, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(names(filled)) == 3)
+
+
+def test_down_goes_to_the_first_row(filled: PlantBrowser) -> None:
+    filled.search_field.setFocus()
+    QTest.keyClick(filled.search_field, Qt.Key.Key_Down)
+    assert filled.table.hasFocus()
+    assert list(filled.table.selected_ids()) == [3]
+
+
+def test_a_pasted_megabyte_is_searched_like_any_text(qtbot: QtBot, filled: PlantBrowser) -> None:
+    filled.search_field.setText("a " * 500_000)
+    qtbot.waitUntil(lambda: not filled.model.busy and filled.model.complete)
+
+
+# --- plants of the form ---------------------------------------------------------------------------------------------
+
+
+def test_a_plant_just_added_is_shown_on_top(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
+    (row,) = add("Dill")
+    filled.reveal_added(row.id)
+    qtbot.waitUntil(lambda: names(filled)[0] == "Dill")
+    assert filled.table.verticalScrollBar().value() == 0
+
+
+def test_it_is_shown_although_the_table_was_scrolled(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
+    add(*(f"Fern {number}" for number in range(100)))
+    qtbot.waitUntil(lambda: filled.model.rowCount() == 103)
+    filled.table.scrollToBottom()
+    (row,) = add("Dill")
+    filled.reveal_added(row.id)
+    qtbot.waitUntil(lambda: filled.model.rowCount() == 104)
+    qtbot.waitUntil(lambda: filled.table.rowAt(0) == 0)
+
+
+@pytest.mark.parametrize(("text", "stays"), [("dill", True), ("basil", False)])
+def test_a_search_that_hides_it_is_cleared(
+    qtbot: QtBot, filled: PlantBrowser, add: Adder, text: str, stays: bool  # noqa: FBT001 - a parameter of the test
+) -> None:  # fmt: skip
+    search(filled, text)
+    (row,) = add("Dill")
+    filled.reveal_added(row.id)
+    qtbot.waitUntil(lambda: names(filled)[:1] == ["Dill"])
+    assert bool(filled.search_field.text()) is stays
+
+
+def test_showing_a_plant_selects_it_and_scrolls_to_it(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
+    add(*(f"Fern {number}" for number in range(100)))
+    qtbot.waitUntil(lambda: filled.model.rowCount() == 103)
+    filled.show_plant(1)
+    assert list(filled.table.selected_ids()) == [1]
+    assert filled.table.visualRect(filled.table.currentIndex()).intersects(filled.table.viewport().rect())
+
+
+def test_showing_a_plant_clears_a_search_that_hides_it(qtbot: QtBot, filled: PlantBrowser) -> None:
+    search(filled, "cactus")
+    qtbot.waitUntil(lambda: names(filled) == ["Cactus"])
+    filled.show_plant(1)
+    qtbot.waitUntil(lambda: list(filled.table.selected_ids()) == [1])
+    assert filled.search_field.text() == ""
