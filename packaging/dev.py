@@ -168,8 +168,12 @@ def alone() -> Iterator[None]:
         if sys.platform == "win32":
             import msvcrt
 
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+            locked = False
+            while not locked:
+                file.seek(0)
+                with contextlib.suppress(OSError):  # LK_LOCK gives up after ten seconds
+                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                    locked = True
         else:
             import fcntl
 

@@ -141,8 +141,9 @@ def _x11_answers(environment: Mapping[str, str]) -> bool:
 
 def _wayland_answers(environment: Mapping[str, str]) -> bool:
     name = environment.get("WAYLAND_DISPLAY")
-    if not name or sys.platform == "win32":
+    if not name:
         return False
+    assert sys.platform != "win32"  # noqa: S101 - for mypy: only Linux is asked
     path = Path(environment.get("XDG_RUNTIME_DIR", "/")) / name  # the name may be absolute
     with socket.socket(socket.AF_UNIX) as client:
         try:
