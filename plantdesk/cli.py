@@ -7,6 +7,7 @@ the web server. argparse, because it comes with Python and costs no start-up tim
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import re
 import sys
@@ -166,6 +167,7 @@ def _window(options: argparse.Namespace) -> int:
     from plantdesk import display
 
     display.prepare()  # before the first import of Qt, which may fail for want of a library
+    gc.disable()  # what the start makes, stays: the window enables it again when it is complete
     from plantdesk import desktop
 
     return desktop.run(_database(options), options.port)

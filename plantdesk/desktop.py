@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
+from PySide6.QtCore import QObject, QSocketNotifier, Slot
 from PySide6.QtWidgets import QApplication
 
 from plantdesk import __version__, logs, paths
@@ -98,8 +98,8 @@ class Desktop(QObject):
         window.file_chosen.connect(self._on_file_chosen)
         window.try_again_wanted.connect(self._open_store)
         self._single.raise_wanted.connect(window.show_in_front)
+        window.shown.connect(self._go_on)
         window.show()
-        QTimer.singleShot(0, self._open_store)
         return True
 
     def close(self) -> None:
@@ -114,6 +114,14 @@ class Desktop(QObject):
         if self._opening is not None and not self._opening.cancelled() and self._opening.exception() is None:
             self._opening.result().close()
         self._single.release()
+
+    @Slot()
+    def _go_on(self) -> None:
+        """Do the rest of the start, now that there is a window to look at."""
+        self._open_store()
+        if self._window is not None:
+            self._window.complete()
+        self._single.listen()
 
     @Slot()
     def _open_store(self) -> None:
@@ -135,6 +143,7 @@ class Desktop(QObject):
         self._bridge.follow(self._bridge.run(self._made_server), self._on_server_made)
 
     def _on_not_opened(self, error: Exception) -> None:
+        _enable_collector()
         if not isinstance(error, PlantDeskError):
             raise error
         if self._window is not None:
@@ -152,7 +161,7 @@ class Desktop(QObject):
         self._unsubscribe.append(server.subscribe(self._bridge.tell_server_state))
         if self._preferences.settings.api_enabled:
             self._start_server()
-        _calm_collector()
+        _enable_collector()
 
     def _start_server(self) -> None:
         server, port = self._server, self._port
@@ -166,6 +175,7 @@ class Desktop(QObject):
         self._database = Path(name)
         self._single = SingleWindow(self._database, paths.data_folder())
         if self._single.take():
+            self._single.listen()
             if self._window is not None:
                 self._single.raise_wanted.connect(self._window.show_in_front)
             self._open_store()
@@ -228,7 +238,8 @@ def _wake_only(_number: int, _frame: object) -> None:
     """Leave it to the wake-up socket."""
 
 
-def _calm_collector() -> None:
-    """Take what the start has made out of the garbage collector's sight: a full collection costs 20 to 30 ms."""
+def _enable_collector() -> None:
+    """Collect garbage from now on, but not among what the start has made: that would take 20 to 30 ms each time."""
     gc.collect()
     gc.freeze()
+    gc.enable()

@@ -2,52 +2,52 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QMainWindow, QMessageBox, QVBoxLayout, QWidget
 
 from plantdesk import __version__, paths, resources
 from plantdesk.server_state import Failed, On, PortTakenError
-from plantdesk.ui.api_dialog import ApiDialog
 from plantdesk.ui.info_bar import BarKind, InfoBar
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.message_line import Tone
 from plantdesk.ui.metrics import L, M
 from plantdesk.ui.override import override
-from plantdesk.ui.plant_browser import PlantBrowser
-from plantdesk.ui.plant_cells import Column
 from plantdesk.ui.plant_entry import PlantEntry
 from plantdesk.ui.plant_form import PlantForm
 from plantdesk.ui.questions import Questions
-from plantdesk.ui.shortcuts_dialog import ShortcutsDialog
-from plantdesk.ui.snippets import Language, snippet
 from plantdesk.ui.status_line import StatusLine
 from plantdesk.ui.theme import ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QCloseEvent, QKeyEvent
+    from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent
 
     from plantdesk.records import Changes, PlantRow, TokenRow
     from plantdesk.server_state import ServerState
     from plantdesk.store import Reader, Store
+    from plantdesk.ui.api_dialog import ApiDialog
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.plant_browser import PlantBrowser
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.server_control import ServerControl
     from plantdesk.ui.theme import Theme
 
 _SMALLEST = QSize(640, 420)
 _TEXT_STEP = 1.1
-#: The orders of the View menu: by which column, and whether from its end.
-_ORDERS = {"added": (Column.ADDED, True), "name": (Column.NAME, False), "id": (Column.ID, True)}
 
 
 class MainWindow(QMainWindow):
-    """Shows at once; the store comes later, by `set_store`, and the server's states by the bridge."""
+    """Shows at once; the store comes later, by `set_store`, and the server's states by the bridge.
 
+    `shown`: the window has painted itself for the first time; `complete` is to be called then.
+    """
+
+    shown = Signal()
     file_chosen = Signal(str)
     try_again_wanted = Signal()
 
@@ -59,11 +59,14 @@ class MainWindow(QMainWindow):
         self._server = server
         self._store: Store | None = None
         self._questions: Questions | None = None
+        self._painted = False
         self._form = PlantForm(theme)
         self._entry = PlantEntry(self._form, bridge, self)
         self._bar = InfoBar(theme)
-        self._browser = PlantBrowser(theme)
         self._status = StatusLine(theme)
+        self._page = QVBoxLayout()
+        self._place = QFrame()
+        self._place.setProperty("card", "true")
         self._menus = Menus(self.menuBar(), theme.mode, self)
         self.setWindowTitle("PlantDesk")
         self.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
@@ -73,6 +76,10 @@ class MainWindow(QMainWindow):
         self._connect_menus()
         self._restore_size()
         self._form.focus_name()
+
+    def complete(self) -> None:
+        """Build what is below the form: to be called when the window has shown itself, which is the sooner without."""
+        assert self._browser is not None  # noqa: S101  asking for it builds it
 
     # --- the store ---
 
@@ -125,6 +132,8 @@ class MainWindow(QMainWindow):
         """Open the dialog of tokens, port and examples; nothing without a store."""
         if self._store is None or self._questions is None:
             return None
+        from plantdesk.ui.api_dialog import ApiDialog
+
         port = self._preferences.settings.port
         dialog = ApiDialog(self._theme, self._bridge, self._store, self._questions, self._server, port, self)
         dialog.open()
@@ -146,6 +155,13 @@ class MainWindow(QMainWindow):
             self._go_round(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         else:
             super().keyPressEvent(event)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self.shown.emit)
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -207,6 +223,10 @@ class MainWindow(QMainWindow):
         """Leave the line as it is."""
 
     @Slot(object)
+    def _show_plant(self, plant_id: int) -> None:
+        self._browser.show_plant(plant_id)
+
+    @Slot(object)
     def _on_plant_added(self, row: PlantRow) -> None:
         self._browser.reveal_added(row.id)
 
@@ -235,14 +255,11 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def _sort(self, order: str) -> None:
-        column, descending = _ORDERS[order]
-        self._browser.sort_by(column, descending=descending)
+        self._browser.set_order(order)
 
     @Slot()
-    def _on_sorted(self) -> None:
-        header = self._browser.table.horizontalHeader()
-        column = header.sortIndicatorSection()
-        self._menus.show_order(next((name for name, (each, _) in _ORDERS.items() if each == column), ""))
+    def _jump_to_top(self) -> None:
+        self._browser.jump_to_top()
 
     @Slot(bool)
     def _set_compact(self, compact: bool) -> None:  # noqa: FBT001  Qt's signal
@@ -278,12 +295,16 @@ class MainWindow(QMainWindow):
             self._questions.ask(_next_free_id, self._copy_example_for)
 
     def _copy_example_for(self, plant_id: int) -> None:
+        from plantdesk.ui.snippets import Language, snippet
+
         state = self._server.state
         address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._preferences.settings.port}"
         QGuiApplication.clipboard().setText(snippet(Language.CURL, address, plant_id))
 
     @Slot()
     def _show_shortcuts(self) -> None:
+        from plantdesk.ui.shortcuts_dialog import ShortcutsDialog
+
         ShortcutsDialog(self._menus.actions, self).open()
 
     @Slot()
@@ -318,14 +339,30 @@ class MainWindow(QMainWindow):
 
     # --- building ---
 
+    @cached_property
+    def _browser(self) -> PlantBrowser:
+
+        from plantdesk.ui import plant_browser
+
+        browser = plant_browser.PlantBrowser(self._theme)
+        browser.api_access_wanted.connect(self.open_api_access)
+        browser.selection_counted.connect(self._status.show_selection)
+        browser.order_changed.connect(self._menus.show_order)
+        browser.told.connect(self._on_told)
+        self._page.replaceWidget(self._place, browser)
+        self._place.deleteLater()
+        QWidget.setTabOrder(self._form, browser)
+        QWidget.setTabOrder(browser, self._status)
+        return browser
+
     def _lay_out(self) -> None:
         page = QWidget()
-        inner = QVBoxLayout()
+        inner = self._page
         inner.setContentsMargins(L, L, L, L)
         inner.setSpacing(M)
         inner.addWidget(self._form)
         inner.addWidget(self._bar)
-        inner.addWidget(self._browser, 1)
+        inner.addWidget(self._place, 1)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -338,12 +375,8 @@ class MainWindow(QMainWindow):
         self._bridge.server_changed.connect(self._status.show_server)
         self._bridge.server_changed.connect(self._on_server_changed)
         self._entry.plant_added.connect(self._on_plant_added)
-        self._entry.plant_wanted.connect(self._browser.show_plant)
+        self._entry.plant_wanted.connect(self._show_plant)
         self._entry.saving_changed.connect(self._status.show_saving)
-        self._browser.api_access_wanted.connect(self.open_api_access)
-        self._browser.selection_counted.connect(self._status.show_selection)
-        self._browser.table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
-        self._browser.told.connect(self._on_told)
         self._status.turn_on_wanted.connect(self._turn_on)
         self._status.token_wanted.connect(self.open_api_access)
 
@@ -357,7 +390,7 @@ class MainWindow(QMainWindow):
         menus.order_wanted.connect(self._sort)
         menus.compact_wanted.connect(self._set_compact)
         menus.keep_tag_wanted.connect(self._keep_tag)
-        menus.top_wanted.connect(self._browser.jump_to_top)
+        menus.top_wanted.connect(self._jump_to_top)
         menus.theme_wanted.connect(self._set_theme)
         menus.larger_wanted.connect(self._enlarge_text)
         menus.smaller_wanted.connect(self._reduce_text)

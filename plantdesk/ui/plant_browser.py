@@ -42,6 +42,7 @@ class PlantBrowser(QFrame):
 
     api_access_wanted = Signal()
     selection_counted = Signal(int)
+    order_changed = Signal(str)
     told = Signal(str)
     failed = Signal(object)
 
@@ -116,6 +117,11 @@ class PlantBrowser(QFrame):
         """Sort the table."""
         self._table.sortByColumn(column, _order(descending=descending))
 
+    def set_order(self, order: str) -> None:
+        """Sort by one of the columns as is usual for it: newest first, largest ID first, the others from A to Z."""
+        column = Column[order.upper()]
+        self.sort_by(column, descending=column in {Column.ADDED, Column.ID})
+
     def clear_search(self) -> bool:
         """Clear the search; False when there was none."""
         searched = bool(self._search_field.text())
@@ -131,6 +137,10 @@ class PlantBrowser(QFrame):
     def jump_to_top(self) -> None:
         """Show the first rows."""
         self._table.jump_to_top()
+
+    @Slot(int)
+    def _on_sorted(self, section: int) -> None:
+        self.order_changed.emit(Column(section).name.lower())
 
     @Slot(str)
     def _on_search_changed(self, text: str) -> None:
@@ -228,14 +238,14 @@ class PlantBrowser(QFrame):
         top.addWidget(self._search_field, 1)
         top.addStretch(1)
         top.addWidget(self._count_label)
-        self._pages = QStackedLayout()
-        for page in (self._table, self._empty_page, self._nothing_page, self._failed_page):
-            self._pages.addWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XS, 0, XS, XS)
         layout.setSpacing(0)
         layout.addLayout(top)
-        layout.addLayout(self._pages, 1)
+        self._pages = QStackedLayout()
+        layout.addLayout(self._pages, 1)  # before its pages: it shows the first one, which must not be a window then
+        for page in (self._table, self._empty_page, self._nothing_page, self._failed_page):
+            self._pages.addWidget(page)
 
     def _connect(self) -> None:
         self._search_field.textChanged.connect(self._on_search_changed)
@@ -245,6 +255,7 @@ class PlantBrowser(QFrame):
         self._model.modelReset.connect(self._on_counted)
         self._model.joined.connect(self._on_joined)
         self._model.failed.connect(self._on_failed)
+        self._table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
         self._table.selection_counted.connect(self.selection_counted)
         self._table.copy_wanted.connect(self.copy_selection)
         self._api_button.clicked.connect(self.api_access_wanted)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLockFile, QObject, Signal, Slot
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
+from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, Signal, Slot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from PySide6.QtNetwork import QLocalServer
+
 #: Milliseconds within which an open window must answer.
-_PATIENCE = 3000
+_PATIENCE = 5000
+#: Milliseconds between two knocks at a window that does not listen yet.
+_BETWEEN = 50
 
 
 class SingleWindow(QObject):
@@ -28,34 +31,47 @@ class SingleWindow(QObject):
         # Besides the server: two starts at once must not both find nobody listening. Stale locks are Qt's to recognise.
         self._lock = QLockFile(str(folder / f"window-{digest}.lock"))
         self._lock.setStaleLockTime(0)
-        self._server = QLocalServer(self)
-        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
-        self._server.newConnection.connect(self._on_asked)
+        self._server: QLocalServer | None = None
 
     def take(self) -> bool:
-        """Return whether this is the first window of the store; if so, answer those that come later."""
-        if not self._lock.tryLock(0):
-            return False
+        """Return whether this is the first window of the store; if so, `listen` is to be called soon."""
+        return self._lock.tryLock(0)
+
+    def listen(self) -> None:
+        """Answer those that come later. Apart from `take`, for it is not needed until the window shows."""
+        from PySide6.QtNetwork import QLocalServer
+
         QLocalServer.removeServer(self._name)  # a killed window leaves its socket behind
-        self._server.listen(self._name)
-        return True
+        server = self._server = QLocalServer(self)
+        server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        server.newConnection.connect(self._on_asked)
+        server.listen(self._name)
 
     def raise_other(self) -> bool:
         """Ask the window that has the place to show itself; return whether it answered."""
-        socket = QLocalSocket()
-        socket.connectToServer(self._name)
-        answered = socket.waitForConnected(_PATIENCE) and socket.waitForReadyRead(_PATIENCE)
-        socket.abort()
+        from PySide6.QtNetwork import QLocalSocket
+
+        deadline = QDeadlineTimer(_PATIENCE)
+        answered = False
+        while not answered and not deadline.hasExpired():  # the other may just be starting and not listen yet
+            socket = QLocalSocket()
+            socket.connectToServer(self._name)
+            connected = socket.waitForConnected(deadline.remainingTime())
+            answered = connected and socket.waitForReadyRead(deadline.remainingTime())
+            socket.abort()
+            if not connected:
+                QThread.msleep(_BETWEEN)
         return answered
 
     def release(self) -> None:
         """Give the place up."""
-        self._server.close()
+        if self._server is not None:
+            self._server.close()
         self._lock.unlock()
 
     @Slot()
     def _on_asked(self) -> None:
-        while (connection := self._server.nextPendingConnection()) is not None:
+        while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
             connection.disconnected.connect(connection.deleteLater)
             connection.write(b"raised\n")
             connection.flush()

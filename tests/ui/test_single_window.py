@@ -35,6 +35,7 @@ os._exit(1)
 def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
     first = SingleWindow(tmp_path / "plants.db", tmp_path)
     assert first.take()
+    first.listen()
     asking = subprocess.Popen([sys.executable, "-c", _ASK, str(tmp_path / "plants.db"), str(tmp_path)])
     with qtbot.waitSignal(first.raise_wanted, timeout=20_000):
         pass
@@ -46,7 +47,9 @@ def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
 def test_another_store_has_a_window_of_its_own(tmp_path: Path) -> None:
     first, other = (SingleWindow(tmp_path / name, tmp_path) for name in ("plants.db", "other.db"))
     assert first.take()
+    first.listen()
     assert other.take()
+    other.listen()
     first.release()
     other.release()
 
