@@ -39,7 +39,9 @@ def x11() -> Iterator[dict[str, str]]:
     if program is None:
         pytest.skip("Xvfb is not installed")
     reading, writing = os.pipe()
-    server = subprocess.Popen([program, "-displayfd", str(writing)], pass_fds=[writing], stderr=subprocess.DEVNULL)
+    # -noreset: else it starts anew, and answers nobody for a moment, whenever its last client goes.
+    command = [program, "-noreset", "-displayfd", str(writing)]
+    server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
     os.close(writing)
     with os.fdopen(reading, encoding="ascii") as ready:
         number = ready.readline().strip()
