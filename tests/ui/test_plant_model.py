@@ -112,6 +112,19 @@ def test_plants_that_come_while_rows_load_are_shown_once(
     assert len(set(ids)) == 2001
 
 
+def test_plants_told_late_stand_where_the_store_has_them(
+    qtbot: QtBot, model: PlantModel, store: Store, add: Adder
+) -> None:
+    rows = add(*(f"Fern {number}" for number in range(2000)))
+
+    def tell_late(_places: object, _live: object) -> None:
+        model.apply(Changes(tuple(rows[:900])))
+
+    model.exchanged.connect(tell_late)  # only the 512 newest rows are here then
+    shown(qtbot, model, store)
+    assert list(model.ids_between(0, 1999)) == list(range(2000, 0, -1))
+
+
 def test_a_change_told_again_adds_nothing(qtbot: QtBot, live: PlantModel, store: Store, add: Adder) -> None:
     rows = add("Aloe")
     shown(qtbot, live, store)
