@@ -1,17 +1,17 @@
 """Opening a file as a store: make a new one whole, refuse what is none, and leave a refused file untouched.
 
-What a file is, is read from its first 100 bytes (https://sqlite.org/fileformat2.html#the_database_header) before SQLite
-may touch it, since opening a foreign file can already change it (a hot journal is rolled back).
+What a file is, is read from its header as if it could not change (`immutable`), since opening a foreign file plainly
+can already alter it: a hot journal is rolled back. Nothing but SQLite ever opens the file: POSIX drops all locks of a
+process on a file when it closes any descriptor of it (https://sqlite.org/howtocorrupt.html, section 2.2).
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
+import sqlite3
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import (
     FolderMissingError,
@@ -24,26 +24,8 @@ from plantdesk.errors import (
 from plantdesk.store.engine import connect, told_plainly
 from plantdesk.store.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
 
-if TYPE_CHECKING:
-    import sqlite3
-    from typing import Self
-
-_MAGIC = b"SQLite format 3\0"
-_HEADER_SIZE = 100
 #: Files up to this size (bytes) are checked whole at every opening; a larger one would delay the start.
 _CHECKED_SIZE = 16 * 1024 * 1024
-
-
-class _Header(NamedTuple):
-    magic: bytes
-    application_id: int
-    user_version: int
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        with path.open("r+b") as file:  # a read-only file is refused here: SQLite would leave a read-only log beside it
-            head = file.read(_HEADER_SIZE)
-        return cls(head[:16], int.from_bytes(head[68:72], "big"), int.from_bytes(head[60:64], "big"))
 
 
 def prepare(path: Path) -> None:
@@ -64,8 +46,6 @@ def prepare(path: Path) -> None:
     except StoreReadOnlyError:
         raise StoreReadOnlyError(_named(path)) from None
     except OSError as error:
-        if error.errno == errno.EROFS:
-            raise StoreReadOnlyError(_named(path)) from error
         reason = error.strerror or type(error).__name__
         raise StoreUnreachableError(f"{_named(path)} cannot be opened: {reason}. Choose another file.") from error
 
@@ -117,10 +97,21 @@ def _flush_folder(folder: Path) -> None:
 def _refuse_foreign(path: Path) -> None:
     if path.is_dir():
         raise ForeignFileError(f"“{path.name}” is a folder. Name a file in it instead.")
-    header = _Header.read(path)
-    if header.magic != _MAGIC or header.application_id != APPLICATION_ID:
+    # Told before SQLite opens it for writing, which would leave a read-only log beside a read-only file.
+    if not os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise StoreReadOnlyError(_named(path))
+    uri = f"{path.as_uri()}?mode=ro&immutable=1"
+    with told_plainly(), contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
+        try:
+            (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            application_id = version = 0
+    if application_id != APPLICATION_ID:
         raise ForeignFileError(f"{_named(path)} is not a PlantDesk store. It was left as it is; choose another file.")
-    _refuse_newer(path, header.user_version)
+    _refuse_newer(path, version)
 
 
 def _refuse_newer(path: Path, version: int) -> None:

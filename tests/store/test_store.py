@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from queue import SimpleQueue
@@ -151,6 +153,18 @@ def test_plants_of_another_process_are_heard_of(store: Store, path: Path) -> Non
     other.add(plant(7), FORM).result(SECONDS)
     assert [each.id for each in heard.get(timeout=SECONDS).added] == [7]
     other.close()
+
+
+def test_opening_the_file_once_more_leaves_the_first_its_locks(store: Store, path: Path) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+    heard: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(heard.put)
+    Store(path).close()  # had it closed a descriptor of its own, the program below would take itself for the only one
+    subprocess.run([sys.executable, "-m", "plantdesk", "add", "--name", "Fern", "--database", str(path)], check=True)
+    assert [row.name for row in heard.get(timeout=SECONDS).added] == ["Fern"]
+    store.add(plant(9), FORM).result(SECONDS)
+    store.close()
+    assert [row[1] for row in stored(path)] == ["Aloe vera", "Fern", "Aloe vera"]
 
 
 def test_what_another_program_changed_is_to_be_read_again(store: Store, path: Path) -> None:
