@@ -5,8 +5,8 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtCore import QEvent, QItemSelection, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QFontMetrics, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
 from plantdesk.ui.metrics import M, tabular
@@ -119,6 +119,13 @@ class PlantTable(QTableView):
             event.accept()
             return True
         return super().event(event)
+
+    @override
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
+        """Tell assistive programs once: Qt's table lists every cell first, 50 s for a million rows."""
+        QAbstractItemView.selectionChanged(self, selected, deselected)
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.SelectionWithin))
 
     @override
     def currentChanged(self, current: Index, previous: Index) -> None:
