@@ -103,9 +103,12 @@ class Service:
             await asyncio.sleep(0.01)
         for connection in self._connections():
             connection.transport.abort()
-        if self._state.tasks:
-            await asyncio.wait(list(self._state.tasks), timeout=self._limits.grace)
         self._clock.cancel()
+        if self._state.tasks:
+            _, late = await asyncio.wait(list(self._state.tasks), timeout=self._limits.grace)
+            for task in late:  # the store may write their plants all the same; nobody is left to be told
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     def _connections(self) -> list[PlantProtocol]:
         return [each for each in self._state.connections if isinstance(each, PlantProtocol)]

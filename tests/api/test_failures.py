@@ -8,6 +8,7 @@ import pytest
 
 from plantdesk import errors
 from plantdesk.api import plants
+from plantdesk.api.limits import Limits
 from plantdesk.api.problems import problem
 from plantdesk.errors import ErrorNumber
 from plantdesk.store import engine
@@ -31,6 +32,20 @@ def test_a_store_that_another_program_locks_is_told_with_when_to_try_again(
     assert int(answer.headers["Retry-After"]) > 0
     assert api.stored() == {}
     assert api.post(FERN).status == 200
+
+
+def test_a_server_does_not_wait_for_ever_for_a_store_that_another_program_locks(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(engine, "LOCK_SECONDS", 1.0)
+    api = serve(limits=Limits(grace=0.05))
+    with closing(sqlite3.connect(api.path, isolation_level=None)) as other, api.opened() as connection:
+        other.execute("BEGIN IMMEDIATE")
+        connection.sendall(api.whole(FERN, "Expect: 100-continue", "Connection: close"))
+        assert connection.recv(100).startswith(b"HTTP/1.1 100 ")  # it is in work
+        api.server.stop()
+        other.execute("ROLLBACK")
+    assert [record for record in caplog.records if record.levelname in {"WARNING", "ERROR"}] == []
 
 
 def test_a_store_that_closes_is_told_with_when_to_try_again(serve: Serve) -> None:
