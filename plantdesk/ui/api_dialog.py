@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from plantdesk.server_state import Failed, Off, On, Starting
 from plantdesk.ui.message_line import MessageLine, Tone
-from plantdesk.ui.metrics import XL, XXL, M, S
+from plantdesk.ui.metrics import XL, XXL, L, M, S
 from plantdesk.ui.snippet_panel import SnippetPanel
 from plantdesk.ui.token_panel import TokenPanel
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 _LARGEST_PORT = 65535
 _PORT_WIDTH = 90
+_SIZE = QSize(740, 820)
 
 
 class ApiDialog(QDialog):
@@ -70,6 +73,7 @@ class ApiDialog(QDialog):
         self._show_server(server.state)
         self._tokens.refresh()
         self._ask_next_id()
+        self._tokens.focus_name()
 
     @Slot()
     def focus_port(self) -> None:
@@ -162,20 +166,42 @@ class ApiDialog(QDialog):
         switch.addStretch(1)
         switch.addWidget(port_label)
         switch.addWidget(self._port_edit)
+        content = QWidget()
+        inner = QVBoxLayout(content)
+        inner.setContentsMargins(XXL, XL, XXL, M)
+        inner.setSpacing(M)
+        inner.addWidget(about)
+        inner.addLayout(switch)
+        inner.addWidget(self._state_line)
+        inner.addWidget(self._tokens, 1)
+        inner.addWidget(self._snippets)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._scrolled(content), 1)
+        layout.addLayout(self._foot())
+        room = self.screen().availableSize() * 0.9
+        self.resize(_SIZE.boundedTo(room))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def _scrolled(self, content: QWidget) -> QScrollArea:
+        """Let the content scroll where the screen is too small for it."""
+        area = QScrollArea()
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(content)
+        # The area's own background is that of a list; the dialog's is meant.
+        for each in (area.viewport(), content):
+            each.setAutoFillBackground(False)
+        return area
+
+    def _foot(self) -> QHBoxLayout:
         foot = QHBoxLayout()
+        foot.setContentsMargins(XXL, S, XXL, L)
         foot.addStretch(1)
         foot.addWidget(self._close_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(XXL, XL, XXL, XL)
-        layout.setSpacing(M)
-        layout.addWidget(about)
-        layout.addLayout(switch)
-        layout.addWidget(self._state_line)
-        layout.addWidget(self._tokens, 1)
-        layout.addWidget(self._snippets)
-        layout.addLayout(foot)
-        self.resize(740, 760)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return foot
 
 
 def _next_free_id(reader: Reader) -> int:

@@ -158,7 +158,7 @@ class PlantForm(QFrame):
 
     def _lay_out(self) -> None:
         layout = QGridLayout(self)
-        layout.setContentsMargins(L + XS, M, L + XS, M)
+        layout.setContentsMargins(L + XS, M, L + XS, S)
         layout.setHorizontalSpacing(M)
         layout.setVerticalSpacing(S - 2)
         labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from plantdesk.errors import PlantDeskError
 from plantdesk.ui.copy_button import CopyButton
 from plantdesk.ui.message_line import MessageLine, Tone
-from plantdesk.ui.metrics import L, M, S
+from plantdesk.ui.metrics import XS, L, M, S
 from plantdesk.ui.times import ago, date
 
 if TYPE_CHECKING:
@@ -73,6 +73,11 @@ class TokenPanel(QWidget):
         self._revoke_button.clicked.connect(self.revoke_selected)
         self._table.itemSelectionChanged.connect(self._on_selection)
         self._on_selection()
+
+    @Slot()
+    def focus_name(self) -> None:
+        """Put the cursor into the name of a new token."""
+        self._name_edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def refresh(self) -> None:
@@ -181,7 +186,6 @@ class TokenPanel(QWidget):
         table = QTableWidget(0, len(heads))
         table.setHorizontalHeaderLabels(heads)
         table.setAccessibleName(self.tr("Tokens"))
-        table.setProperty("card", "true")
         table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter)
@@ -195,6 +199,15 @@ class TokenPanel(QWidget):
         table.setShowGrid(False)
         table.setMinimumHeight(4 * self._theme.metrics.row + 4)
         return table
+
+    def _framed_table(self) -> QFrame:
+        """The card is a frame of its own: the header has square corners."""
+        card = QFrame()
+        card.setProperty("card", "true")
+        layout = QVBoxLayout(card)
+        layout.setContentsMargins(XS, XS, XS, XS)
+        layout.addWidget(self._table)
+        return card
 
     def _made_lifetimes(self) -> QComboBox:
         box = QComboBox()
@@ -218,7 +231,7 @@ class TokenPanel(QWidget):
         layout.setSpacing(S)
         layout.addWidget(self._new_card)
         layout.addSpacing(S - 4)
-        layout.addWidget(self._table, 1)
+        layout.addWidget(self._framed_table(), 1)
         layout.addWidget(label)
         layout.addLayout(row)
         layout.addWidget(self._message)

@@ -58,7 +58,7 @@ class Screen(QObject):
 
     def _note(self) -> None:
         model = self._table.model()
-        if model is not None and model.rowCount():
+        if model.rowCount():
             self.shown.setdefault(int(model.index(0, 0).data()), time.monotonic_ns())
 
 
