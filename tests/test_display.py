@@ -45,6 +45,7 @@ def x11() -> Iterator[dict[str, str]]:
     os.close(writing)
     with os.fdopen(reading, encoding="ascii") as ready:
         number = ready.readline().strip()
+    assert number, "Xvfb did not start"
     yield {"DISPLAY": f":{number}"}
     server.terminate()
     server.wait()
