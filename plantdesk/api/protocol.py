@@ -146,25 +146,31 @@ class PlantProtocol(HttpToolsProtocol):
         if self._receiving and self._due == inf:
             self._due = self.loop.time() + self._limits.request
 
-    def _feed(self, data: bytes, *, as_it_came: bool = True) -> None:
-        if self._deaf:
-            return
+    def _feed(self, data: bytes) -> None:
+        as_it_came = True
+        while data and not self._deaf:
+            data = self._parsed(data, as_it_came=as_it_came)
+            as_it_came = False
+
+    def _parsed(self, data: bytes, *, as_it_came: bool) -> bytes:
+        """Return what is to be parsed next in the place of `data`, nothing as a rule."""
         went_on, begun = self._receiving, self._begun
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserInvalidMethodError as error:
             # Only where the method stands at the very start of the data is it known to be this one.
             found = _METHOD.match(data) if as_it_came and not went_on and self._begun == begun + 1 else None
-            if found is None:
-                self._refuse(MalformedHttpError(str(error)))
-            else:
-                self._parse_anew(_STAND_IN + b" " + data[found.end() :], method=found[1])
+            if found is not None:
+                self._begin_anew(found[1])
+                return _STAND_IN + b" " + data[found.end() :]
+            self._refuse(MalformedHttpError(str(error)))
         except httptools.HttpParserUpgrade as pause:
-            self._go_on_without_upgrade(data[pause.args[0] :])
+            return self._without_upgrade(data[pause.args[0] :])
         except httptools.HttpParserError as error:
             self._refuse(_cause(error))
         else:
             self._check_size(len(data), went_on=went_on)
+        return b""
 
     def _check_size(self, size: int, *, went_on: bool) -> None:
         """Bound what llhttp would take without end: heads, trailers, and the framing of chunks."""
@@ -176,24 +182,24 @@ class PlantProtocol(HttpToolsProtocol):
         elif self._size > self._limits.message:
             self._refuse(BodyTooLargeError(self._limits.body))
 
-    def _parse_anew(self, data: bytes, method: bytes | None = None) -> None:
+    def _begin_anew(self, method: bytes | None = None) -> None:
         self._method = method
         self._receiving = False
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
-        self._feed(data, as_it_came=False)
 
-    def _go_on_without_upgrade(self, rest: bytes) -> None:
-        """Read a request that offers an upgrade as if it did not: llhttp would take its body for the new protocol.
+    def _without_upgrade(self, rest: bytes) -> bytes:
+        """Return a request that offers an upgrade as if it did not: llhttp takes its body for the new protocol.
 
         A server may ignore the offer (RFC 9110, section 7.8), and Java's HttpClient makes it with each first request.
         """
         if self.scope["method"] == "CONNECT":
             self._deaf = True
-            return
+            return b""
+        self._begin_anew(self._method)
         lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] not in {b"upgrade", b"connection"}]
         start = b"%b %b HTTP/1.1\r\n" % (self.scope["method"].encode(), self.url)
-        self._parse_anew(b"".join((start, *lines, b"\r\n", rest)), self._method)
+        return b"".join((start, *lines, b"\r\n", rest))
 
     # --- the parser's callbacks ----------------------------------------------------------------------------------
 

@@ -243,6 +243,13 @@ def test_the_offer_of_an_upgrade_is_overlooked_in_pieces_too(api: Api) -> None:
     assert [answer.status for answer in found] == [200, 200]
 
 
+def test_many_offers_of_an_upgrade_are_overlooked(api: Api) -> None:
+    offer = ("Connection: upgrade", "Upgrade: h2c")
+    requests = [api.head(*offer, method="GET", target="/nowhere") for _ in range(500)]
+    found = api.exchange(b"".join(requests), api.whole(plant()))
+    assert [answer.status for answer in found] == [404] * 500 + [200]
+
+
 def test_there_is_no_websocket(api: Api) -> None:
     lines = ("Connection: Upgrade, close", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAA")
     found = api.exchange(api.head(*lines, method="GET", target="/openapi.json"), half_close=True)
