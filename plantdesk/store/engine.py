@@ -1,9 +1,12 @@
 """Connections to the file, with the pragmas that durability rests on, and SQLite's errors as ours.
 
-WAL with synchronous=FULL: a commit is on the disk when it returns, and readers never hold up the writer. Measured against
-TRUNCATE + EXTRA, the other mode that survives a power cut, it makes 6 to 8 times as many commits a second, and beside a
-search in half a million plants its longest took 6 ms instead of 142 (tests/benchmarks/journal.py). SQLite before 3.51.3 may damage the file when a checkpoint meets a write of another connection (https://sqlite.org/wal.html#walresetbug),
-so no connection checkpoints by itself; `plantdesk.store.checkpoint` does it under the write lock.
+WAL with synchronous=FULL: a commit is on the disk when it returns, and readers never hold up the writer. Against
+TRUNCATE + EXTRA, the other mode that survives a power cut, it made 6 to 8 times as many commits a second, and beside a
+search in half a million plants its longest took 6 ms instead of 142 (tests/benchmarks/journal.py).
+
+SQLite before 3.51.3 may damage the file when a checkpoint meets a write of another connection
+(https://sqlite.org/wal.html#walresetbug), so no connection checkpoints by itself; `plantdesk.store.checkpoint` does it
+under the write lock.
 """
 
 from __future__ import annotations
