@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSocketNotifier, Slot
+from PySide6.QtCore import QLocale, QObject, QSocketNotifier, Slot
 from PySide6.QtWidgets import QApplication
 
 from plantdesk import __version__, logs, paths
@@ -200,6 +200,8 @@ def run(database: Path, port: int | None) -> int:
         app.setApplicationName("PlantDesk")
         app.setApplicationVersion(__version__)
         app.setDesktopFileName(DESKTOP_ID)
+        if QLocale().language() is QLocale.Language.C:
+            QLocale.setDefault(QLocale(QLocale.Language.English))  # C groups no digits and has no dates for people
         desktop = Desktop(app, database, port)
         if not desktop.start():
             return 0

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum, unique
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from plantdesk.records import PlantRow
 
 
 @unique
@@ -93,12 +91,24 @@ class InvalidPlantError(PlantDeskError):
         self.faults = tuple(faults)
 
 
+class IdOwner(Protocol):
+    """A plant, as far as a message needs it."""
+
+    @property
+    def id(self) -> int:
+        """The id that is taken."""
+
+    @property
+    def name(self) -> str:
+        """The name of the plant that has it."""
+
+
 class IdTakenError(PlantDeskError):
     """The id belongs to `owner`, another plant."""
 
     number = ErrorNumber.ID_TAKEN
 
-    def __init__(self, owner: PlantRow) -> None:
+    def __init__(self, owner: IdOwner) -> None:
         super().__init__(f"ID {owner.id} already belongs to “{shortened(owner.name)}”. Choose another ID.")
         self.owner = owner
 

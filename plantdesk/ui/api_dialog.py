@@ -26,7 +26,7 @@ from plantdesk.ui.token_panel import TokenPanel
 
 if TYPE_CHECKING:
     from plantdesk.server_state import ServerState
-    from plantdesk.store import Reader, Store
+    from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.questions import Questions
     from plantdesk.ui.server_control import ServerControl
@@ -142,7 +142,7 @@ class ApiDialog(QDialog):
         self._ask_next_id()
 
     def _ask_next_id(self) -> None:
-        self._questions.ask(_next_free_id, self._on_next_id)
+        self._questions.ask_next_free_id(self._on_next_id)
 
     def _on_next_id(self, plant_id: int) -> None:
         self._plant_id = plant_id
@@ -202,7 +202,3 @@ class ApiDialog(QDialog):
         foot.addStretch(1)
         foot.addWidget(self._close_button)
         return foot
-
-
-def _next_free_id(reader: Reader) -> int:
-    return reader.next_free_id()

@@ -10,7 +10,8 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
 from PySide6.QtWidgets import QFileDialog, QFrame, QMainWindow, QMessageBox, QVBoxLayout, QWidget
 
 from plantdesk import __version__, paths, resources
-from plantdesk.server_state import Failed, On, PortTakenError
+from plantdesk.server_state import On
+from plantdesk.ui.appearance import Appearance
 from plantdesk.ui.info_bar import BarKind, InfoBar
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.message_line import Tone
@@ -19,8 +20,8 @@ from plantdesk.ui.override import override
 from plantdesk.ui.plant_entry import PlantEntry
 from plantdesk.ui.plant_form import PlantForm
 from plantdesk.ui.questions import Questions
+from plantdesk.ui.server_notice import ServerNotice
 from plantdesk.ui.status_line import StatusLine
-from plantdesk.ui.theme import ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from plantdesk.records import Changes, PlantRow, TokenRow
     from plantdesk.server_state import ServerState
-    from plantdesk.store import Reader, Store
+    from plantdesk.store import Store
     from plantdesk.ui.api_dialog import ApiDialog
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plant_browser import PlantBrowser
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme import Theme
 
 _SMALLEST = QSize(640, 420)
-_TEXT_STEP = 1.1
 
 
 class MainWindow(QMainWindow):
@@ -64,6 +64,8 @@ class MainWindow(QMainWindow):
         self._entry = PlantEntry(self._form, bridge, self)
         self._bar = InfoBar(theme)
         self._status = StatusLine(theme)
+        self._notice = ServerNotice(self._bar, server, self)
+        self._appearance = Appearance(theme, preferences, self)
         self._page = QVBoxLayout()
         self._place = QFrame()
         self._place.setProperty("card", "true")
@@ -183,28 +185,6 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _on_server_changed(self, state: ServerState) -> None:
         self._menus.show_server(on=isinstance(state, On))
-        if isinstance(state, Failed):
-            self._show_server_trouble(state)
-        elif self._bar.property("about") == "server":
-            self._bar.hide()
-
-    def _show_server_trouble(self, state: Failed) -> None:
-        if not isinstance(state.error, PortTakenError):
-            return  # the status line has it, with “Try again”
-        free = state.error.free_port
-
-        def use_free_port() -> None:
-            self._server.turn_on(free or 0)
-
-        ways_on = [] if free is None else [(self.tr("Use port {port}").format(port=free), use_free_port)]
-        self._bar.show_state(
-            BarKind.WARNING,
-            self.tr("API is off: port {port} is in use").format(port=state.port),
-            self.tr("Another program is using this port. Plants can still be added here."),
-            *ways_on,
-            (self.tr("Choose…"), self._choose_port),
-        )
-        self._bar.setProperty("about", "server")
 
     @Slot()
     def _choose_port(self) -> None:
@@ -231,27 +211,6 @@ class MainWindow(QMainWindow):
         self._browser.reveal_added(row.id)
 
     # --- slots of the menus ---
-
-    @Slot(str)
-    def _set_theme(self, mode: str) -> None:
-        self._theme.set_mode(ThemeMode(mode))
-        self._preferences.change(theme=mode)
-
-    @Slot()
-    def _enlarge_text(self) -> None:
-        self._set_text_scale(self._theme.text_scale * _TEXT_STEP)
-
-    @Slot()
-    def _reduce_text(self) -> None:
-        self._set_text_scale(self._theme.text_scale / _TEXT_STEP)
-
-    @Slot()
-    def _restore_text(self) -> None:
-        self._set_text_scale(1.0)
-
-    def _set_text_scale(self, scale: float) -> None:
-        self._theme.set_text_scale(scale)
-        self._preferences.change(text_scale=self._theme.text_scale)
 
     @Slot(str)
     def _sort(self, order: str) -> None:
@@ -292,7 +251,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _copy_example(self) -> None:
         if self._questions is not None:
-            self._questions.ask(_next_free_id, self._copy_example_for)
+            self._questions.ask_next_free_id(self._copy_example_for)
 
     def _copy_example_for(self, plant_id: int) -> None:
         from plantdesk.ui.snippets import Language, snippet
@@ -321,9 +280,7 @@ class MainWindow(QMainWindow):
 
     def _step_back(self) -> None:
         """Close the message, else clear the search, else go back to Name."""
-        if not self._bar.isHidden() and self._bar.property("about") == "server":
-            self._bar.hide()
-        elif not self._browser.clear_search():
+        if not self._notice.dismiss() and not self._browser.clear_search():
             self._form.focus_name()
 
     def _go_round(self, step: int) -> None:
@@ -341,7 +298,6 @@ class MainWindow(QMainWindow):
 
     @cached_property
     def _browser(self) -> PlantBrowser:
-
         from plantdesk.ui import plant_browser
 
         browser = plant_browser.PlantBrowser(self._theme)
@@ -373,7 +329,9 @@ class MainWindow(QMainWindow):
     def _connect_parts(self) -> None:
         self._bridge.changed.connect(self._on_changed)
         self._bridge.server_changed.connect(self._status.show_server)
+        self._bridge.server_changed.connect(self._notice.show_server)
         self._bridge.server_changed.connect(self._on_server_changed)
+        self._notice.port_wanted.connect(self._choose_port)
         self._entry.plant_added.connect(self._on_plant_added)
         self._entry.plant_wanted.connect(self._show_plant)
         self._entry.saving_changed.connect(self._status.show_saving)
@@ -391,10 +349,10 @@ class MainWindow(QMainWindow):
         menus.compact_wanted.connect(self._set_compact)
         menus.keep_tag_wanted.connect(self._keep_tag)
         menus.top_wanted.connect(self._jump_to_top)
-        menus.theme_wanted.connect(self._set_theme)
-        menus.larger_wanted.connect(self._enlarge_text)
-        menus.smaller_wanted.connect(self._reduce_text)
-        menus.normal_size_wanted.connect(self._restore_text)
+        menus.theme_wanted.connect(self._appearance.set_mode)
+        menus.larger_wanted.connect(self._appearance.enlarge_text)
+        menus.smaller_wanted.connect(self._appearance.reduce_text)
+        menus.normal_size_wanted.connect(self._appearance.restore_text)
         menus.api_switched.connect(self._switch_api)
         menus.copy_address_wanted.connect(self._status.copy_address)
         menus.copy_example_wanted.connect(self._copy_example)
@@ -412,7 +370,3 @@ class MainWindow(QMainWindow):
 def _has_focus(widget: QWidget) -> bool:
     focused = QGuiApplication.focusObject()
     return isinstance(focused, QWidget) and (focused is widget or widget.isAncestorOf(focused))
-
-
-def _next_free_id(reader: Reader) -> int:
-    return reader.next_free_id()

@@ -13,6 +13,7 @@ from plantdesk.ui.plant_form import FieldName, PlantForm
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from plantdesk.errors import IdOwner
     from plantdesk.records import Changes, NewPlant, PlantRow
     from plantdesk.store import Reader, Store
     from plantdesk.ui.bridge import Bridge
@@ -50,7 +51,7 @@ class PlantEntry(QObject):
     def set_store(self, store: Store, questions: Questions) -> None:
         """Add to this store from now on."""
         self._store, self._questions = store, questions
-        questions.ask(_next_free_id, self._on_first_id, self._on_no_first_id)
+        questions.ask_next_free_id(self._on_first_id, self._on_no_first_id)
         questions.ask(_tags, self._on_tags)
 
     def forget_store(self) -> None:
@@ -118,7 +119,7 @@ class PlantEntry(QObject):
         else:
             self._form.show_faults([], self.tr("PlantDesk could not save this plant. Its log tells why."))
 
-    def _show_taken(self, owner: PlantRow) -> None:
+    def _show_taken(self, owner: IdOwner) -> None:
         def show_owner() -> None:
             self.plant_wanted.emit(owner.id)
 
@@ -155,7 +156,7 @@ class PlantEntry(QObject):
 
     def _ask_next_id(self) -> None:
         if self._questions is not None:
-            self._questions.ask(_next_free_id, self._fill_in)
+            self._questions.ask_next_free_id(self._fill_in)
 
     def _on_first_id(self, next_id: int) -> None:
         self._fill_in(next_id)
@@ -219,10 +220,6 @@ class PlantEntry(QObject):
     def _on_slow(self) -> None:
         text = self.tr("Saving…") if self._store is not None else self.tr("Opening your plants…")
         self._form.message.show_message(Tone.HINT, text)
-
-
-def _next_free_id(reader: Reader) -> int:
-    return reader.next_free_id()
 
 
 def _tags(reader: Reader) -> list[str]:

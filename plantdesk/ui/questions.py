@@ -31,6 +31,12 @@ class Questions:
         future = self._bridge.run(lambda: question(self._opened()))
         self._bridge.follow(future, answered, failed or _leave_it)
 
+    def ask_next_free_id(
+        self, answered: Callable[[int], object], failed: Callable[[Exception], object] | None = None
+    ) -> None:
+        """Ask which id a new plant may have."""
+        self.ask(_next_free_id, answered, failed)
+
     def close(self) -> None:
         """Close the reader, after the questions already asked."""
         self._bridge.run(self._close)
@@ -46,6 +52,10 @@ class Questions:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+
+def _next_free_id(reader: Reader) -> int:
+    return reader.next_free_id()
 
 
 def _leave_it(_error: Exception) -> None:

@@ -16,8 +16,6 @@ from plantdesk.ui.plant_entry import PlantEntry
 from plantdesk.ui.plant_form import PlantForm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
@@ -63,7 +61,7 @@ class Desk:
 
 
 @pytest.fixture
-def entry(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[PlantEntry]:
+def entry(qtbot: QtBot, theme: Theme, bridge: Bridge) -> PlantEntry:
     form = PlantForm(theme)
     qtbot.addWidget(form)
     form.resize(900, 120)
@@ -208,6 +206,7 @@ def test_tags_are_completed_from_those_there_are(desk: Desk) -> None:
     desk.tag.setFocus()
     desk.qtbot.keyClicks(desk.tag, "ROOM")
     popup = completer.popup()
+    assert popup is not None
     desk.qtbot.waitUntil(popup.isVisible)
     desk.qtbot.keyClick(popup, Qt.Key.Key_Down)
     desk.qtbot.keyClick(popup, Qt.Key.Key_Return)

@@ -1,0 +1,58 @@
+"""The bar that says why there is no API where a person can do something about it: the port is taken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from plantdesk.server_state import Failed, PortTakenError
+from plantdesk.ui.info_bar import BarKind, InfoBar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.server_state import ServerState
+    from plantdesk.ui.server_control import ServerControl
+
+
+class ServerNotice(QObject):
+    """Shows itself in the window's bar, and takes away only what it has shown there."""
+
+    port_wanted = Signal()
+
+    def __init__(self, bar: InfoBar, server: ServerControl, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bar = bar
+        self._server = server
+        self._shown = False
+
+    def dismiss(self) -> bool:
+        """Take the notice away; False when there was none."""
+        there = self._shown and not self._bar.isHidden()
+        if there:
+            self._bar.hide()
+        self._shown = False
+        return there
+
+    @Slot(object)
+    def show_server(self, state: ServerState) -> None:
+        """Tell of a taken port; other faults are in the status line, with “Try again”."""
+        if not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
+            self.dismiss()
+            return
+        ways_on = [] if state.error.free_port is None else [self._way_to(state.error.free_port)]
+        self._bar.show_state(
+            BarKind.WARNING,
+            self.tr("API is off: port {port} is in use").format(port=state.port),
+            self.tr("Another program is using this port. Plants can still be added here."),
+            *ways_on,
+            (self.tr("Choose…"), self.port_wanted.emit),
+        )
+        self._shown = True
+
+    def _way_to(self, port: int) -> tuple[str, Callable[[], None]]:
+        def use_port() -> None:
+            self._server.turn_on(port)
+
+        return self.tr("Use port {port}").format(port=port), use_port
