@@ -11,13 +11,16 @@ from plantdesk.api.gate import Gate
 from plantdesk.api.plants import Plants
 from plantdesk.api.problems import problem
 from plantdesk.api.refusals import ClientGoneError, NoSuchPathError
+from plantdesk.api.uses import Uses
+from plantdesk.errors import StoreError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from plantdesk.api.gate import Visitor
     from plantdesk.api.intake import Intake
     from plantdesk.api.limits import Limits
-    from plantdesk.store import TokenChecker
+    from plantdesk.store import Store, TokenChecker
 
 DOCUMENT_PATH = "/openapi.json"
 
@@ -25,9 +28,10 @@ DOCUMENT_PATH = "/openapi.json"
 class Application:
     """The interface as a whole. Raises nothing but what asyncio needs raised."""
 
-    def __init__(self, gate: Gate, routes: ASGIApp) -> None:
+    def __init__(self, gate: Gate, routes: ASGIApp, uses: Uses) -> None:
         self._gate = gate
         self._routes = routes
+        self._uses = uses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -37,12 +41,18 @@ class Application:
         except ClientGoneError:
             pass
         except Exception as error:  # noqa: BLE001  the top of a request: whatever it is, the client gets an Error body
+            self._note_use(scope, error)
             answer = problem(error)
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
             await send({"type": "http.response.body", "body": answer.body})
 
+    def _note_use(self, scope: Scope, error: Exception) -> None:
+        visitor: Visitor | None = scope.get("visitor")
+        if visitor is not None and visitor.source is not None and not isinstance(error, StoreError):
+            self._uses.note(visitor.source)
 
-def application(checker: TokenChecker, intake: Intake, *, instance: str, limits: Limits) -> Application:
+
+def application(store: Store, checker: TokenChecker, intake: Intake, *, instance: str, limits: Limits) -> Application:
     """Put the interface together; `checker` and `intake` belong to the thread that will serve it."""
     routes = Router(
         [
@@ -52,7 +62,7 @@ def application(checker: TokenChecker, intake: Intake, *, instance: str, limits:
         redirect_slashes=False,
         default=_nothing_here,
     )
-    return Application(Gate(checker, open_path=DOCUMENT_PATH), routes)
+    return Application(Gate(checker, open_path=DOCUMENT_PATH), routes, Uses(store.tokens))
 
 
 async def _nothing_here(_scope: Scope, _receive: Receive, _send: Send) -> None:

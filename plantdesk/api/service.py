@@ -65,7 +65,8 @@ class Service:
     async def _serve(self) -> None:
         checker = self._store.tokens.checker()
         try:
-            app = application(checker, Intake(self._store, self._loop), instance=self._instance, limits=self._limits)
+            intake = Intake(self._store, self._loop)
+            app = application(self._store, checker, intake, instance=self._instance, limits=self._limits)
             await self._serve_app(app)
         finally:
             checker.close()

@@ -128,8 +128,11 @@ class TokenChecker:
 
     def source(self, token: str) -> Source:
         """Return the source that stands for the token; raises TokenRefusedError, or StoreError when it cannot tell."""
-        self._look()
-        found = self._sources.get(_digest(token))
+        digest = _digest(token)
+        recently = time.monotonic() - self._looked_at < _TRUST_SECONDS
+        found = self._sources.get(digest) if recently else None
+        if found is None:  # it may also have been made since the last look
+            found = self._looked().get(digest)
         if found is None:
             raise TokenRefusedError
         source, expires_at = found
@@ -141,16 +144,16 @@ class TokenChecker:
         """Close the connection."""
         self._connection.close()
 
-    def _look(self) -> None:
+    def _looked(self) -> dict[bytes, tuple[Source, int | None]]:
+        """Return the valid tokens of now."""
         now = time.monotonic()
-        if now - self._looked_at < _TRUST_SECONDS:
-            return
         with told_plainly():
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
             if version != self._version:
                 self._sources = self._read()
                 self._version = version
         self._looked_at = now
+        return self._sources
 
     def _read(self) -> dict[bytes, tuple[Source, int | None]]:
         sql = "SELECT digest, source_id, name, id, expires_at FROM token WHERE revoked_at IS NULL"

@@ -217,3 +217,12 @@ def test_path_and_method_come_before_the_body(api: Api) -> None:
 
 def test_the_content_type_comes_before_the_body(api: Api) -> None:
     assert api.post(b"{", content_type="text/plain").number is ErrorNumber.WRONG_CONTENT_TYPE
+
+
+def test_a_token_whose_request_was_refused_was_used_all_the_same(api: Api) -> None:
+    token = api.new_token("clumsy")
+    assert api.post({"id": "seven"}, authorization=f"Bearer {token}").status == 400
+    api.store.tokens.create("a write that comes after the note").result()
+    (row,) = [row for row in api.store.tokens.list() if row.name == "clumsy"]
+    assert row.last_used_at is not None
+    assert row.plants_added == 0

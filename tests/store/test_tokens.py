@@ -55,6 +55,13 @@ def test_an_unknown_token_is_refused(checker: TokenChecker, token: str) -> None:
         checker.source(token)
 
 
+def test_a_token_made_just_after_a_look_counts_at_once(store: Store, checker: TokenChecker) -> None:
+    first = store.tokens.create("first").result(SECONDS).token
+    assert checker.source(first).label == "first"
+    second = store.tokens.create("second").result(SECONDS).token
+    assert checker.source(second).label == "second"
+
+
 def test_a_token_of_another_process_counts_at_once(path: Path, checker: TokenChecker) -> None:
     other = Store(path)
     token = other.tokens.create("greenhouse").result(SECONDS).token
