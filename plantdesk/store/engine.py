@@ -99,6 +99,19 @@ def _take_write_lock(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Hold the write lock for a block: what it does is committed as a whole, or not at all."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # some faults, such as a full disk, have rolled it back already
+            connection.execute("ROLLBACK")
+        raise
+
+
 def store_error(error: sqlite3.Error) -> StoreError:
     """Return the StoreError that says for a person what SQLite said."""
     code = getattr(error, "sqlite_errorcode", None)

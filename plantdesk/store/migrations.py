@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from plantdesk.store.engine import transaction
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -53,15 +55,10 @@ def migrate(connection: sqlite3.Connection) -> None:
 
     `connection` must be in autocommit mode (`isolation_level=None`).
     """
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         for step in MIGRATIONS[version:]:
             for statement in step:
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {max(version, SCHEMA_VERSION)}")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")

@@ -19,7 +19,7 @@ from sqlmodel import Session
 from plantdesk.errors import PlantDeskError, StoreClosedError
 from plantdesk.records import Changes
 from plantdesk.store.checkpoint import Checkpointer
-from plantdesk.store.engine import driver_connection, make_engine, told_plainly
+from plantdesk.store.engine import driver_connection, make_engine, told_plainly, transaction
 from plantdesk.store.watch import Watch
 from plantdesk.store.writes import Outcome, add_group
 
@@ -180,7 +180,7 @@ class Writer:
 
     def _add_durably(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
         with told_plainly():
-            with self._connection.begin():
+            with transaction(self._raw):
                 self._tell(self._watch.look())  # of others, and durable already; ours come after it
                 outcome = add_group(self._raw, entries)
             self._watch.passed(len(outcome.added))
