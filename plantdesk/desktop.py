@@ -24,7 +24,7 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow
-from plantdesk.ui.theme import Theme, ThemeMode
+from plantdesk.ui.theme import STYLE_ARGUMENTS, Theme, ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -196,7 +196,7 @@ def run(database: Path, port: int | None) -> int:
     Raises StuckWindowError, and FolderUnusableError where PlantDesk cannot keep its files.
     """
     with logs.writing_to(paths.log_folder() / "plantdesk.log"):
-        app = QApplication(sys.argv[:1])
+        app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS])
         app.setApplicationName("PlantDesk")
         app.setApplicationVersion(__version__)
         app.setDesktopFileName(DESKTOP_ID)

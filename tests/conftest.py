@@ -20,3 +20,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv("PLANTDESK_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def qapp_args() -> list[str]:
+    """Start pytest-qt's application as PlantDesk's own is started."""
+    from plantdesk.ui.theme import STYLE_ARGUMENTS
+
+    return ["pytest", *STYLE_ARGUMENTS]

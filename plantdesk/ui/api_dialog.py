@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.server_state import Failed, Off, On, Starting
+from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.message_line import MessageLine, Tone
 from plantdesk.ui.metrics import XL, XXL, L, M, S
 from plantdesk.ui.snippet_panel import SnippetPanel
@@ -123,8 +124,7 @@ class ApiDialog(QDialog):
     def _port(self) -> int | None:
         text = self._port_edit.text().strip()
         valid = text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST_PORT
-        self._port_edit.setProperty("fault", str(not valid).lower())
-        self._port_edit.style().polish(self._port_edit)
+        set_properties(self._port_edit, fault=str(not valid).lower())
         if not valid:
             self._state_line.show_message(Tone.ERROR, self.tr("A port is a whole number from 1 to 65535."))
         return int(text) if valid else None

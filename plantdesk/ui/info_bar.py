@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
+from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import XS, L, M, S
 
 if TYPE_CHECKING:
@@ -69,8 +70,7 @@ class InfoBar(QFrame):
     ) -> None:
         """Show a state with a button for each way on; a `lasting` one has no button to close it."""
         self._kind = kind
-        self.setProperty("bar", kind.value[0])
-        self.style().polish(self)
+        set_properties(self, bar=kind.value[0])
         self._title.setText(title)
         self._text.setText(text)
         self._paint_icon()

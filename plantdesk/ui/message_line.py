@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
+from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import XS, S
 from plantdesk.ui.override import override
 
@@ -66,8 +67,7 @@ class MessageLine(QWidget):
         """Show a sentence, and a button for each of `ways_on` (its label and what it does)."""
         self._tone = tone
         self._text.setText(text)
-        self._text.setProperty("tone", tone.value[0])
-        self._text.style().polish(self._text)
+        set_properties(self._text, tone=tone.value[0])
         self._paint_icon()
         self._replace_buttons(ways_on)
         if tone is not Tone.HINT:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
 
+from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.message_line import MessageLine, Tone
 from plantdesk.ui.metrics import XS, L, M, S, tabular
 from plantdesk.ui.override import override
@@ -179,10 +180,7 @@ class PlantForm(QFrame):
         self._tag_edit.setFixedWidth(_TAG_WIDTH)
 
     def _mark(self, name: FieldName, *, faulty: bool) -> None:
-        field = self._fields()[name]
-        if field.property("fault") != str(faulty).lower():
-            field.setProperty("fault", str(faulty).lower())
-            field.style().polish(field)
+        set_properties(self._fields()[name], fault=str(faulty).lower())
 
     @Slot()
     def _on_return(self) -> None:

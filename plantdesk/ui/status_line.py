@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from plantdesk.errors import shortened
 from plantdesk.server_state import Failed, Off, On, PortTakenError, Starting
+from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import L, M, S
 from plantdesk.ui.override import override
 from plantdesk.ui.times import ago
@@ -75,9 +76,8 @@ class StatusLine(QFrame):
         self._state = state
         on = isinstance(state, On)
         self._word.setText(self._in_words(state))
-        self._word.setProperty("tone", "ok" if on else "warning" if isinstance(state, Failed) else "muted")
-        self._word.setProperty("role", "strong" if on else "")
-        self._word.style().polish(self._word)
+        tone = "ok" if on else "warning" if isinstance(state, Failed) else "muted"
+        set_properties(self._word, tone=tone, role="strong" if on else "")
         self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
         self._address.setVisible(on)
         self._copy_button.setVisible(on)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.portal import PortalScheme
 
+#: What the application is to be started with. `setStyle` would do the same, but take 20 ms longer: it makes PySide
+#: build its class of styles, with all its enumerations, before the first window.
+STYLE_ARGUMENTS = ("-style", "fusion")
+
 SMALLEST_SCALE, LARGEST_SCALE = 0.5, 3.0
 
 
@@ -35,7 +39,7 @@ class ThemeMode(StrEnum):
 
 
 class Theme(QObject):
-    """The look of the application. Make it once, before the first widget; hand it to every widget that paints."""
+    """The look of an application started with STYLE_ARGUMENTS. Make it once, before the first widget."""
 
     changed = Signal()
 
@@ -57,7 +61,6 @@ class Theme(QObject):
         self._tokens = LIGHT
         self._metrics = metrics_of(self._system_font, text_scale)
         self._icons = Icons(self)
-        app.setStyle("fusion")
         self._follow_system()
         self._ask_system()
         self._apply()

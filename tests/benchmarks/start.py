@@ -28,7 +28,9 @@ class Probe(QObject):
 
 def run(self=None):
     probe = Probe()
-    QApplication.instance().installEventFilter(probe)
+    for window in QApplication.topLevelWidgets():
+        if window.isVisible():  # the window alone: watching every event of every widget would itself take long
+            window.installEventFilter(probe)
     return real()
 
 real = QApplication.exec

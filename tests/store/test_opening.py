@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -134,27 +136,33 @@ def test_a_folder_that_may_not_be_written_to_takes_no_new_store(ordinary_folder:
         Store(ordinary_folder / "plants.db")
 
 
-def open_and_add(path: Path, plant_id: int, barrier: multiprocessing.synchronize.Barrier) -> None:
-    barrier.wait()
-    store = Store(path)
-    store.add(new_plant({"id": plant_id, "name": "x"}), FORM).result()
-    store.close()
+_OPEN_AND_ADD = """
+import sys
+from pathlib import Path
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import Store
+print("ready", flush=True)
+sys.stdin.readline()
+store = Store(Path(sys.argv[1]))
+store.add(new_plant({"id": int(sys.argv[2]), "name": "x"}), COMMAND).result()
+store.close()
+"""
 
 
 def test_several_first_starts_at_once_share_one_store(path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    barrier = spawn.Barrier(3)
-    starts = [spawn.Process(target=open_and_add, args=(path, number, barrier)) for number in range(3)]
+    command = [sys.executable, "-c", _OPEN_AND_ADD, str(path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    starts = [subprocess.Popen([*command, str(number)], **pipes) for number in range(3)]  # type: ignore[call-overload]
     for start in starts:
-        start.start()
+        start.stdout.readline()
     for start in starts:
-        start.join()
-    assert [start.exitcode for start in starts] == [0, 0, 0]
-    store = Store(path)
-    reader = store.reader()
-    assert reader.count() == 3
-    reader.close()
-    store.close()
+        start.stdin.write(b"go\n")
+        start.stdin.flush()
+    for start in starts:
+        start.communicate(timeout=30)
+    assert [start.returncode for start in starts] == [0, 0, 0]
+    with closing(Store(path)) as store, closing(store.reader()) as reader:
+        assert reader.count() == 3
 
 
 def test_every_refusal_is_fit_for_a_person(path: Path) -> None:
