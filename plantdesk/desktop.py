@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QObject, QSocketNotifier, Slot
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
 from plantdesk import __version__, logs, paths
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from plantdesk.api.server import Server
     from plantdesk.server_state import ServerState
     from plantdesk.store import Store
+    from plantdesk.ui.workspace import Workspace
 
 #: The name of the desktop entry: without it Wayland shows no icon.
 DESKTOP_ID = "io.github.plantdesk.PlantDesk"
@@ -56,6 +57,7 @@ class Desktop(QObject):
         self._server: Server | None = None
         self._unsubscribe: list[Callable[[], None]] = []
         self._window: MainWindow | None = None
+        self._workspace: Workspace | None = None
 
     # --- what the window needs of the server ---
 
@@ -85,6 +87,11 @@ class Desktop(QObject):
         """The window, once it was shown."""
         return self._window
 
+    @property
+    def workspace(self) -> Workspace | None:
+        """What is in the window, right after it was shown."""
+        return self._workspace
+
     def start(self) -> bool:
         """Show the window and open the store behind it; False when another window has the store, and was raised.
 
@@ -94,11 +101,9 @@ class Desktop(QObject):
             if not self._single.raise_other():
                 raise StuckWindowError
             return False
-        window = self._window = MainWindow(self._theme, self._bridge, self._preferences, self)
-        window.file_chosen.connect(self._on_file_chosen)
-        window.try_again_wanted.connect(self._open_store)
+        window = self._window = MainWindow(self._preferences)
         self._single.raise_wanted.connect(window.show_in_front)
-        window.shown.connect(self._go_on)
+        window.shown.connect(self._fill_window)
         window.show()
         return True
 
@@ -106,8 +111,8 @@ class Desktop(QObject):
         """Close everything, in order; returns when all that was acknowledged is in the file."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
-        if self._window is not None:
-            self._window.release_store()
+        if self._workspace is not None:
+            self._workspace.release_store()
         if self._server is not None:
             self._server.stop()
         self._bridge.close()
@@ -116,11 +121,24 @@ class Desktop(QObject):
         self._single.release()
 
     @Slot()
-    def _go_on(self) -> None:
-        """Do the rest of the start, now that there is a window to look at."""
-        self._open_store()
+    def _fill_window(self) -> None:
+        """Put the form and all else into the window, now that there is a window to look at."""
+        from plantdesk.ui import workspace
+
+        _speak_a_language()
         if self._window is not None:
-            self._window.complete()
+            filled = workspace.Workspace(self._theme, self._bridge, self._preferences, self, self._window)
+            filled.file_chosen.connect(self._on_file_chosen)
+            filled.try_again_wanted.connect(self._open_store)
+            self._workspace = filled
+            QTimer.singleShot(0, self._go_on)
+
+    @Slot()
+    def _go_on(self) -> None:
+        """Do the rest of the start, now that there is a form to type into."""
+        self._open_store()
+        if self._workspace is not None:
+            self._workspace.complete()
         self._single.listen()
 
     @Slot()
@@ -138,16 +156,16 @@ class Desktop(QObject):
     def _on_opened(self, store: Store) -> None:
         self._store = store
         self._unsubscribe.append(store.subscribe(self._bridge.tell_changes))
-        if self._window is not None:
-            self._window.set_store(store, named=store.path != paths.database_file())
+        if self._workspace is not None:
+            self._workspace.set_store(store, named=store.path != paths.database_file())
         self._bridge.follow(self._bridge.run(self._made_server), self._on_server_made)
 
     def _on_not_opened(self, error: Exception) -> None:
         _enable_collector()
         if not isinstance(error, PlantDeskError):
             raise error
-        if self._window is not None:
-            self._window.show_no_store(str(error))
+        if self._workspace is not None:
+            self._workspace.show_no_store(str(error))
 
     def _made_server(self) -> Server:
         from plantdesk.api.server import Server
@@ -200,8 +218,6 @@ def run(database: Path, port: int | None) -> int:
         app.setApplicationName("PlantDesk")
         app.setApplicationVersion(__version__)
         app.setDesktopFileName(DESKTOP_ID)
-        if QLocale().language() is QLocale.Language.C:
-            QLocale.setDefault(QLocale(QLocale.Language.English))  # C groups no digits and has no dates for people
         desktop = Desktop(app, database, port)
         if not desktop.start():
             return 0
@@ -234,6 +250,14 @@ def _quitting_on_signals(app: QApplication) -> Iterator[None]:
         notifier.setEnabled(False)
         woken.close()
         waking.close()
+
+
+def _speak_a_language() -> None:
+    """Take English where the system names no language: C groups no digits and has no dates for people."""
+    from PySide6.QtCore import QLocale
+
+    if QLocale().language() is QLocale.Language.C:
+        QLocale.setDefault(QLocale(QLocale.Language.English))
 
 
 def _wake_only(_number: int, _frame: object) -> None:

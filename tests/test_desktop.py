@@ -44,8 +44,11 @@ class Desk:
     def __init__(self, qtbot: QtBot, desktop: Desktop) -> None:
         self.qtbot = qtbot
         self.desktop = desktop
+        qtbot.waitUntil(lambda: desktop.workspace is not None, timeout=PATIENCE)
         assert desktop.window is not None
+        assert desktop.workspace is not None
         self.window = desktop.window
+        self.workspace = desktop.workspace
         self.form = self.window.findChildren(PlantForm)[0]
         self.id, self.name, self.tag = self.form.findChildren(QLineEdit)
         self.bar = self.window.findChildren(InfoBar)[0]
@@ -221,7 +224,7 @@ def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: 
     foreign(tmp_path / "list.txt")
     with running(qtbot, qapp, tmp_path / "list.txt") as desk:
         qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
-        desk.window.file_chosen.emit(str(tmp_path / "other.db"))  # what the file dialog tells
+        desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))  # what the file dialog tells
         desk.sees("Of the other")
         assert "other.db" in desk.window.windowTitle()
         desk.until_on()

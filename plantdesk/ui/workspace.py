@@ -1,13 +1,13 @@
-"""The window: form above, plants below, the truth about the server at the bottom. It puts the parts together."""
+"""What is in the window: form above, plants below, the truth about the server at the bottom. It joins the parts."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
-from PySide6.QtWidgets import QFileDialog, QFrame, QMainWindow, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QMessageBox, QVBoxLayout, QWidget
 
 from plantdesk import __version__, paths, resources
 from plantdesk.server_state import On
@@ -26,7 +26,8 @@ from plantdesk.ui.status_line import StatusLine
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent
+    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtWidgets import QMainWindow
 
     from plantdesk.records import Changes, PlantRow, TokenRow
     from plantdesk.server_state import ServerState
@@ -38,28 +39,24 @@ if TYPE_CHECKING:
     from plantdesk.ui.server_control import ServerControl
     from plantdesk.ui.theme import Theme
 
-_SMALLEST = QSize(640, 420)
 
+class Workspace(QWidget):
+    """Can be typed into at once; the store comes later, by `set_store`, and the server's states by the bridge."""
 
-class MainWindow(QMainWindow):
-    """Shows at once; the store comes later, by `set_store`, and the server's states by the bridge.
-
-    `shown`: the window has painted itself for the first time; `complete` is to be called then.
-    """
-
-    shown = Signal()
     file_chosen = Signal(str)
     try_again_wanted = Signal()
 
-    def __init__(self, theme: Theme, bridge: Bridge, preferences: Preferences, server: ServerControl) -> None:
-        super().__init__()
+    def __init__(
+        self, theme: Theme, bridge: Bridge, preferences: Preferences, server: ServerControl, window: QMainWindow
+    ) -> None:
+        """Fill `window`: its centre and its menu bar."""
+        super().__init__(window)
         self._theme = theme
         self._bridge = bridge
         self._preferences = preferences
         self._server = server
         self._store: Store | None = None
         self._questions: Questions | None = None
-        self._painted = False
         self._form = PlantForm(theme)
         self._entry = PlantEntry(self._form, bridge, self)
         self._bar = InfoBar(theme)
@@ -69,18 +66,16 @@ class MainWindow(QMainWindow):
         self._page = QVBoxLayout()
         self._place = QFrame()
         self._place.setProperty("card", "true")
-        self._menus = Menus(self.menuBar(), theme.mode, self)
-        self.setWindowTitle("PlantDesk")
-        self.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
-        self.setMinimumSize(_SMALLEST)
+        self._menus = Menus(window.menuBar(), theme.mode, self)
         self._lay_out()
         self._connect_parts()
-        self._connect_menus()
-        self._restore_size()
+        self._connect_menus(window)
+        window.setCentralWidget(self)
+        window.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
         self._form.focus_name()
 
     def complete(self) -> None:
-        """Build what is below the form: to be called when the window has shown itself, which is the sooner without."""
+        """Build what is below the form: to be called when the form has shown itself, which is the sooner without."""
         assert self._browser is not None  # noqa: S101  asking for it builds it
 
     # --- the store ---
@@ -89,7 +84,7 @@ class MainWindow(QMainWindow):
         """Show the plants of a store; its file stands in the title when the person `named` it."""
         self._store = store
         self._questions = Questions(self._bridge, store)
-        self.setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
+        self.window().setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
         self._bar.hide()
         self._browser.set_store(store)
         self._entry.set_store(store, self._questions)
@@ -141,14 +136,6 @@ class MainWindow(QMainWindow):
         dialog.open()
         return dialog
 
-    @Slot()
-    def show_in_front(self) -> None:
-        """Come to the front, as far as the desktop allows it."""
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
-
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -157,21 +144,6 @@ class MainWindow(QMainWindow):
             self._go_round(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         else:
             super().keyPressEvent(event)
-
-    @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if not self._painted:
-            self._painted = True
-            QTimer.singleShot(0, self.shown.emit)
-
-    @override
-    def closeEvent(self, event: QCloseEvent) -> None:
-        maximized = self.isMaximized()
-        size = self.normalGeometry().size() if maximized else self.size()
-        window = {"width": size.width(), "height": size.height(), "maximized": maximized}
-        self._preferences.change(window=window)
-        super().closeEvent(event)
 
     # --- news ---
 
@@ -312,19 +284,17 @@ class MainWindow(QMainWindow):
         return browser
 
     def _lay_out(self) -> None:
-        page = QWidget()
         inner = self._page
         inner.setContentsMargins(L, L, L, L)
         inner.setSpacing(M)
         inner.addWidget(self._form)
         inner.addWidget(self._bar)
         inner.addWidget(self._place, 1)
-        layout = QVBoxLayout(page)
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(inner, 1)
         layout.addWidget(self._status)
-        self.setCentralWidget(page)
 
     def _connect_parts(self) -> None:
         self._bridge.changed.connect(self._on_changed)
@@ -338,12 +308,12 @@ class MainWindow(QMainWindow):
         self._status.turn_on_wanted.connect(self._turn_on)
         self._status.token_wanted.connect(self.open_api_access)
 
-    def _connect_menus(self) -> None:
+    def _connect_menus(self, window: QMainWindow) -> None:
         menus = self._menus
         menus.new_plant_wanted.connect(self._form.focus_name)
         menus.api_access_wanted.connect(self.open_api_access)
-        menus.close_wanted.connect(self.close)
-        menus.quit_wanted.connect(self.close)
+        menus.close_wanted.connect(window.close)
+        menus.quit_wanted.connect(window.close)
         menus.find_wanted.connect(self._focus_search)
         menus.order_wanted.connect(self._sort)
         menus.compact_wanted.connect(self._set_compact)
@@ -359,12 +329,6 @@ class MainWindow(QMainWindow):
         menus.shortcuts_wanted.connect(self._show_shortcuts)
         menus.data_folder_wanted.connect(self._open_data_folder)
         menus.about_wanted.connect(self._show_about)
-
-    def _restore_size(self) -> None:
-        window = self._preferences.settings.window
-        self.resize(window.width, window.height)
-        if window.maximized:
-            self.setWindowState(Qt.WindowState.WindowMaximized)
 
 
 def _has_focus(widget: QWidget) -> bool:
