@@ -1,52 +1,32 @@
-"""The command line: commands, options, help, and how a failure is told.
+"""The entry: runs what was typed, and tells how it failed.
 
-It imports a command's module only when that command runs: `plantdesk token` must not wait for Qt, nor the window for
-the web server. argparse, because it comes with Python and costs no start-up time.
+Without arguments, as from a menu, it opens the window at once; everything else is read by `plantdesk.options`.
 """
 
 from __future__ import annotations
 
-import argparse
-import gc
 import os
-import re
 import sys
-from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk import __version__
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - has no public name
-    Run = Callable[[argparse.Namespace], int]
-
-DESCRIPTION = "Keep your plants in one place: in a window, from scripts over a local HTTP API, or by these commands."
-EPILOG = """\
-examples:
-  plantdesk                                        open the window
-  plantdesk add --name "Monstera deliciosa" --tag office
-  plantdesk token create garden-sync > token.txt   let a program in
-  plantdesk serve --port 8722                      only the API, on another port
-
-PLANTDESK_HOME=FOLDER moves everything that PlantDesk keeps.
-Exit codes: 0 done; 1 refused or failed, the reason is on standard error; 2 wrong usage; 130 interrupted.
-"""
-_HIGHEST_PORT = 65535
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and --help leave by SystemExit, as argparse has it."""
-    options = parser().parse_args(arguments)
-    run: Run = options.run
+    given = sys.argv[1:] if arguments is None else arguments
     try:
+        if not given:
+            return _open_default()
+        from plantdesk.options import run
+
         _let_any_text_out()
-        code = run(options)
+        code = run(given)
         if sys.stdout is not None:  # a windowed program on Windows has none
             sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has seen enough
@@ -60,167 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the whole command line."""
-    top = argparse.ArgumentParser(
-        prog="plantdesk",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    top.add_argument("--version", action="version", version=f"plantdesk {__version__}")
-    _add_database(top, default=None)
-    _add_port(top, default=None)
-    top.set_defaults(run=_window)
-    commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    _add_add(commands)
-    _add_info(commands)
-    _add_openapi(commands)
-    _add_serve(commands)
-    _add_token(commands)
-    return top
-
-
-# --- the commands: what each takes, and the module that does it ---------------------------------
-
-
-def _add_add(commands: Commands) -> None:
-    command = _command(commands, "add", "add one plant and print its ID", _run_add)
-    command.add_argument("--name", required=True, help="the plant's name")
-    command.add_argument("--id", help="a whole number that no other plant has (default: the next free one)")
-    command.add_argument("--tag", help="what type of plant it is")
-
-
-def _run_add(options: argparse.Namespace) -> int:
-    from plantdesk.commands import add
-
-    return add.run(_database(options), options.name, options.id, options.tag)
-
-
-def _add_info(commands: Commands) -> None:
-    command = _command(
-        commands, "info", "tell whether PlantDesk runs, where it listens and where its data is", _run_info
-    )
-    command.add_argument("--json", action="store_true", help="answer in JSON, for scripts")
-
-
-def _run_info(options: argparse.Namespace) -> int:
-    from plantdesk.commands import info
-
-    return info.run(_database(options), as_json=options.json)
-
-
-def _add_openapi(commands: Commands) -> None:
-    _command(commands, "openapi", "print the description of the HTTP API (OpenAPI 3.1)", _run_openapi)
-
-
-def _run_openapi(_options: argparse.Namespace) -> int:
-    from plantdesk.commands import openapi
-
-    return openapi.run()
-
-
-def _add_serve(commands: Commands) -> None:
-    command = _command(commands, "serve", "run the HTTP API without a window, until SIGTERM or Ctrl+C", _run_serve)
-    _add_port(command, default=argparse.SUPPRESS)
-
-
-def _run_serve(options: argparse.Namespace) -> int:
-    from plantdesk.commands import serve
-
-    return serve.run(_database(options), options.port)
-
-
-def _add_token(commands: Commands) -> None:
-    token = commands.add_parser("token", help="let programs in, and shut them out", allow_abbrev=False)
-    actions = token.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    create = _command(actions, "create", "make a token and print it, this once", _run_token_create)
-    create.add_argument("name", metavar="NAME", help="the program that will use it")
-    create.add_argument(
-        "--expires", metavar="TIME", type=_span, help="how long it is good for: 12h, 90d, 52w (default: until revoked)"
-    )
-    _command(actions, "list", "show the tokens, without the secret itself", _run_token_list)
-    revoke = _command(actions, "revoke", "make a token worthless at once", _run_token_revoke)
-    revoke.add_argument("name", metavar="NAME", help="the name it was created under")
-
-
-def _run_token_create(options: argparse.Namespace) -> int:
-    from plantdesk.commands import token
-
-    return token.create(_database(options), options.name, options.expires)
-
-
-def _run_token_list(options: argparse.Namespace) -> int:
-    from plantdesk.commands import token
-
-    return token.show(_database(options))
-
-
-def _run_token_revoke(options: argparse.Namespace) -> int:
-    from plantdesk.commands import token
-
-    return token.revoke(_database(options), options.name)
-
-
-def _window(options: argparse.Namespace) -> int:
-    from plantdesk import display
-
-    display.prepare()  # before the first import of Qt, which may fail for want of a library
-    gc.disable()  # what the start makes, stays: the window enables it again when it is complete
-    from plantdesk import desktop
-
-    return desktop.run(_database(options), options.port)
-
-
-# --- the parts they share -----------------------------------------------------------------------
-
-
-def _command(commands: Commands, name: str, does: str, run: Run) -> argparse.ArgumentParser:
-    description = f"{does[0].upper()}{does[1:]}."
-    command = commands.add_parser(name, help=does, description=description, allow_abbrev=False)
-    command.set_defaults(run=run)
-    _add_database(command, default=argparse.SUPPRESS)  # so that it may stand before the command as well
-    return command
-
-
-def _add_database(command: argparse.ArgumentParser, default: object) -> None:
-    command.add_argument(
-        "--database", metavar="FILE", type=Path, default=default, help="the plant store to use (default: your own)"
-    )
-
-
-def _add_port(command: argparse.ArgumentParser, default: object) -> None:
-    told = "where the API listens; 0: any free port (default: as set in the window, at first 8721)"
-    command.add_argument("--port", metavar="N", type=_port, default=default, help=told)
-
-
-def _database(options: argparse.Namespace) -> Path:
+def _open_default() -> int:
     from plantdesk import paths
+    from plantdesk.commands import window
 
-    chosen: Path | None = options.database
-    return paths.database_file() if chosen is None else chosen.absolute()
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) <= _HIGHEST_PORT):
-        raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 0 to {_HIGHEST_PORT}")
-    return int(text)
-
-
-def _span(text: str) -> timedelta:
-    found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
-    if found is None:
-        raise argparse.ArgumentTypeError(
-            f"“{text}” is no length of time: give hours, days or weeks, as in 12h, 90d, 52w"
-        )
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
-
-
-def _in_words(error: PlantDeskError | OSError) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
+    return window.run(paths.database_file(), None)
 
 
 def _let_any_text_out() -> None:
@@ -228,3 +52,9 @@ def _let_any_text_out() -> None:
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
+
+
+def _in_words(error: PlantDeskError | OSError) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import tempfile
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -130,6 +129,8 @@ def save(settings: Settings, file: Path) -> None:
 
     Raises OSError.
     """
+    import tempfile  # takes 3 ms, and the window's start only reads
+
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # 0600 from its first moment
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as temporary:

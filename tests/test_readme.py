@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.cli import parser
+from plantdesk.options import parser
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 SHOWN = sorted(set(re.findall(r"plantdesk(?: [a-z]+)?(?: (?:[A-Za-z0-9-]|\"[^\"\n]*\")+)*(?=`| >|\)| *\n)", README)))

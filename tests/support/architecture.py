@@ -30,6 +30,7 @@ LAYERS = {
     "headless": 3,
     "commands": 3,
     "cli": 3,
+    "options": 3,
     "__main__": 3,
 }
 ROOTS = 3

@@ -1,0 +1,20 @@
+"""`plantdesk` without a command: the window."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(database: Path, port: int | None) -> int:
+    """Open the window and return the exit code when it is closed. Raises PlantDeskError where none can open."""
+    from plantdesk import display
+
+    display.prepare()  # before the first import of Qt, which may fail for want of a library
+    gc.disable()  # what the start makes, stays: the window enables it again when it is complete
+    from plantdesk import desktop
+
+    return desktop.run(database, port)
