@@ -7,17 +7,16 @@ Closing: nothing is told to the window any more, the server answers what is due,
 from __future__ import annotations
 
 import gc
-import signal
-import socket
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
-from plantdesk import __version__, logs, paths
+from plantdesk import __version__, paths
 from plantdesk.errors import PlantDeskError
 from plantdesk.server_state import Off
 from plantdesk.ui.bridge import Bridge
@@ -27,7 +26,7 @@ from plantdesk.ui.single_window import SingleWindow
 from plantdesk.ui.theme import STYLE_ARGUMENTS, Theme, ThemeMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from concurrent.futures import Future
 
     from plantdesk.api.server import Server
@@ -41,6 +40,9 @@ DESKTOP_ID = "io.github.plantdesk.PlantDesk"
 
 class Desktop(QObject):
     """One run of the window program with one store at a time. It is the window's `ServerControl`, too."""
+
+    #: The window has been seen for the first time.
+    window_shown = Signal()
 
     def __init__(self, app: QApplication, database: Path, port: int | None) -> None:
         super().__init__()
@@ -125,6 +127,7 @@ class Desktop(QObject):
         """Put the form and all else into the window, now that there is a window to look at."""
         from plantdesk.ui import workspace
 
+        self.window_shown.emit()
         _speak_a_language()
         if self._window is not None:
             filled = workspace.Workspace(self._theme, self._bridge, self._preferences, self, self._window)
@@ -213,43 +216,28 @@ def run(database: Path, port: int | None) -> int:
 
     Raises StuckWindowError, and FolderUnusableError where PlantDesk cannot keep its files.
     """
-    with logs.writing_to(paths.log_folder() / "plantdesk.log"):
-        app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS])
-        app.setApplicationName("PlantDesk")
-        app.setApplicationVersion(__version__)
-        app.setDesktopFileName(DESKTOP_ID)
+    app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS])
+    app.setApplicationName("PlantDesk")
+    app.setApplicationVersion(__version__)
+    app.setDesktopFileName(DESKTOP_ID)
+    with ExitStack() as running:
         desktop = Desktop(app, database, port)
+        desktop.window_shown.connect(partial(_look_after, app, running))
         if not desktop.start():
             return 0
         try:
-            with _quitting_on_signals(app):
-                return app.exec()
+            return app.exec()
         finally:
             desktop.close()
 
 
-@contextmanager
-def _quitting_on_signals(app: QApplication) -> Iterator[None]:
-    """Let SIGTERM and Ctrl+C close the program as a person would.
+def _look_after(app: QApplication, running: ExitStack) -> None:
+    """Log, and end at a signal, from now on; what these import would only delay the first sight of the window."""
+    from plantdesk import logs
+    from plantdesk.ui.end_signals import quitting_on_signals
 
-    Python runs signal handlers only between two of its instructions, and Qt's loop has none: the wake-up socket does.
-    """
-    woken, waking = socket.socketpair()
-    woken.setblocking(False)
-    waking.setblocking(False)
-    notifier = QSocketNotifier(woken.fileno(), QSocketNotifier.Type.Read)
-    notifier.activated.connect(app.quit)
-    before = signal.set_wakeup_fd(waking.fileno())
-    handlers = {number: signal.signal(number, _wake_only) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        signal.set_wakeup_fd(before)
-        notifier.setEnabled(False)
-        woken.close()
-        waking.close()
+    running.enter_context(logs.writing_to(paths.log_folder() / "plantdesk.log"))
+    running.enter_context(quitting_on_signals(app))
 
 
 def _speak_a_language() -> None:
@@ -258,10 +246,6 @@ def _speak_a_language() -> None:
 
     if QLocale().language() is QLocale.Language.C:
         QLocale.setDefault(QLocale(QLocale.Language.English))
-
-
-def _wake_only(_number: int, _frame: object) -> None:
-    """Leave it to the wake-up socket."""
 
 
 def _enable_collector() -> None:

@@ -1,0 +1,43 @@
+"""SIGTERM and Ctrl+C, which close the window program as a person would."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSocketNotifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtWidgets import QApplication
+
+
+@contextmanager
+def quitting_on_signals(app: QApplication) -> Iterator[None]:
+    """Let the signals end the application's loop; main thread.
+
+    Python runs signal handlers only between two of its instructions, and Qt's loop has none: the wake-up socket does.
+    """
+    woken, waking = socket.socketpair()
+    woken.setblocking(False)
+    waking.setblocking(False)
+    notifier = QSocketNotifier(woken.fileno(), QSocketNotifier.Type.Read)
+    notifier.activated.connect(app.quit)
+    before = signal.set_wakeup_fd(waking.fileno())
+    handlers = {number: signal.signal(number, _wake_only) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        notifier.setEnabled(False)
+        woken.close()
+        waking.close()
+
+
+def _wake_only(_number: int, _frame: object) -> None:
+    """Leave it to the wake-up socket."""
