@@ -18,7 +18,6 @@ from PySide6.QtWidgets import QApplication
 
 from plantdesk import __version__, paths
 from plantdesk.errors import PlantDeskError
-from plantdesk.server_state import Off
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
@@ -66,6 +65,8 @@ class Desktop(QObject):
     @property
     def state(self) -> ServerState:
         """What the server is doing now."""
+        from plantdesk.server_state import Off
+
         return Off() if self._server is None else self._server.state
 
     def turn_on(self, port: int | None = None) -> None:

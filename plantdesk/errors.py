@@ -6,9 +6,8 @@ of the machine beyond a file the person named, no token, and no stack trace.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, unique
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +68,7 @@ class PlantDeskError(Exception):
 # --- what a person or a script entered ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing wrong with one field: `text` says it for every way in, `came` names what a script sent instead."""
 
     field: str

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QGuiApplication
 
@@ -27,8 +27,7 @@ class FontRole(StrEnum):
 _FACTORS = {FontRole.BODY: 1.0, FontRole.CAPTION: 0.9, FontRole.SECTION: 1.15, FontRole.EMPTY_TITLE: 1.4}
 
 
-@dataclass(frozen=True)
-class Metrics:
+class Metrics(NamedTuple):
     """The sizes that follow from the text size; `points` is that of each role."""
 
     points: dict[FontRole, float]

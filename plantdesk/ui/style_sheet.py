@@ -182,7 +182,7 @@ _SHEET = Template(_FIELDS + _BUTTONS + _FRAMES + _MENUS + _LISTS)
 def style_sheet(tokens: Tokens, metrics: Metrics, indicators: Path) -> str:
     """Return the style sheet; `indicators` is the folder of the check marks, which a style sheet takes from files."""
     shade = "dark" if tokens.dark else "light"
-    colors = {name: getattr(tokens, name) for name in tokens.__slots__ if name != "dark"}
+    colors = {name: getattr(tokens, name) for name in tokens._fields if name != "dark"}
     return _SHEET.substitute(
         colors,
         **_derived_colors(tokens),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from PySide6.QtGui import QColor, QPalette
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """One set of colours, as `#RRGGBB`."""
 
     dark: bool
@@ -95,8 +94,7 @@ _LINEAR_BELOW = 0.04045  # sRGB's curve, IEC 61966-2-1
 
 def in_high_contrast(tokens: Tokens) -> Tokens:
     """Return the colours for people who asked their system for more contrast: no grey text, every edge visible."""
-    return replace(
-        tokens,
+    return tokens._replace(
         text_2=tokens.text,
         placeholder=tokens.text,
         border=tokens.text,
