@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from plantdesk.ui.dynamic_properties import set_properties
@@ -200,4 +200,4 @@ class PlantForm(QFrame):
         if isinstance(field, QLineEdit):
             field.undo()
             text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
-            self._message.show_message(Tone.WARNING, text.format(longest=self.locale().toString(LONGEST)))
+            self._message.show_message(Tone.WARNING, text.format(longest=QLocale().toString(LONGEST)))

@@ -38,7 +38,11 @@ class ShortcutsDialog(QDialog):
         layout.addWidget(close, len(rows), 1, Qt.AlignmentFlag.AlignTrailing)
 
     def _of_actions(self, actions: Iterable[QAction]) -> list[tuple[str, str]]:
-        return [(_written(each), each.text().replace("&", "").rstrip("…")) for each in actions if each.shortcuts()]
+        """Of several keys for one command (Copy has four on Linux) the first is the one that people use."""
+        first = [(each.shortcut(), each.text().replace("&", "").rstrip("…")) for each in actions]
+        return [
+            (key.toString(QKeySequence.SequenceFormat.NativeText), text) for key, text in first if not key.isEmpty()
+        ]
 
     def _others(self) -> list[tuple[str, str]]:
         return [
@@ -46,7 +50,3 @@ class ShortcutsDialog(QDialog):
             ("F6", self.tr("Go to the next part of the window")),
             (self.tr("Esc"), self.tr("Close the message, clear the search, or go back to Name")),
         ]
-
-
-def _written(action: QAction) -> str:
-    return ", ".join(each.toString(QKeySequence.SequenceFormat.NativeText) for each in action.shortcuts())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QLocale, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
@@ -100,7 +100,7 @@ class StatusLine(QFrame):
             if len(foreign) == 1:
                 text = self.tr("{name} added by “{who}”").format(name=shortened(newest.name, 40), who=who)
             else:
-                count = self.locale().toString(len(foreign))
+                count = QLocale().toString(len(foreign))
                 text = self.tr("{count} plants added by “{who}”").format(count=count, who=who)
             self._last = (text, newest.added_at)
             self._tick.start()
@@ -108,7 +108,7 @@ class StatusLine(QFrame):
 
     def show_selection(self, count: int) -> None:
         """Tell how many plants are selected."""
-        number = self.locale().toString(count)
+        number = QLocale().toString(count)
         several = self.tr("{count} plants selected").format(count=number)
         self._selection.setText("" if not count else self.tr("1 plant selected") if count == 1 else several)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -142,7 +142,7 @@ class TokenPanel(QWidget):
         else:
             expires = self.tr("expired") if row.expired(now) else date(row.expires_at)
         created = ago(row.created_at, now)
-        return row.name, created, used, self.locale().toString(row.plants_added), expires
+        return row.name, created, used, QLocale().toString(row.plants_added), expires
 
     def _selected(self) -> str | None:
         items = self._table.selectedItems()

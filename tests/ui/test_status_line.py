@@ -95,7 +95,9 @@ def test_the_last_plant_of_a_program_is_told_but_not_those_of_the_form(line: Sta
 
 @pytest.mark.parametrize(("count", "told"), [(0, ""), (1, "1 plant selected"), (1234567, "1,234,567 plants selected")])
 def test_the_selection_is_counted(line: StatusLine, count: int, told: str) -> None:
-    line.setLocale(QLocale("en_US"))
+    before = QLocale()
+    QLocale.setDefault(QLocale("en_US"))
     line.show_selection(count)
+    QLocale.setDefault(before)
     assert told in shown(line)
     assert ("selected" in shown(line)) == bool(count)
