@@ -39,10 +39,9 @@ class ShortcutsDialog(QDialog):
 
     def _of_actions(self, actions: Iterable[QAction]) -> list[tuple[str, str]]:
         """Of several keys for one command (Copy has four on Linux) the first is the one that people use."""
-        first = [(each.shortcut(), each.text().replace("&", "").rstrip("…")) for each in actions]
-        return [
-            (key.toString(QKeySequence.SequenceFormat.NativeText), text) for key, text in first if not key.isEmpty()
-        ]
+        firsts = [(each.shortcut(), each.text().replace("&", "").rstrip("…")) for each in actions]
+        native = QKeySequence.SequenceFormat.NativeText
+        return [(key.toString(native), text) for key, text in firsts if not key.isEmpty()]
 
     def _others(self) -> list[tuple[str, str]]:
         return [
