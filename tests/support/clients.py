@@ -1,0 +1,80 @@
+"""Many connections that post plants one after the other, and remember what was acknowledged."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.api.client import one_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CONNECTIONS = 16
+
+_ROOT = Path(__file__).parents[2]
+_SERVICE = _ROOT / "tests" / "benchmarks" / "service_plantdesk.py"
+_ENOUGH = 400
+
+
+@contextmanager
+def serving(database: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run a server in a process of its own; it is killed in the end, if it still runs."""
+    command = [sys.executable, str(_SERVICE), "0", str(database)]
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as started:
+        yield started
+        started.kill()
+
+
+def posting_to(process: subprocess.Popen[str]) -> Clients:
+    assert process.stdout is not None
+    port, token = process.stdout.readline().split()
+    return Clients(int(port), token)
+
+
+class Clients:
+    """Threads that post plants one after the other until the server is gone, and what was acknowledged."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self.acknowledged: set[int] = set()
+        self._port = port
+        self._token = token
+        self._enough = threading.Event()
+        self._threads = [threading.Thread(target=self._post, args=(start,)) for start in range(CONNECTIONS)]
+        for thread in self._threads:
+            thread.start()
+
+    def wait_for_enough(self) -> None:
+        assert self._enough.wait(30)
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join(30)
+
+    def _post(self, start: int) -> None:
+        with socket.create_connection(("127.0.0.1", self._port), timeout=30) as connection:
+            plant_id = start
+            while self._acknowledged(connection, plant_id):
+                self.acknowledged.add(plant_id)
+                plant_id += CONNECTIONS
+                if len(self.acknowledged) > _ENOUGH:
+                    self._enough.set()
+
+    def _acknowledged(self, connection: socket.socket, plant_id: int) -> bool:
+        body = json.dumps({"id": plant_id, "name": f"Fern {plant_id}"})
+        head = f"POST /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self._token}\r\n"
+        request = f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+        try:
+            connection.sendall(request.encode())
+            return one_answer(connection).status == 200
+        except (OSError, ValueError):  # the server is gone
+            return False

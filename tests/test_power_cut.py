@@ -1,0 +1,83 @@
+"""What is on the disk at the moment when the power goes.
+
+A killed process leaves the system's cache alone, so it proves little. Here the store lies on a file system of its own in
+a file, and what that file holds while the server is stopped is what a disk would hold: it is copied, mounted, read.
+Needs root on Linux. PLANTDESK_POWER_CUTS sets how many cuts are made (50 for the figure in the README).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.clients import posting_to, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CUTS = int(os.environ.get("PLANTDESK_POWER_CUTS", "5"))
+_SIZE = 96 * 1024 * 1024
+#: Seconds of posting between two cuts, each time a little longer, so that they fall into different moments.
+_BETWEEN = 0.05
+
+
+@contextmanager
+def mounted(image: Path, at: Path) -> Iterator[Path]:
+    at.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-o", "loop", str(image), str(at)], check=True, capture_output=True)
+    try:
+        yield at
+    finally:
+        subprocess.run(["umount", str(at)], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    if sys.platform != "linux" or os.geteuid() != 0 or not shutil.which("mkfs.ext4"):
+        pytest.skip("needs root on Linux, and mkfs.ext4")
+    image = tmp_path / "disk.img"
+    with image.open("wb") as file:
+        file.truncate(_SIZE)
+    subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True)
+    try:
+        with mounted(image, tmp_path / "probe"):
+            pass
+    except subprocess.CalledProcessError:
+        pytest.skip("nothing may be mounted here")
+    return image
+
+
+def plants_on(image: Path, at: Path) -> set[int]:
+    with mounted(image, at), closing(sqlite3.connect(at / "plants.db")) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return {plant_id for (plant_id,) in database.execute("SELECT id FROM plant")}
+
+
+def test_every_plant_that_got_its_200_outlives_a_power_cut(disk: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.img"
+    cut_at: list[int] = []
+    with mounted(disk, tmp_path / "disk"), serving(tmp_path / "disk" / "plants.db") as process:
+        clients = posting_to(process)
+        for cut in range(CUTS):
+            time.sleep(_BETWEEN * (1 + cut % 7))  # lets it work on, and waits for nothing
+            process.send_signal(signal.SIGSTOP)
+            acknowledged = set(clients.acknowledged)
+            shutil.copyfile(disk, copy)
+            process.send_signal(signal.SIGCONT)
+            lost = acknowledged - plants_on(copy, tmp_path / "copy")
+            assert not lost, f"cut {cut}: {len(lost)} of {len(acknowledged)} lost"
+            cut_at.append(len(acknowledged))
+        process.kill()
+        clients.join()
+        process.wait()
+    assert cut_at[-1] > cut_at[0] > 0
