@@ -195,6 +195,16 @@ class StoreClosedError(StoreError):
         super().__init__("Not saved: PlantDesk is closing. Try again when it is open.")
 
 
+class StoreMovedError(StoreUnreachableError):
+    """The file was moved, replaced or deleted while it was open."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Not saved: the file of the plants was moved or deleted while PlantDesk was open. "
+            "Put it back, or start PlantDesk anew."
+        )
+
+
 class FolderMissingError(StoreUnreachableError):
     """The folder of the file that was named does not exist."""
 

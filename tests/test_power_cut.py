@@ -1,7 +1,7 @@
 """What is on the disk at the moment when the power goes.
 
-A killed process leaves the system's cache alone, so it proves little. Here the store lies on a file system of its own in
-a file, and what that file holds while the server is stopped is what a disk would hold: it is copied, mounted, read.
+A killed process leaves the system's cache alone, so it proves little. Here the store lies on a file system in a
+file, and what that file holds while the server is stopped is what a disk would hold: it is copied, mounted, read.
 Needs root on Linux. PLANTDESK_POWER_CUTS sets how many cuts are made (50 for the figure in the README).
 """
 

@@ -20,6 +20,7 @@ from plantdesk.errors import PlantDeskError, StoreClosedError
 from plantdesk.records import Changes
 from plantdesk.store.checkpoint import Checkpointer
 from plantdesk.store.engine import driver_connection, make_engine, told_plainly, transaction
+from plantdesk.store.place import Place
 from plantdesk.store.watch import Watch
 from plantdesk.store.writes import Outcome, add_group
 
@@ -74,6 +75,7 @@ class Writer:
             self._raw = driver_connection(self._connection)
             self._checkpointer = Checkpointer(path, self._raw)
             self._watch = Watch(self._raw)
+            self._place = Place(path)
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -185,6 +187,7 @@ class Writer:
                 outcome = add_group(self._raw, entries)
             self._watch.passed(len(outcome.added))
             self._checkpointer.committed(1 + len(outcome.added) // 20)
+        self._place.check()
         return outcome
 
     def _resolve(self, group: Sequence[_Adding], outcomes: Outcomes) -> None:
@@ -202,6 +205,7 @@ class Writer:
                 result, changes = job.action(session)
                 session.commit()
                 self._watch.passed(len(changes.added))
+            self._place.check()
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.future.set_exception(error)
             return

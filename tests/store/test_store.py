@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -10,7 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import IdTakenError, StoreBusyError, StoreClosedError, StoreFullError, TokenRefusedError
+from plantdesk.errors import (
+    IdTakenError,
+    StoreBusyError,
+    StoreClosedError,
+    StoreFullError,
+    StoreMovedError,
+    TokenRefusedError,
+)
 from plantdesk.records import (
     COMMAND,
     FORM,
@@ -198,6 +206,29 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(store: Store, path: Pat
         store.add(plant(2, "x" * 100_000), FORM).result(SECONDS)
     assert len(stored(path)) == 1
     store.add(plant(3), FORM).result(SECONDS)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody move an open file")
+def test_nothing_is_acknowledged_into_a_file_that_is_gone(store: Store, path: Path) -> None:
+    store.add(plant(1), COMMAND).result(SECONDS)
+    path.rename(path.with_name("elsewhere.db"))
+    with pytest.raises(StoreMovedError, match="moved or deleted"):
+        store.add(plant(2), COMMAND).result(SECONDS)
+    with pytest.raises(StoreMovedError):
+        store.tokens.create("greenhouse").result(SECONDS)
+    path.with_name("elsewhere.db").rename(path)  # put back: it goes on without a restart, and a retry is a retry
+    store.add(plant(2), COMMAND).result(SECONDS)
+    store.add(plant(3), COMMAND).result(SECONDS)
+    store.close()
+    assert [row[0] for row in stored(path)] == [1, 2, 3]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
+def test_nothing_is_acknowledged_beside_a_file_that_took_the_place(store: Store, path: Path, tmp_path: Path) -> None:
+    Store(tmp_path / "other.db").close()
+    (tmp_path / "other.db").replace(path)
+    with pytest.raises(StoreMovedError):
+        store.add(plant(2), COMMAND).result(SECONDS)
 
 
 def test_closing_writes_what_waits_and_refuses_what_comes_after(path: Path) -> None:
