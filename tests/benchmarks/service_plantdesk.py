@@ -7,6 +7,7 @@ Prints its port and a token on one line, once connections are taken; ends when i
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +20,7 @@ from plantdesk.store import Store
 def main() -> None:
     """Serve until nobody holds the other end of standard input."""
     with closing(Store(Path(sys.argv[2]))) as store:
-        token = store.tokens.create("load").result().token
+        token = store.tokens.create(f"load {os.getpid()}").result().token
         server = Server(store)
         server.start(int(sys.argv[1]))
         state = server.settled()

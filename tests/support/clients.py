@@ -35,21 +35,21 @@ def serving(database: Path) -> Iterator[subprocess.Popen[str]]:
         started.kill()
 
 
-def posting_to(process: subprocess.Popen[str]) -> Clients:
+def posting_to(process: subprocess.Popen[str], first: int = 0) -> Clients:
     assert process.stdout is not None
-    port, token = process.stdout.readline().split()
-    return Clients(int(port), token)
+    port, *token = process.stdout.readline().split()
+    return Clients(int(port), token[-1], first)
 
 
 class Clients:
     """Threads that post plants one after the other until the server is gone, and what was acknowledged."""
 
-    def __init__(self, port: int, token: str) -> None:
+    def __init__(self, port: int, token: str, first: int) -> None:
         self.acknowledged: set[int] = set()
         self._port = port
         self._token = token
         self._enough = threading.Event()
-        self._threads = [threading.Thread(target=self._post, args=(start,)) for start in range(CONNECTIONS)]
+        self._threads = [threading.Thread(target=self._post, args=(first + start,)) for start in range(CONNECTIONS)]
         for thread in self._threads:
             thread.start()
 
