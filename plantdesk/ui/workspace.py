@@ -72,10 +72,10 @@ class Workspace(QWidget):
         self._connect_menus(window)
         window.setCentralWidget(self)
         window.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
-        self._form.focus_name()
 
     def complete(self) -> None:
         """Build what is below the form: to be called when the form has shown itself, which is the sooner without."""
+        self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
         assert self._browser is not None  # noqa: S101  asking for it builds it
 
     # --- the store ---
