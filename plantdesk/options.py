@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
+from plantdesk.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -169,7 +170,7 @@ def _add_database(command: argparse.ArgumentParser, default: object) -> None:
 
 
 def _add_port(command: argparse.ArgumentParser, default: object) -> None:
-    told = "where the API listens; 0: any free port (default: as set in the window, at first 8721)"
+    told = f"where the API listens; 0: any free port (default: as set in the window, at first {DEFAULT_PORT})"
     command.add_argument("--port", metavar="N", type=_port, default=default, help=told)
 
 

@@ -20,6 +20,7 @@ _Kind = TypeVar("_Kind", "Settings", "WindowSettings")
 
 logger = logging.getLogger(__name__)
 
+#: The same every day, so that scripts keep working.
 DEFAULT_PORT = 8721
 THEMES = ("system", "light", "dark")
 

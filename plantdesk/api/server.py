@@ -35,6 +35,7 @@ from plantdesk.server_state import (
     ServerState,
     Starting,
 )
+from plantdesk.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
     import socket
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
     from plantdesk.store import Store
 
 _log = logging.getLogger(__name__)
-
-#: The same every day, so that scripts keep working.
-DEFAULT_PORT = 8721
 
 
 class Server:

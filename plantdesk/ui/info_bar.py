@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import XS, L, M, S
+from plantdesk.ui.ways_on import WaysOn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.ui.theme import Theme
+    from plantdesk.ui.ways_on import WayOn
 
 _ICON = 20
 
@@ -50,8 +50,7 @@ class InfoBar(QFrame):
         theme.icons.put_on(self._close_button, "x")
         self._close_button.setIconSize(QSize(16, 16))
         self._close_button.clicked.connect(self.hide)
-        self._buttons: list[QPushButton] = []
-        self._layout = self._laid_out()
+        self._ways_on = WaysOn(self._laid_out(), first=2)
         theme.changed.connect(self._paint_icon)
         self.hide()
 
@@ -65,16 +64,14 @@ class InfoBar(QFrame):
         """What it means."""
         return self._text.text()
 
-    def show_state(
-        self, kind: BarKind, title: str, text: str, *ways_on: tuple[str, Callable[[], object]], lasting: bool = False
-    ) -> None:
+    def show_state(self, kind: BarKind, title: str, text: str, *ways_on: WayOn, lasting: bool = False) -> None:
         """Show a state with a button for each way on; a `lasting` one has no button to close it."""
         self._kind = kind
         set_properties(self, bar=kind.value[0])
         self._title.setText(title)
         self._text.setText(text)
         self._paint_icon()
-        self._replace_buttons(ways_on)
+        self._ways_on.show(ways_on)
         self._close_button.setVisible(not lasting)
         self.setAccessibleName(title)
         self.show()
@@ -92,19 +89,6 @@ class InfoBar(QFrame):
         layout.addLayout(texts, 1)
         layout.addWidget(self._close_button)
         return layout
-
-    def _replace_buttons(self, ways_on: tuple[tuple[str, Callable[[], object]], ...]) -> None:
-        for button in self._buttons:
-            self._layout.removeWidget(button)
-            button.hide()
-            button.deleteLater()
-        self._buttons = []
-        for place, (label, action) in enumerate(ways_on, start=2):
-            button = QPushButton(label)
-            button.clicked.connect(action)
-            self._layout.insertWidget(place, button)
-            button.show()  # a layout would do it only later
-            self._buttons.append(button)
 
     @Slot()
     def _paint_icon(self) -> None:

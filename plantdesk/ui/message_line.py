@@ -6,18 +6,18 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import XS, S
 from plantdesk.ui.override import override
+from plantdesk.ui.ways_on import WaysOn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtGui import QResizeEvent
 
     from plantdesk.ui.theme import Theme
+    from plantdesk.ui.ways_on import WayOn
 
 _ICON = 18
 
@@ -48,7 +48,7 @@ class MessageLine(QWidget):
         self._layout.addWidget(self._icon)
         self._layout.addWidget(self._text)
         self._layout.addStretch(1)
-        self._buttons: list[QPushButton] = []
+        self._ways_on = WaysOn(self._layout, first=2, small=True)
         self.setMinimumHeight(theme.metrics.compact_row - 2)  # as high as its buttons: nothing moves when they come
         theme.changed.connect(self._paint_icon)
         self.show_message(Tone.HINT, "")
@@ -63,13 +63,14 @@ class MessageLine(QWidget):
         """The tone in which it is shown."""
         return self._tone
 
-    def show_message(self, tone: Tone, text: str, *ways_on: tuple[str, Callable[[], object]]) -> None:
+    def show_message(self, tone: Tone, text: str, *ways_on: WayOn) -> None:
         """Show a sentence, and a button for each of `ways_on` (its label and what it does)."""
         self._tone = tone
         self._text.setText(text)
         set_properties(self._text, tone=tone.value[0])
         self._paint_icon()
-        self._replace_buttons(ways_on)
+        self._ways_on.show(ways_on)
+        self._fit_text()
         if tone is not Tone.HINT:
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
@@ -84,26 +85,9 @@ class MessageLine(QWidget):
         if icon is not None:
             self._icon.setPixmap(self._theme.icons.pixmap(icon, tone, _ICON, self.devicePixelRatioF()))
 
-    def _replace_buttons(self, ways_on: tuple[tuple[str, Callable[[], object]], ...]) -> None:
-        for button in self._buttons:
-            self._layout.removeWidget(button)
-            button.hide()
-            button.deleteLater()
-        self._buttons = [self._button(label, action) for label, action in ways_on]
-        for place, button in enumerate(self._buttons, start=2):
-            self._layout.insertWidget(place, button)
-            button.show()  # a layout would do it only later
-        self._fit_text()
-
-    def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
-        button = QPushButton(label)
-        button.setProperty("small", "true")
-        button.clicked.connect(action)
-        return button
-
     def _fit_text(self) -> None:
         """Give the sentence its natural width, or what the buttons leave, so that they stand right behind it."""
-        taken = sum(button.sizeHint().width() + S for button in self._buttons)
+        taken = sum(width + S for width in self._ways_on.widths)
         taken += 0 if self._icon.isHidden() else _ICON + S
         natural = self._text.fontMetrics().horizontalAdvance(self._text.text()) + XS
         self._text.setFixedWidth(max(min(natural, self.width() - taken), 1))

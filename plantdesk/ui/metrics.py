@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QGuiApplication
 
-XS, S, M, L, XL, XXL, XXXL = 4, 8, 12, 16, 20, 24, 32
+XS, S, M, L, XL, XXL = 4, 8, 12, 16, 20, 24
 
-RADIUS_CONTROL, RADIUS_BAR, RADIUS_CARD = 6, 8, 10
 ICON, ICON_BUTTON, ICON_LARGE = 18, 26, 48
 
 _SMALLEST_TEXT = 12

@@ -11,13 +11,12 @@ from plantdesk.ui.message_line import Tone
 from plantdesk.ui.plant_form import FieldName, PlantForm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.errors import IdOwner
     from plantdesk.records import Changes, NewPlant, PlantRow
     from plantdesk.store import Reader, Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.questions import Questions
+    from plantdesk.ui.ways_on import WayOn
 
 #: Milliseconds after which a plant that is still on its way is spoken of.
 _SLOW = 300
@@ -102,8 +101,7 @@ class PlantEntry(QObject):
     def _on_added(self, row: PlantRow) -> None:
         self._end_saving()
         self._id_touched = False
-        self._fill_in(row.id + 1 if row.id == self._next_id else self._next_id)
-        self._ask_next_id()
+        self._fill_in(row.id + 1 if row.id == self._next_id else self._next_id)  # until `changed`, which asks the store
         self._form.start_next(keep_tag=self.keep_tag)
         self._form.message.show_message(Tone.OK, self.tr("Added “{name}”.").format(name=shortened(row.name)))
         self.plant_added.emit(row)
@@ -143,7 +141,7 @@ class PlantEntry(QObject):
 
     # --- ids ---
 
-    def _way_to_next_id(self) -> tuple[str, Callable[[], object]]:
+    def _way_to_next_id(self) -> WayOn:
         return self.tr("Use {id}").format(id=self._next_id), self._use_next_id
 
     @Slot()

@@ -14,9 +14,10 @@ from plantdesk.ui.metrics import XS, L, M, S, tabular
 from plantdesk.ui.override import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from plantdesk.ui.theme import Theme
+    from plantdesk.ui.ways_on import WayOn
 
 #: The longest text that may be typed or pasted into a field; a line edit with a megabyte in it holds up the window.
 LONGEST = 10_000
@@ -107,7 +108,7 @@ class PlantForm(QFrame):
 
     # --- what is wrong with it ---
 
-    def show_faults(self, fields: Iterable[str], text: str, *ways_on: tuple[str, Callable[[], object]]) -> None:
+    def show_faults(self, fields: Iterable[str], text: str, *ways_on: WayOn) -> None:
         """Mark the faulty fields and say what is wrong, without moving the cursor."""
         faulty = set(fields)
         for name in FieldName:

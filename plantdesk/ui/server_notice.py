@@ -10,10 +10,9 @@ from plantdesk.server_state import Failed, PortTakenError
 from plantdesk.ui.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.server_state import ServerState
     from plantdesk.ui.server_control import ServerControl
+    from plantdesk.ui.ways_on import WayOn
 
 
 class ServerNotice(QObject):
@@ -51,7 +50,7 @@ class ServerNotice(QObject):
         )
         self._shown = True
 
-    def _way_to(self, port: int) -> tuple[str, Callable[[], None]]:
+    def _way_to(self, port: int) -> WayOn:
         def use_port() -> None:
             self._server.turn_on(port)
 

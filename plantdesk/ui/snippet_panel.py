@@ -57,10 +57,6 @@ class SnippetPanel(QWidget):
         self._token = token
         self._show_snippet()
 
-    def show_language(self, language: Language) -> None:
-        """Turn to the tab of a language."""
-        self._tabs.setCurrentIndex(list(Language).index(language))
-
     @Slot()
     def _show_snippet(self) -> None:
         text = snippet(list(Language)[self._tabs.currentIndex()], self._address, self._plant_id, self._token)

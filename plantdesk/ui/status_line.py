@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSize, Qt, QTimer, Signal, Slot
@@ -14,7 +13,7 @@ from plantdesk.server_state import Failed, Off, On, PortTakenError, Starting
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import L, M, S
 from plantdesk.ui.override import override
-from plantdesk.ui.times import ago
+from plantdesk.ui.times import ago, now_ms
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -204,7 +203,7 @@ class StatusLine(QFrame):
         if self._last is None:
             return
         text, moment = self._last
-        whole = f"· {text} {ago(moment, time.time_ns() // 1_000_000)}"
+        whole = f"· {text} {ago(moment, now_ms())}"
         self._activity.setToolTip(whole.removeprefix("· "))
         metrics = self._activity.fontMetrics()
         self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, self._activity.width()))

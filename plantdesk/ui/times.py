@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
@@ -10,6 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def now_ms() -> int:
+    """Return the time in milliseconds since 1970, UTC."""
+    return time.time_ns() // 1_000_000
 
 
 def ago(moment: int, now: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
@@ -27,7 +26,7 @@ from plantdesk.errors import PlantDeskError
 from plantdesk.ui.copy_button import CopyButton
 from plantdesk.ui.message_line import MessageLine, Tone
 from plantdesk.ui.metrics import XS, L, M, S
-from plantdesk.ui.times import ago, date
+from plantdesk.ui.times import ago, date, now_ms
 
 if TYPE_CHECKING:
     from plantdesk.records import TokenRow
@@ -88,7 +87,7 @@ class TokenPanel(QWidget):
     def create_token(self) -> None:
         """Make a token of the name in the field."""
         days = self._lifetime_box.currentData()
-        expires_at = None if days is None else time.time_ns() // 1_000_000 + days * _DAY_MS
+        expires_at = None if days is None else now_ms() + days * _DAY_MS
         self._bridge.follow(self._tokens.create(self._name_edit.text(), expires_at), self._on_made, self._on_failed)
 
     @Slot()
@@ -135,7 +134,7 @@ class TokenPanel(QWidget):
     # --- inside ---
 
     def _texts(self, row: TokenRow) -> tuple[str, ...]:
-        now = time.time_ns() // 1_000_000
+        now = now_ms()
         used = self.tr("never") if row.last_used_at is None else ago(row.last_used_at, now)
         if row.expires_at is None:
             expires = self.tr("never")
