@@ -171,7 +171,10 @@ class StoreDamagedError(StoreError):
     number = ErrorNumber.STORE_DAMAGED
 
     def __init__(self, what: str = "The plant store") -> None:
-        super().__init__(f"{what} is damaged. It was left as it is; open a backup or choose another file.")
+        super().__init__(
+            f"{what} is damaged. It was left as it is. Restore a backup (File > Restore, or: plantdesk restore), "
+            "or choose another file."
+        )
 
 
 class StoreUnreachableError(StoreError):
@@ -207,6 +210,10 @@ class StoreMovedError(StoreUnreachableError):
 
 class FolderMissingError(StoreUnreachableError):
     """The folder of the file that was named does not exist."""
+
+
+class BackupUnusableError(StoreError):
+    """The file that was to be restored is no backup, is damaged, or was written by a newer PlantDesk."""
 
 
 class ForeignFileError(StoreError):

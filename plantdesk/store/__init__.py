@@ -5,8 +5,29 @@ Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, li
 
 from __future__ import annotations
 
+from plantdesk.store.automatic import AutomaticBackups
+from plantdesk.store.backups import Backup, BackupKind, Backups
+from plantdesk.store.comparing import Difference
 from plantdesk.store.queries import Order, Reader, View
+from plantdesk.store.restoring import Look, Restored, look_at, restore
 from plantdesk.store.store import Store
 from plantdesk.store.tokens import NewToken, TokenChecker, Tokens
 
-__all__ = ["NewToken", "Order", "Reader", "Store", "TokenChecker", "Tokens", "View"]
+__all__ = [
+    "AutomaticBackups",
+    "Backup",
+    "BackupKind",
+    "Backups",
+    "Difference",
+    "Look",
+    "NewToken",
+    "Order",
+    "Reader",
+    "Restored",
+    "Store",
+    "TokenChecker",
+    "Tokens",
+    "View",
+    "look_at",
+    "restore",
+]

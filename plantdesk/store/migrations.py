@@ -44,6 +44,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
     ),
+    (
+        "CREATE TABLE revision (id INTEGER PRIMARY KEY CHECK (id = 1), rewritten INTEGER NOT NULL)",
+        "INSERT INTO revision (id, rewritten) VALUES (1, 0)",
+    ),
 )
 
 #: The version that this PlantDesk writes and reads.

@@ -10,8 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plantdesk.errors import (
     FolderMissingError,
@@ -21,8 +20,13 @@ from plantdesk.errors import (
     StoreReadOnlyError,
     StoreUnreachableError,
 )
+from plantdesk.store.backups import BackupKind, Backups
 from plantdesk.store.engine import connect, told_plainly
 from plantdesk.store.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
+from plantdesk.store.placing import placed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Files up to this size (bytes) are checked whole at every opening; a larger one would delay the start.
 _CHECKED_SIZE = 16 * 1024 * 1024
@@ -36,7 +40,7 @@ def prepare(path: Path) -> None:
     try:
         if not path.exists() or path.stat().st_size == 0:
             _create(path)
-        _refuse_foreign(path)
+        _identify_own(path)
         with told_plainly():
             _bring_up_to_date(path)
     except PermissionError as error:
@@ -55,52 +59,21 @@ def _named(path: Path) -> str:
 
 
 def _create(path: Path) -> None:
-    """Build a new store beside `path` and put it there whole, so that a kill leaves no half-made one."""
     if not path.parent.is_dir():
         message = f"The folder “{path.parent}” does not exist. Make it first, or choose another file."
         raise FolderMissingError(message)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)  # mode 0600
-    os.close(handle)
-    new = Path(name)
-    try:
-        with told_plainly(), contextlib.closing(connect(new)) as connection:
-            migrate(connection)
-        _place(new, path)
-    finally:
-        new.unlink(missing_ok=True)
+    with told_plainly(), placed(path) as new, contextlib.closing(connect(new)) as connection:
+        migrate(connection)
 
 
-def _place(new: Path, path: Path) -> None:
-    """Give the finished file its name, unless another process was quicker; an empty file there is replaced."""
-    if path.exists() and path.stat().st_size == 0:
-        new.replace(path)
-    else:
-        try:
-            os.link(new, path)
-        except FileExistsError:
-            return
-        except OSError:  # a file system without hard links (FAT)
-            new.rename(path)
-    _flush_folder(path.parent)
+def identify(path: Path) -> None:
+    """Make sure that `path` is a store of this or an older PlantDesk, without changing anything.
 
-
-def _flush_folder(folder: Path) -> None:
-    """Make a new name in `folder` last through a power cut. Windows has no such call and needs none."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _refuse_foreign(path: Path) -> None:
+    Raises ForeignFileError, NewerStoreError, and what SQLite says of a file that cannot be read, as StoreError.
+    """
     if path.is_dir():
         raise ForeignFileError(f"“{path.name}” is a folder. Name a file in it instead.")
-    # Told before SQLite opens it for writing, which would leave a read-only log beside a read-only file.
-    if not os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
-        raise StoreReadOnlyError(_named(path))
-    uri = f"{path.as_uri()}?mode=ro&immutable=1"
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     with told_plainly(), contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
         try:
             (application_id,) = connection.execute("PRAGMA application_id").fetchone()
@@ -112,6 +85,19 @@ def _refuse_foreign(path: Path) -> None:
     if application_id != APPLICATION_ID:
         raise ForeignFileError(f"{_named(path)} is not a PlantDesk store. It was left as it is; choose another file.")
     _refuse_newer(path, version)
+
+
+def _identify_own(path: Path) -> None:
+    """Identify a file that is to be written to; one that has backups was a store, whatever it is now."""
+    # Told before SQLite opens it for writing, which would leave a read-only log beside a read-only file.
+    if not os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise StoreReadOnlyError(_named(path))
+    try:
+        identify(path)
+    except ForeignFileError:
+        if path.is_file() and Backups(path).newest_first():
+            raise StoreDamagedError from None
+        raise
 
 
 def _refuse_newer(path: Path, version: int) -> None:
@@ -127,6 +113,7 @@ def _bring_up_to_date(path: Path) -> None:
         _check(connection, path.stat().st_size)
         connection.execute("PRAGMA journal_mode = WAL")
         if version < SCHEMA_VERSION:
+            Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
             migrate(connection)
         # Takes the write lock once, so that a read-only file or folder is told now and not at the first plant.
         connection.execute("BEGIN IMMEDIATE")

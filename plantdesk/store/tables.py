@@ -6,7 +6,7 @@ what they are given: input comes through `plantdesk.records.new_plant` alone.
 
 from __future__ import annotations
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, text
 from sqlmodel import Field, SQLModel
 
 from plantdesk.records import SourceKind
@@ -54,3 +54,13 @@ class TokenTable(SQLModel, table=True):
     revoked_at: int | None = None
     last_used_at: int | None = None
     plants_added: int = 0
+
+
+class RevisionTable(SQLModel, table=True):
+    """One row, by which other processes notice that plants were changed or removed and not only added."""
+
+    __tablename__ = "revision"
+    __table_args__ = (CheckConstraint("id = 1"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    rewritten: int = Field(description="How often plants that were there have been changed")

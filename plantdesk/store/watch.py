@@ -25,6 +25,7 @@ class Watch:
         self._connection = connection
         self._version = self._data_version()
         self._seq = last_seq(connection)
+        self._rewritten = self._revision()
 
     def look(self) -> Changes:
         """Return what others wrote since the last look, mostly nothing. Cheap when nothing was."""
@@ -32,12 +33,18 @@ class Watch:
         if version == self._version:
             return Changes()
         rows = rows_since(self._connection, self._seq, _LISTED + 1)
-        self._version, self._seq = version, last_seq(self._connection)
-        return Changes(tuple(rows[:_LISTED]), beyond=not rows or len(rows) > _LISTED, tokens=True)
+        rewritten = self._revision()
+        beyond = not rows or len(rows) > _LISTED or rewritten != self._rewritten
+        self._version, self._seq, self._rewritten = version, last_seq(self._connection), rewritten
+        return Changes(tuple(rows[:_LISTED]), beyond=beyond, tokens=True)
 
     def passed(self, added: int) -> None:
         """Note that the writer itself added so many plants."""
         self._seq += added
+
+    def _revision(self) -> int:
+        (rewritten,) = self._connection.execute("SELECT rewritten FROM revision").fetchone()
+        return int(rewritten)
 
     def _data_version(self) -> int:
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()

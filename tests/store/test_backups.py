@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import StoreBusyError, StoreDamagedError, StoreError, StoreUnreachableError
+from plantdesk.records import COMMAND, NewPlant
+from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store
+from plantdesk.store.automatic import HOUR, back_up_if_due
+from plantdesk.store.backups import copy_database, outdated
+from plantdesk.store.engine import connect
+from plantdesk.store.migrations import MIGRATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SECONDS = 10
+_NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def backups(path: Path) -> Backups:
+    return Backups(path)
+
+
+def add(store: Store, *ids: int) -> None:
+    for plant_id in ids:
+        store.add(NewPlant(id=plant_id, name=f"Fern {plant_id}"), COMMAND).result(SECONDS)
+
+
+def ids_in(file: Path) -> list[int]:
+    with closing(sqlite3.connect(file)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return [plant_id for (plant_id,) in database.execute("SELECT id FROM plant ORDER BY id")]
+
+
+def test_a_backup_is_a_whole_store_in_one_file(store: Store, backups: Backups) -> None:
+    add(store, 1, 2)
+    backup = backups.make(BackupKind.BY_HAND)
+    add(store, 3)
+    assert backups.newest_first() == [backup]
+    assert ids_in(backup.path) == [1, 2]
+    assert [file.name for file in backups.folder.iterdir()] == [backup.path.name]
+    Store(backup.path).close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+@pytest.mark.usefixtures("store")
+def test_backups_are_for_their_owner_alone(backups: Backups) -> None:
+    before = os.umask(0)
+    try:
+        backup = backups.make(BackupKind.BY_HAND)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(backup.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(backups.folder.stat().st_mode) == 0o700
+
+
+def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Store, backups: Backups) -> None:
+    ended = threading.Event()
+
+    def add_on() -> None:
+        plant_id = 0
+        while not ended.is_set():
+            add(store, plant_id := plant_id + 1)
+
+    writing = threading.Thread(target=add_on)
+    writing.start()
+    try:
+        made = [backups.make(BackupKind.BY_HAND) for _ in range(20)]
+    finally:
+        ended.set()
+        writing.join()
+    held = [ids_in(backup.path) for backup in made]
+    assert all(ids == list(range(1, len(ids) + 1)) for ids in held)
+    assert [len(ids) for ids in held] == sorted(len(ids) for ids in held)
+
+
+@pytest.mark.usefixtures("store")
+def test_backups_of_one_millisecond_have_names_of_their_own(backups: Backups, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plantdesk.store.backups.now_ms", lambda: 1_795_000_000_999)
+    made = [backups.make(BackupKind.BY_HAND) for _ in range(3)]
+    assert [backup.made_at for backup in made] == [1_795_000_000_999, 1_795_000_001_000, 1_795_000_001_001]
+    assert backups.newest_first() == made[::-1]
+
+
+@pytest.mark.usefixtures("store")
+def test_other_files_in_the_folder_are_left_alone(backups: Backups) -> None:
+    backups.make(BackupKind.BY_HAND)
+    for name in ("notes.txt", "plants-20269921-999999-000-auto.db", "plants-20261121-120000-000-damaged.db"):
+        (backups.folder / name).write_text("mine")
+    backups.thin()
+    assert len(backups.newest_first()) == 1
+    assert len(list(backups.folder.iterdir())) == 4
+
+
+def test_a_damaged_store_makes_no_backup(store: Store, path: Path, backups: Backups) -> None:
+    add(store, *range(1, 200))
+    store.close()
+    damage(path)
+    with pytest.raises(StoreDamagedError):
+        backups.make(BackupKind.AUTOMATIC)
+    assert backups.newest_first() == []
+    assert list(backups.folder.iterdir()) == []
+
+
+def damage(path: Path) -> None:
+    """Overwrite all but the first page, as a faulty disk or program may."""
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\x5a" * (size - 4096))
+
+
+def test_a_locked_store_is_told_after_a_while(path: Path) -> None:
+    Store(path).close()
+    source = sqlite3.connect(path, timeout=0.05, isolation_level=None)
+    with closing(source), closing(connect(path)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusyError):
+            copy_database(source, path.with_name("copy.db"))
+    assert not path.with_name("copy.db").exists()
+
+
+@pytest.mark.usefixtures("store")
+def test_a_file_in_place_of_the_folder_is_told(backups: Backups) -> None:
+    backups.folder.write_text("mine")
+    with pytest.raises(StoreUnreachableError, match="plants-backups"):
+        backups.make(BackupKind.BY_HAND)
+    assert backups.folder.read_text() == "mine"
+
+
+# --- which stay ----------------------------------------------------------------------------------
+
+
+def made(kind: BackupKind, *ages: timedelta) -> list[Backup]:
+    moments = [round((_NOW - age).timestamp() * 1000) for age in ages]
+    return [Backup(Path(f"{kind}-{moment}"), moment, kind, 1) for moment in moments]
+
+
+def kept(backups: list[Backup]) -> list[datetime]:
+    gone = set(outdated(backups))
+    return [datetime.fromtimestamp(each.made_at / 1000, UTC) for each in backups if each not in gone]
+
+
+def test_a_year_of_hourly_backups_leaves_hours_days_and_months() -> None:
+    times = kept(made(BackupKind.AUTOMATIC, *(timedelta(hours=hours) for hours in range(24 * 400))))
+    assert times[:24] == [_NOW - timedelta(hours=hours) for hours in range(24)]
+    days = [time.date() for time in times[24:36]]  # today and yesterday are among the hours
+    assert days == [(_NOW - timedelta(days=days)).date() for days in range(2, 14)]
+    assert [(time.year, time.month) for time in times[36:]] == [
+        *((2026, month) for month in range(10, 0, -1)),
+        (2025, 12),
+    ]
+
+
+def test_thinning_again_and_again_keeps_what_thinning_once_would() -> None:
+    hours = [timedelta(hours=hours) for hours in range(24 * 40, -1, -1)]
+    step: list[Backup] = []
+    for age in hours:
+        step += made(BackupKind.AUTOMATIC, age)
+        gone = set(outdated(step))
+        step = [each for each in step if each not in gone]
+    everything = made(BackupKind.AUTOMATIC, *hours)
+    assert kept(step)[-24:] == kept(everything)[-24:]
+    assert {time.date() for time in kept(step)} >= {time.date() for time in kept(everything)[-24:]}
+    assert len(step) <= 24 + 14 + 12
+
+
+def test_backups_made_by_hand_stay_and_those_before_changes_are_counted() -> None:
+    years = [timedelta(days=400 * number) for number in range(1, 31)]
+    assert len(kept(made(BackupKind.BY_HAND, *years))) == 30
+    assert kept(made(BackupKind.BEFORE_RESTORE, *years)) == [_NOW - age for age in years[:10]]
+
+
+# --- by time -------------------------------------------------------------------------------------
+
+
+def test_an_automatic_backup_is_made_only_when_something_changed(store: Store, path: Path, backups: Backups) -> None:
+    add(store, 1)
+    assert back_up_if_due(path, 0)
+    assert not back_up_if_due(path, 0)
+    add(store, 2)
+    assert not back_up_if_due(path, HOUR)
+    assert back_up_if_due(path, 0)
+    store.tokens.create("greenhouse").result(SECONDS)
+    assert back_up_if_due(path, 0)
+    assert not back_up_if_due(path, 0)
+    assert ids_in(backups.newest_first()[0].path) == [1, 2]
+
+
+def test_a_damaged_backup_does_not_pass_for_the_present_state(store: Store, path: Path, backups: Backups) -> None:
+    add(store, 1)
+    backups.make(BackupKind.AUTOMATIC).path.write_bytes(b"SQLite format 3\0" + b"\x5a" * 8000)
+    assert back_up_if_due(path, 0)
+
+
+def test_a_long_running_program_makes_backups_by_itself(store: Store, path: Path, backups: Backups) -> None:
+    add(store, 1)
+    automatic = AutomaticBackups(path, first=0, every=0.01)
+    try:
+        until(lambda: len(backups.newest_first()) == 1)
+        add(store, 2)
+        until(lambda: ids_in(backups.newest_first()[0].path) == [1, 2])
+    finally:
+        automatic.close()
+    assert len(backups.newest_first()) == 1  # of each hour the newest
+
+
+def until(condition: Callable[[], bool]) -> None:
+    waiting = threading.Event()
+    for _ in range(1000):
+        if condition():
+            return
+        waiting.wait(0.01)
+    pytest.fail("in vain")
+
+
+@pytest.mark.usefixtures("store")
+def test_a_failing_backup_is_logged_and_tried_again(
+    path: Path, backups: Backups, caplog: pytest.LogCaptureFixture
+) -> None:
+    backups.folder.write_text("in the way")
+    automatic = AutomaticBackups(path, first=0, every=0.01)
+    try:
+        until(lambda: "No automatic backup was made" in caplog.text)
+        backups.folder.unlink()
+        until(lambda: len(backups.newest_first()) == 1)
+    finally:
+        automatic.close()
+
+
+# --- before a migration --------------------------------------------------------------------------
+
+
+def make_older(path: Path) -> None:
+    """Make a store as the first version did."""
+    with closing(sqlite3.connect(path)) as database:
+        for statement in MIGRATIONS[0]:
+            database.execute(statement)
+        database.execute("INSERT INTO plant VALUES (7, 'Fern', NULL, 1, 0, 1, NULL)")
+        database.execute("PRAGMA application_id = 0x504C4E54")
+        database.execute("PRAGMA user_version = 1")
+        database.commit()
+
+
+def test_an_older_store_is_backed_up_before_it_is_migrated(path: Path, backups: Backups) -> None:
+    make_older(path)
+    Store(path).close()
+    (backup,) = backups.newest_first()
+    assert backup.kind is BackupKind.BEFORE_UPDATE
+    with closing(sqlite3.connect(backup.path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (1,)
+    assert ids_in(backup.path) == ids_in(path) == [7]
+
+
+def test_without_a_backup_nothing_is_migrated(path: Path, backups: Backups) -> None:
+    make_older(path)
+    backups.folder.write_text("in the way")
+    with pytest.raises(StoreError, match="plants-backups"):
+        Store(path)
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (1,)

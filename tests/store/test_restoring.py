@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import BackupUnusableError, StoreBusyError, StoreError, TokenRefusedError
+from plantdesk.records import COMMAND, FORM, Changes, NewPlant
+from plantdesk.store import Backup, BackupKind, Backups, Store, look_at, restore
+from plantdesk.store.engine import connect
+from plantdesk.store.migrations import SCHEMA_VERSION
+from tests.store.test_backups import damage, ids_in, make_older
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.records import Source
+
+SECONDS = 10
+
+
+def add(store: Store, plant_id: int, name: str = "Fern", source: Source = COMMAND) -> None:
+    store.add(NewPlant(id=plant_id, name=name), source).result(SECONDS)
+
+
+def change(path: Path, *statements: str) -> None:
+    """Change plants as a later PlantDesk, or a person with the sqlite3 program, may."""
+    with closing(sqlite3.connect(path)) as database:
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+
+
+def rows(path: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        sql = """SELECT plant.id, name, tag, seq, added_at, kind, label
+                 FROM plant JOIN source ON source.id = source_id ORDER BY seq"""
+        return database.execute(sql).fetchall()
+
+
+@pytest.fixture
+def backup(store: Store, path: Path) -> Backup:
+    """Of a store with plants 1, 2, 3, of which since then 1 is gone, 2 has another name, and 4 has come."""
+    add(store, 1, "Aloe")
+    add(store, 2, "Basil", FORM)
+    add(store, 3, "Cactus", store.tokens.create("greenhouse").result(SECONDS).row.source)
+    made = Backups(path).make(BackupKind.BY_HAND)
+    change(path, "DELETE FROM plant WHERE id = 1", "UPDATE plant SET name = 'Mint' WHERE id = 2")
+    add(store, 4, "Daisy")
+    return made
+
+
+def test_a_look_tells_what_would_come_back_go_and_change(path: Path, backup: Backup) -> None:
+    before = rows(path)
+    look = look_at(path, backup.path)
+    assert look.plants == 3
+    assert look.difference is not None
+    assert [(group.size, group.newest) for group in look.difference] == [
+        (1, ((1, "Aloe"),)),
+        (1, ((4, "Daisy"),)),
+        (1, ((2, "Basil"),)),
+    ]
+    assert rows(path) == before
+
+
+def test_restoring_makes_the_plants_those_of_the_backup(store: Store, path: Path, backup: Backup) -> None:
+    before = rows(path)
+    restored = restore(path, backup.path)
+    assert rows(path) == rows(backup.path)
+    assert restored.saved is not None
+    assert rows(restored.saved) == before
+    assert restored.tokens_kept
+    assert not look_at(path, backup.path).difference
+    add(store, 4, "Daisy again")  # the store goes on
+
+
+def test_restoring_can_be_taken_back_by_restoring(path: Path, backup: Backup) -> None:
+    before = rows(path)
+    restored = restore(path, backup.path)
+    assert restored.saved is not None
+    restore(path, restored.saved)
+    assert rows(path) == before
+
+
+def test_who_looks_at_the_store_hears_of_it(store: Store, path: Path, backup: Backup) -> None:
+    heard: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(heard.put)
+    restore(path, backup.path)
+    while not (changes := heard.get(timeout=SECONDS)).beyond:
+        pass
+    with closing(store.reader()) as reader:
+        assert reader.count() == 3
+    add(store, 9)
+    while not (changes := heard.get(timeout=SECONDS)).added:
+        pass
+    assert [row.id for row in changes.added] == [9]
+
+
+@pytest.mark.usefixtures("backup")
+def test_plants_that_were_changed_are_heard_of_even_where_newer_ones_come(
+    store: Store, path: Path, tmp_path: Path
+) -> None:
+    other_path = tmp_path / "other.db"
+    other = Store(other_path)
+    for number in range(20):
+        add(other, number)
+    other.close()
+    heard: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(heard.put)
+    restore(path, other_path)
+    assert heard.get(timeout=SECONDS).beyond
+
+
+def test_restoring_neither_brings_tokens_nor_takes_them(store: Store, path: Path, backup: Backup) -> None:
+    later = store.tokens.create("later").result(SECONDS)
+    store.tokens.revoke("greenhouse").result(SECONDS)
+    restore(path, backup.path)
+    assert [row.name for row in store.tokens.list()] == ["later"]
+    with closing(store.tokens.checker()) as checker:
+        assert checker.source(later.token) == later.row.source
+
+
+def test_a_store_of_another_folder_brings_plants_and_their_ways_in(store: Store, path: Path, tmp_path: Path) -> None:
+    add(store, 1, "Aloe", store.tokens.create("mine").result(SECONDS).row.source)
+    other_path = tmp_path / "other.db"
+    other = Store(other_path)
+    for number in range(3):
+        source = other.tokens.create(f"theirs {number}").result(SECONDS).row.source
+        add(other, number, f"Basil {number}", source)
+    restore(path, other_path)  # open, with its log beside it
+    other.close()
+    assert [row[-2:] for row in rows(path)] == [("token", f"theirs {number}") for number in range(3)]
+    assert [row.name for row in store.tokens.list()] == ["mine"]
+
+
+@pytest.mark.usefixtures("store")
+def test_a_backup_of_an_older_plantdesk_is_restored_and_left_as_it_is(path: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older.db"
+    make_older(older)
+    before = older.read_bytes()
+    restore(path, older)
+    assert ids_in(path) == [7]
+    assert older.read_bytes() == before
+
+
+@pytest.mark.parametrize("what", ["missing", "foreign", "damaged", "newer", "folder"])
+@pytest.mark.usefixtures("store")
+def test_what_cannot_be_restored_changes_nothing(path: Path, backup: Backup, what: str) -> None:
+    before = rows(path)
+    file = backup.path
+    if what == "missing":
+        file.unlink()
+    elif what == "foreign":
+        file.write_text("my diary")
+    elif what == "damaged":
+        damage(file)
+    elif what == "newer":
+        change(file, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    else:
+        file = file.parent
+    for refused in (look_at, restore):
+        with pytest.raises(BackupUnusableError):
+            refused(path, file)
+    assert rows(path) == before
+    assert len(Backups(path).newest_first()) <= 1
+
+
+def test_without_a_backup_of_the_present_state_nothing_is_restored(path: Path, backup: Backup) -> None:
+    before = rows(path)
+    aside = backup.path.rename(path.with_name("aside.db"))
+    Backups(path).folder.rmdir()
+    Backups(path).folder.write_text("in the way")
+    with pytest.raises(StoreError, match="plants-backups"):
+        restore(path, aside)
+    assert rows(path) == before
+
+
+def test_a_locked_store_is_told_and_left(path: Path, backup: Backup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plantdesk.store.engine.LOCK_SECONDS", 0.05)
+    before = rows(path)
+    with closing(connect(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusyError):
+            restore(path, backup.path)
+    assert rows(path) == before
+
+
+# --- a damaged store, or none --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["pages", "header", "everything"])
+def test_a_damaged_store_is_set_aside_and_replaced(path: Path, store: Store, backup: Backup, where: str) -> None:
+    store.close()
+    if where == "pages":
+        damage(path)
+    elif where == "header":
+        with path.open("r+b") as file:
+            file.write(b"\x5a" * 100)
+    else:
+        path.write_bytes(b"\x5a" * 20_000)
+    damaged = path.read_bytes()
+    look = look_at(path, backup.path)
+    assert (look.plants, look.difference) == (3, None)
+    restored = restore(path, backup.path)
+    assert restored.saved is not None
+    assert restored.saved.read_bytes() == damaged
+    assert rows(path) == rows(backup.path)
+    Store(path).close()
+
+
+def test_damage_that_only_the_backup_of_the_present_finds(
+    path: Path, store: Store, backup: Backup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.close()
+    with path.open("r+b") as file:  # an index: no question of a look reads it
+        file.seek(-4096, os.SEEK_END)
+        file.write(b"\x5a" * 4096)
+    monkeypatch.setattr("plantdesk.store.opening._CHECKED_SIZE", 0)
+    restored = restore(path, backup.path)
+    assert rows(path) == rows(backup.path)
+    assert restored.saved is not None
+
+
+def test_a_store_that_is_gone_comes_back(path: Path, store: Store, backup: Backup) -> None:
+    store.close()
+    path.unlink()
+    restored = restore(path, backup.path)
+    assert restored.saved is None
+    assert rows(path) == rows(backup.path)
+
+
+@pytest.mark.usefixtures("backup")
+def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, store: Store) -> None:
+    token = store.tokens.create("again").result(SECONDS).token
+    newer = Backups(path).make(BackupKind.BY_HAND)
+    store.tokens.revoke("again").result(SECONDS)
+    store.close()
+    path.write_bytes(b"\x5a" * 20_000)
+    restored = restore(path, newer.path)
+    assert not restored.tokens_kept
+    opened = Store(path)
+    with closing(opened.tokens.checker()) as checker, pytest.raises(TokenRefusedError):
+        checker.source(token)
+    assert opened.tokens.list() == []
+    opened.close()
+
+
+@pytest.mark.usefixtures("backup")
+def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store: Store) -> None:
+    store.tokens.create("later").result(SECONDS)
+    for plant_id in range(10, 400):
+        store.add(NewPlant(id=plant_id, name="x" * 200), COMMAND).result(SECONDS)
+    newer = Backups(path).make(BackupKind.BY_HAND)
+    store.tokens.revoke("later").result(SECONDS)
+    store.close()
+    with path.open("r+b") as file:
+        file.seek(-8 * 4096, os.SEEK_END)
+        file.write(b"\x5a" * 8 * 4096)
+    restored = restore(path, newer.path)
+    assert restored.tokens_kept
+    assert restored.look.difference is None
+    opened = Store(path)
+    assert [row.name for row in opened.tokens.list()] == ["greenhouse"]
+    opened.close()
