@@ -58,8 +58,10 @@ def parser() -> argparse.ArgumentParser:
     top.set_defaults(run=_run_window)
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     _add_add(commands)
+    _add_backup(commands)
     _add_info(commands)
     _add_openapi(commands)
+    _add_restore(commands)
     _add_serve(commands)
     _add_token(commands)
     return top
@@ -79,6 +81,21 @@ def _run_add(options: argparse.Namespace) -> int:
     from plantdesk.commands import add
 
     return add.run(_database(options), options.name, options.id, options.tag)
+
+
+def _add_backup(commands: Commands) -> None:
+    command = _command(commands, "backup", "make a backup of all plants and print where it is", _run_backup)
+    what = command.add_mutually_exclusive_group()
+    what.add_argument(
+        "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: in the folder of backups)"
+    )
+    what.add_argument("--list", action="store_true", help="only show the backups that are there")
+
+
+def _run_backup(options: argparse.Namespace) -> int:
+    from plantdesk.commands import backup
+
+    return backup.show(_database(options)) if options.list else backup.run(_database(options), options.file)
 
 
 def _add_info(commands: Commands) -> None:
@@ -102,6 +119,21 @@ def _run_openapi(_options: argparse.Namespace) -> int:
     from plantdesk.commands import openapi
 
     return openapi.run()
+
+
+def _add_restore(commands: Commands) -> None:
+    command = _command(commands, "restore", "bring back the plants of a backup, with a look first", _run_restore)
+    command.add_argument(
+        "file", metavar="FILE", type=Path, help="a backup: a file, or a name that `backup --list` shows"
+    )
+    command.add_argument("--look", action="store_true", help="only tell what would come back, go and change")
+    command.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _run_restore(options: argparse.Namespace) -> int:
+    from plantdesk.commands import backup
+
+    return backup.bring_back(_database(options), options.file, only_look=options.look, confirmed=options.yes)
 
 
 def _add_serve(commands: Commands) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -274,3 +275,91 @@ def test_without_a_display_the_window_says_what_to_do(monkeypatch: pytest.Monkey
     done = plantdesk(capture_output=True)
     assert done.returncode == 1
     assert re.fullmatch("plantdesk: There is no display .*plantdesk serve.*\n", done.stderr)
+
+
+# --- backup, restore ----------------------------------------------------------------------------
+
+
+def test_a_backup_is_made_shown_and_restored(run: Run) -> None:
+    run("add", "--name", "Fern")
+    made = Path(run("backup").strip())
+    run("add", "--name", "Aloe")
+    assert made.name in run("backup", "--list")
+    assert "Goes: 1 plant (2 “Aloe”)" in run("restore", made.name, "--look")
+    assert len(plants()) == 2
+    told = run("restore", made.name, "--yes")
+    assert plants() == plants(made) == [(1, "Fern", None)]
+    saved = Path(told.splitlines()[-1].removeprefix("The state before is in "))
+    run("restore", str(saved), "--yes")
+    assert len(plants()) == 2
+
+
+def test_a_backup_goes_to_any_new_file_and_over_none(run: Run, refused: Run, tmp_path: Path) -> None:
+    run("add", "--name", "Fern")
+    file = tmp_path / "a copy.db"
+    assert run("backup", str(file)) == f"{file}\n"
+    assert plants(file) == plants()
+    before = file.read_bytes()
+    assert "there already" in refused("backup", str(file))
+    assert "No such file" in refused("backup", str(tmp_path / "missing" / "copy.db"))
+    assert file.read_bytes() == before
+
+
+def test_without_a_store_there_is_nothing_to_back_up(refused: Run) -> None:
+    assert "no plant store" in refused("backup")
+    assert not paths.database_file().exists()
+
+
+@pytest.mark.parametrize(("typed", "restored"), [("y\n", True), ("n\n", False), ("\n", False), ("", False)])
+def test_restoring_asks_first(typed: str, *, restored: bool, run: Run) -> None:
+    run("add", "--name", "Fern")
+    made = run("backup").strip()
+    run("add", "--name", "Aloe")
+    asked = on_a_terminal("restore", made, typed=typed or "\x04")  # Ctrl+D
+    assert "Goes: 1 plant" in asked
+    assert ("Nothing was restored." in asked) is not restored
+    assert len(plants()) == (1 if restored else 2)
+
+
+def on_a_terminal(*arguments: str, typed: str) -> str:
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    with os.fdopen(leader, "wb", buffering=0) as terminal:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "plantdesk", *arguments],
+            stdin=follower,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        os.close(follower)
+        terminal.write(typed.encode())
+        printed, _ = process.communicate(timeout=30)
+    return printed
+
+
+def test_without_a_terminal_nothing_is_restored_unasked(run: Run) -> None:
+    run("add", "--name", "Fern")
+    made = run("backup").strip()
+    run("add", "--name", "Aloe")
+    done = plantdesk("restore", made, stdin=subprocess.DEVNULL, capture_output=True)
+    assert (done.returncode, len(plants())) == (1, 2)
+    assert "--yes" in done.stderr
+
+
+def test_what_is_no_backup_is_refused(run: Run, refused: Run, tmp_path: Path) -> None:
+    run("add", "--name", "Fern")
+    (tmp_path / "diary.txt").write_text("today")
+    assert "not a PlantDesk store" in refused("restore", str(tmp_path / "diary.txt"), "--yes")
+    assert "no file" in refused("restore", "never-made.db", "--yes")
+    assert len(plants()) == 1
+
+
+def test_a_damaged_store_is_replaced_and_kept(run: Run, refused: Run) -> None:
+    run("add", "--name", "Fern")
+    made = run("backup").strip()
+    paths.database_file().write_bytes(b"\x5a" * 9000)
+    assert "plantdesk restore" in refused("add", "--name", "Aloe")
+    told = run("restore", made, "--yes")
+    assert plants() == [(1, "Fern", None)]
+    assert Path(re.findall("The state before is in (.+)", told)[0]).read_bytes() == b"\x5a" * 9000

@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from plantdesk.commands.table import moment, print_table
 from plantdesk.store import Store
 
 if TYPE_CHECKING:
@@ -36,10 +37,7 @@ def show(database: Path) -> int:
     if not rows:
         print("There are no tokens. Make one with: plantdesk token create NAME", file=sys.stderr)
         return 0
-    table = [_HEADER, *(_cells(row) for row in rows)]
-    widths = [max(len(line[column]) for line in table) for column in range(len(_HEADER))]
-    for line in table:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    print_table(_HEADER, [_cells(row) for row in rows])
     return 0
 
 
@@ -52,18 +50,12 @@ def revoke(database: Path, name: str) -> int:
 
 def _cells(row: TokenRow) -> tuple[str, ...]:
     now = _milliseconds(datetime.now(UTC))
-    expires = _moment(row.expires_at) or "never"
+    expires = "never" if row.expires_at is None else moment(row.expires_at)
     if row.expired(now):
         expires += " (over)"
-    return (row.name, _moment(row.created_at), _moment(row.last_used_at) or "never", str(row.plants_added), expires)
+    last_used = "never" if row.last_used_at is None else moment(row.last_used_at)
+    return (row.name, moment(row.created_at), last_used, str(row.plants_added), expires)
 
 
-def _moment(milliseconds: int | None) -> str:
-    """Return a local time to the minute."""
-    if milliseconds is None:
-        return ""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
-
-
-def _milliseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 1000)
+def _milliseconds(when: datetime) -> int:
+    return int(when.timestamp() * 1000)

@@ -6,8 +6,8 @@ Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, li
 from __future__ import annotations
 
 from plantdesk.store.automatic import AutomaticBackups
-from plantdesk.store.backups import Backup, BackupKind, Backups
-from plantdesk.store.comparing import Difference
+from plantdesk.store.backups import Backup, BackupKind, Backups, copy_store
+from plantdesk.store.comparing import Difference, Group
 from plantdesk.store.queries import Order, Reader, View
 from plantdesk.store.restoring import Look, Restored, look_at, restore
 from plantdesk.store.store import Store
@@ -19,6 +19,7 @@ __all__ = [
     "BackupKind",
     "Backups",
     "Difference",
+    "Group",
     "Look",
     "NewToken",
     "Order",
@@ -28,6 +29,7 @@ __all__ = [
     "TokenChecker",
     "Tokens",
     "View",
+    "copy_store",
     "look_at",
     "restore",
 ]

@@ -70,7 +70,7 @@ class Backups:
 
     def make(self, kind: BackupKind) -> Backup:
         """Make a backup of what is committed now, durable when this returns. Raises StoreError; then there is none."""
-        with told_plainly(), contextlib.closing(connect(self._path)) as connection:
+        with _opened(self._path) as connection:
             return self.make_from(connection, kind)
 
     def make_from(self, connection: sqlite3.Connection, kind: BackupKind) -> Backup:
@@ -123,6 +123,17 @@ class Backups:
         return Backup(file, made_at, BackupKind(match[3]), size)
 
 
+def copy_store(path: Path, target: Path) -> None:
+    """Copy the store at `path` to the new file `target`. Raises StoreError; then there is no copy."""
+    if target.exists():
+        raise StoreUnreachableError(f"The file “{target.name}” is there already. Name a new one.")
+    try:
+        with _opened(path) as connection:
+            copy_database(connection, target)
+    except OSError as error:
+        raise _unusable(target, error) from error
+
+
 def copy_database(source: sqlite3.Connection, target: Path) -> None:
     """Copy what `source` sees to `target`, checked and durable, as one file that needs no log beside it.
 
@@ -138,6 +149,14 @@ def copy_database(source: sqlite3.Connection, target: Path) -> None:
             (verdict,) = copy.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise StoreDamagedError
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    if not path.exists():
+        raise StoreUnreachableError(f"There is no plant store “{path.name}” to back up.")
+    with told_plainly(), contextlib.closing(connect(path)) as connection:
+        yield connection
 
 
 @contextlib.contextmanager
@@ -174,6 +193,6 @@ def _age(backup: Backup) -> tuple[int, str]:
     return backup.made_at, backup.path.name
 
 
-def _unusable(folder: Path, error: OSError) -> StoreUnreachableError:
+def _unusable(place: Path, error: OSError) -> StoreUnreachableError:
     reason = error.strerror or type(error).__name__
-    return StoreUnreachableError(f"The folder “{folder.name}” of the backups cannot be used: {reason}.")
+    return StoreUnreachableError(f"No backup can be kept at “{place.name}”: {reason}.")

@@ -15,7 +15,7 @@ import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy import create_engine, event
+from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
@@ -77,15 +77,12 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def make_engine(path: Path, *, writing: bool = False) -> Engine:
-    """Return an engine for writing, whose transactions begin with the write lock, or for reading.
+def make_engine(path: Path) -> Engine:
+    """Return an engine without transactions of its own: each statement sees what is committed at its start.
 
-    When reading, each statement sees what is committed at its start: there are no transactions that could grow old.
+    Who writes holds a `transaction` on the driver's connection.
     """
-    engine = create_engine("sqlite://", creator=lambda: connect(path), poolclass=NullPool)
-    if writing:
-        event.listen(engine, "begin", _take_write_lock)
-    return engine
+    return create_engine("sqlite://", creator=lambda: connect(path), poolclass=NullPool)
 
 
 def driver_connection(connection: Connection) -> sqlite3.Connection:
@@ -93,10 +90,6 @@ def driver_connection(connection: Connection) -> sqlite3.Connection:
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)  # noqa: S101  what `connect` made
     return raw
-
-
-def _take_write_lock(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ stays as cheap as it is.
 from __future__ import annotations
 
 from array import array
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from sqlmodel import col, select
 
 from plantdesk.store.engine import driver_connection, make_engine, told_plainly
 from plantdesk.store.folding import SEPARATOR, fold
+from plantdesk.store.place import Place
 from plantdesk.store.rows import chunks, next_free_id, rows_by_id
 from plantdesk.store.tables import PlantTable, SourceTable
 
@@ -57,14 +59,14 @@ class Reader:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         with told_plainly():
-            self._connection = make_engine(path).connect()
-            self._raw = driver_connection(self._connection)
+            self._open()
 
     def ids(self, view: View) -> Iterator[array[int]]:
         """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
         statement = select(PlantTable.id).where(*_conditions(view.text)).order_by(*_ordering(view))
-        with told_plainly(), self._connection.execute(statement) as result:
+        with self._asking(), self._connection.execute(statement) as result:
             size = _FIRST_CHUNK
             while rows := result.cursor.fetchmany(size):
                 yield array("q", [plant_id for (plant_id,) in rows])
@@ -73,7 +75,7 @@ class Reader:
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
         """Return those of `ids` that a view holds."""
         found: set[int] = set()
-        with told_plainly():
+        with self._asking():
             for chunk in chunks(ids):
                 statement = select(PlantTable.id).where(col(PlantTable.id).in_(chunk), *_conditions(view.text))
                 found.update(self._connection.scalars(statement))
@@ -81,7 +83,7 @@ class Reader:
 
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
         """Return the plants of `ids` by id; those that are gone are left out."""
-        with told_plainly():
+        with self._asking():
             return rows_by_id(self._raw, ids)
 
     def plant(self, plant_id: int) -> PlantRow | None:
@@ -90,18 +92,18 @@ class Reader:
 
     def count(self) -> int:
         """Return the number of plants in the store."""
-        with told_plainly():
+        with self._asking():
             return self._connection.execute(select(func.count()).select_from(PlantTable)).scalar_one()
 
     def next_free_id(self) -> int:
         """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
-        with told_plainly():
+        with self._asking():
             return next_free_id(self._raw)
 
     def tags(self) -> list[str]:
         """Return the tags that plants have, sorted without regard to case and accents."""
         statement = select(PlantTable.tag).where(col(PlantTable.tag).is_not(None)).distinct()
-        with told_plainly():
+        with self._asking():
             return sorted((str(tag) for tag in self._connection.scalars(statement)), key=lambda tag: (fold(tag), tag))
 
     def interrupt(self) -> None:
@@ -111,6 +113,21 @@ class Reader:
     def close(self) -> None:
         """Close the connection. May be called again."""
         self._connection.close()
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Ask the file that stands under the name now, which another may have taken since the last question."""
+        with told_plainly():
+            if self._place.is_left:
+                self._connection.close()
+                self._open()
+            yield
+
+    def _open(self) -> None:
+        self._connection = make_engine(self._path).connect()
+        self._raw = driver_connection(self._connection)
+        self._raw.execute("SELECT 1 FROM plant LIMIT 1").fetchone()
+        self._place = Place(self._path)
 
 
 def _conditions(text: str) -> list[ColumnElement[bool]]:

@@ -52,6 +52,11 @@ class Look(NamedTuple):
     plants: int
     difference: Difference | None
 
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether the plants of the backup are those of the store."""
+        return self.difference is not None and not self.difference
+
 
 class Restored(NamedTuple):
     """What was done: `saved` is where the state before is kept, None when there was none."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError
 from plantdesk.records import Changes
 from plantdesk.store.engine import driver_connection
+from plantdesk.store.listeners import Listeners
 from plantdesk.store.opening import prepare
 from plantdesk.store.queries import Reader
 from plantdesk.store.tokens import Tokens
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
+    from plantdesk.errors import StoreError
     from plantdesk.records import NewPlant, PlantFields, PlantRow, Source
 
 
@@ -35,9 +36,9 @@ class Store:
         """
         self.path = path.absolute()
         prepare(self.path)
-        self._listeners: tuple[Callable[[Changes], None], ...] = ()
-        self._lock = threading.Lock()
-        self._writer = Writer(self.path, self._publish)
+        self._listeners: Listeners[Changes] = Listeners()
+        self._health_listeners: Listeners[StoreError | None] = Listeners()
+        self._writer = Writer(self.path, self._listeners.tell, self._health_listeners.tell)
         self.tokens = Tokens(self.path, self._writer)
 
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
@@ -83,15 +84,17 @@ class Store:
 
         Returns the function that ends the subscription. A listener must be quick and must not raise.
         """
-        with self._lock:
-            self._listeners = (*self._listeners, listener)
+        unsubscribe = self._listeners.add(listener)
         self._writer.watch()
-
-        def unsubscribe() -> None:
-            with self._lock:
-                self._listeners = tuple(each for each in self._listeners if each is not listener)
-
         return unsubscribe
+
+    def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
+        """Call `listener` on the writer thread with what keeps the store from taking plants, then None when it does.
+
+        As long as anyone is subscribed to changes, a store in trouble is tried again every two seconds. Returns the
+        function that ends the subscription. A listener must be quick and must not raise.
+        """
+        return self._health_listeners.add(listener)
 
     def reader(self) -> Reader:
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
@@ -100,7 +103,3 @@ class Store:
     def close(self) -> None:
         """Write what is queued, end the writer thread and close the file. May be called again."""
         self._writer.close()
-
-    def _publish(self, changes: Changes) -> None:
-        for listener in self._listeners:
-            listener(changes)

@@ -13,6 +13,7 @@ from sqlmodel import Session, col, select
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.records import Changes, Source, SourceKind, TokenRow
 from plantdesk.store.engine import connect, make_engine, told_plainly
+from plantdesk.store.place import Place
 from plantdesk.store.tables import SourceTable, TokenTable
 from plantdesk.store.writes import now_ms
 
@@ -120,9 +121,9 @@ class TokenChecker:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         with told_plainly():
-            self._connection = connect(path)
-        self._version = -1
+            self._open()
         self._looked_at = float("-inf")
         self._sources: dict[bytes, tuple[Source, int | None]] = {}
 
@@ -144,10 +145,19 @@ class TokenChecker:
         """Close the connection."""
         self._connection.close()
 
+    def _open(self) -> None:
+        self._connection = connect(self._path)
+        self._version = -1
+        self._read()  # makes the log be there, for the place
+        self._place = Place(self._path)
+
     def _looked(self) -> dict[bytes, tuple[Source, int | None]]:
         """Return the valid tokens of now."""
         now = time.monotonic()
         with told_plainly():
+            if self._place.is_left:
+                self._connection.close()
+                self._open()
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
             if version != self._version:
                 self._sources = self._read()

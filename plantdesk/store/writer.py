@@ -1,13 +1,13 @@
 """The one writer thread: all that waits is written in one transaction, made durable, and only then answered.
 
 Order for each group: commit, resolve the Futures, tell the listeners. The thread ends only by `close`; whatever a job
-raises is its Future's and never the thread's.
+raises is its Future's and never the thread's. A store in trouble is tried again and again until it is well.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
-import sqlite3
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlmodel import Session
 
-from plantdesk.errors import PlantDeskError, StoreClosedError
+from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError
 from plantdesk.records import Changes
-from plantdesk.store.checkpoint import Checkpointer
-from plantdesk.store.engine import driver_connection, make_engine, told_plainly, transaction
-from plantdesk.store.place import Place
-from plantdesk.store.watch import Watch
+from plantdesk.store.engine import told_plainly, transaction
+from plantdesk.store.health import Health
+from plantdesk.store.open_file import OpenFile
 from plantdesk.store.writes import Outcome, add_group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from plantdesk.records import NewPlant, PlantRow, Source
+    from plantdesk.store.health import Tell
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +40,8 @@ Outcomes = list["PlantRow | PlantDeskError"]
 _LOOK_SECONDS = 0.05
 #: Looks without any work after which the log is moved into the database file: about a second.
 _QUIET_LOOKS = 20
+#: Looks after which a store in trouble is tried again: about two seconds.
+_TRIAL_LOOKS = 40
 #: The most entries in one transaction, so that none waits long for those behind it.
 _GROUP_LIMIT = 2000
 
@@ -63,19 +65,16 @@ class _Doing(Generic[_Result]):
 class Writer:
     """Owns the only connection that writes, and the thread that uses it."""
 
-    def __init__(self, path: Path, publish: Callable[[Changes], None]) -> None:
-        """Open the file and start the thread; `publish` is called on it. Raises StoreError."""
+    def __init__(self, path: Path, publish: Callable[[Changes], None], tell_health: Tell) -> None:
+        """Open the file and start the thread; `publish` and `tell_health` are called on it. Raises StoreError."""
         self._publish = publish
+        self._health = Health(tell_health)
         self._queue: SimpleQueue[_Adding | _Doing[Any] | None] = SimpleQueue()
         self._closing = False
         self._watched = False
         self._lock = threading.Lock()
         with told_plainly():
-            self._connection = make_engine(path, writing=True).connect()
-            self._raw = driver_connection(self._connection)
-            self._checkpointer = Checkpointer(path, self._raw)
-            self._watch = Watch(self._raw)
-            self._place = Place(path)
+            self._file = OpenFile(path)
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -120,26 +119,34 @@ class Writer:
                 self._do(job)
             else:
                 self._add_with_all_waiting(job)
-        self._checkpointer.close()
-        self._connection.close()
+        self._file.close()
 
     def _next_job(self) -> _Adding | _Doing[Any] | None:
         looks = 0
-        while self._watched or self._checkpointer.pending:
+        while self._watched or self._file.checkpointer.pending:
             try:
                 return self._queue.get(timeout=_LOOK_SECONDS)
             except Empty:
                 looks += 1
                 self._look_elsewhere()
-                if looks == _QUIET_LOOKS and self._checkpointer.pending:
-                    self._checkpointer.run()
+                if looks == _QUIET_LOOKS and self._file.checkpointer.pending:
+                    self._file.checkpointer.run()
+                if looks % _TRIAL_LOOKS == 0 and not self._health.is_well:
+                    self._try_again()
         return self._queue.get()
 
     def _look_elsewhere(self) -> None:
         try:
-            self._tell(self._watch.look())
-        except sqlite3.Error:  # the disk may fail here as anywhere; the next write will tell a person
-            _log.debug("looking for changes of other programs failed", exc_info=True)
+            with told_plainly():
+                self._follow_file()
+                self._tell(self._file.watch.look())
+        except StoreError as error:
+            self._health.failed(error)
+
+    def _try_again(self) -> None:
+        """Write something that changes nothing, to see whether the store is well again."""
+        with contextlib.suppress(StoreError), self._durably():
+            self._file.raw.execute("UPDATE revision SET rewritten = rewritten")
 
     def _add_with_all_waiting(self, first: _Adding) -> None:
         """Write `first` and all plants queued behind it together; another kind of job behind them comes next."""
@@ -181,13 +188,10 @@ class Writer:
         self._tell(Changes(tuple(added)))
 
     def _add_durably(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
-        with told_plainly():
-            with transaction(self._raw):
-                self._tell(self._watch.look())  # of others, and durable already; ours come after it
-                outcome = add_group(self._raw, entries)
-            self._watch.passed(len(outcome.added))
-            self._checkpointer.committed(1 + len(outcome.added) // 20)
-        self._place.check()
+        with self._durably():
+            outcome = add_group(self._file.raw, entries)
+        self._file.watch.passed(len(outcome.added))
+        self._file.checkpointer.committed(1 + len(outcome.added) // 20)
         return outcome
 
     def _resolve(self, group: Sequence[_Adding], outcomes: Outcomes) -> None:
@@ -199,27 +203,44 @@ class Writer:
 
     def _do(self, job: _Doing[Any]) -> None:
         try:
-            with told_plainly(), Session(self._connection, expire_on_commit=False) as session:
-                session.connection()  # begins, so that nobody else writes between the look and the action
-                self._tell(self._watch.look())
+            with self._durably():
+                session = Session(self._file.connection, expire_on_commit=False)
                 result, changes = job.action(session)
-                session.commit()
-                self._watch.passed(len(changes.added))
-            self._place.check()
+                session.flush()
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.future.set_exception(error)
             return
-        self._checkpointer.committed()
+        finally:
+            self._file.connection.rollback()  # of SQLAlchemy's own idea of a transaction; SQLite's has ended
+        self._file.watch.passed(len(changes.added))
+        self._file.checkpointer.committed()
         job.future.set_result(result)
         self._tell(changes)
 
-    def _tell(self, changes: Changes) -> None:
-        if changes == Changes():
-            return
+    @contextlib.contextmanager
+    def _durably(self) -> Iterator[None]:
+        """Make what a block writes durable, in the file that stands under the name. Raises StoreError."""
         try:
+            with told_plainly():
+                self._follow_file()
+                with transaction(self._file.raw):
+                    self._tell(self._file.watch.look())  # of others, and durable already; ours come after it
+                    yield
+            self._file.place.check()
+        except StoreError as error:
+            self._health.failed(error)
+            raise
+        self._health.succeeded()
+
+    def _tell(self, changes: Changes) -> None:
+        if changes != Changes():
             self._publish(changes)
-        except Exception:  # noqa: BLE001  a listener's defect must not stop the writer
-            _log.exception("a listener failed")
+
+    def _follow_file(self) -> None:
+        file = self._file.followed()
+        if file is not self._file:
+            self._file = file
+            self._tell(Changes(beyond=True, tokens=True))
 
 
 def _nothing(_session: Session) -> tuple[None, Changes]:

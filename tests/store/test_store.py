@@ -15,6 +15,7 @@ from plantdesk.errors import (
     IdTakenError,
     StoreBusyError,
     StoreClosedError,
+    StoreError,
     StoreFullError,
     StoreMovedError,
     TokenRefusedError,
@@ -30,7 +31,7 @@ from plantdesk.records import (
     new_plant,
     plant_fields,
 )
-from plantdesk.store import Store, engine
+from plantdesk.store import BackupKind, Backups, Store, View, engine, writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -200,8 +201,8 @@ def test_a_lock_of_another_program_is_waited_for_and_then_told(path: Path, monke
 
 def test_a_full_disk_is_told_and_nothing_is_half_written(store: Store, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
-    pages = store._writer._raw.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
-    store._writer._raw.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
+    pages = store._writer._file.raw.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
+    store._writer._file.raw.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
     with pytest.raises(StoreFullError):
         store.add(plant(2, "x" * 100_000), FORM).result(SECONDS)
     assert len(stored(path)) == 1
@@ -223,12 +224,108 @@ def test_nothing_is_acknowledged_into_a_file_that_is_gone(store: Store, path: Pa
     assert [row[0] for row in stored(path)] == [1, 2, 3]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
-def test_nothing_is_acknowledged_beside_a_file_that_took_the_place(store: Store, path: Path, tmp_path: Path) -> None:
-    Store(tmp_path / "other.db").close()
-    (tmp_path / "other.db").replace(path)
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
+
+
+@posix
+def test_a_file_that_took_the_place_is_gone_on_with(store: Store, path: Path, tmp_path: Path) -> None:
+    store.add(plant(1), COMMAND).result(SECONDS)
+    with closing(store.reader()) as reader, closing(store.tokens.checker()) as checker:
+        token = store.tokens.create("old").result(SECONDS).token
+        other = Store(tmp_path / "other.db")
+        other.add(plant(5), COMMAND).result(SECONDS)
+        known = other.tokens.create("new").result(SECONDS).token
+        other.close()
+        (tmp_path / "other.db").replace(path)
+        assert reader.count() == 1  # the old file, while its log lies beside the new one
+        store.add(plant(2), COMMAND).result(SECONDS)
+        assert [row[0] for row in stored(path)] == [5, 2]
+        assert [plant_id for chunk in reader.ids(View()) for plant_id in chunk] == [2, 5]
+        assert checker.source(known)
+        with pytest.raises(TokenRefusedError):
+            checker.source(token)
+    store.close()
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    (kept,) = Backups(path).newest_first()
+    assert kept.kind is BackupKind.REPLACED
+    assert [row[0] for row in stored(kept.path)] == [1]
+
+
+@posix
+def test_a_foreign_file_that_took_the_place_is_refused_and_left(store: Store, path: Path, tmp_path: Path) -> None:
+    store.add(plant(1), COMMAND).result(SECONDS)
+    original = path.rename(tmp_path / "aside.db")
+    path.write_bytes(b"my diary" * 1000)
+    with pytest.raises(StoreError):
+        store.add(plant(2), COMMAND).result(SECONDS)
+    assert path.read_bytes() == b"my diary" * 1000
+    (kept,) = Backups(path).newest_first()
+    assert [row[0] for row in stored(kept.path)] == [1]
+    kept.path.replace(path)
+    store.add(plant(2), COMMAND).result(SECONDS)
+    assert [row[0] for row in stored(path)] == [1, 2]
+    assert original.exists()
+
+
+@posix
+def test_nothing_is_acknowledged_into_a_log_that_was_deleted(store: Store, path: Path) -> None:
+    store.add(plant(1), COMMAND).result(SECONDS)
+    path.with_name(f"{path.name}-wal").unlink()
     with pytest.raises(StoreMovedError):
         store.add(plant(2), COMMAND).result(SECONDS)
+    store.close()
+    assert [row[0] for row in stored(path)] == [1]
+
+
+# --- trouble, and its end ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def health(store: Store, monkeypatch: pytest.MonkeyPatch) -> SimpleQueue[StoreError | None]:
+    """What the store tells of its health, tried again after every look."""
+    monkeypatch.setattr(writer, "_TRIAL_LOOKS", 1)
+    told: SimpleQueue[StoreError | None] = SimpleQueue()
+    store.subscribe_health(told.put)
+    store.subscribe(lambda _changes: None)
+    return told
+
+
+@posix
+def test_a_missing_file_is_told_without_a_write_and_so_is_its_return(
+    path: Path, health: SimpleQueue[StoreError | None]
+) -> None:
+    path.rename(path.with_name("elsewhere.db"))
+    assert isinstance(health.get(timeout=SECONDS), StoreMovedError)
+    path.with_name("elsewhere.db").rename(path)
+    assert health.get(timeout=SECONDS) is None
+    assert health.empty()
+
+
+def test_a_lock_of_another_program_is_told_until_it_is_gone(
+    store: Store, path: Path, health: SimpleQueue[StoreError | None]
+) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+    store._writer._file.raw.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusyError):
+            store.add(plant(2), FORM).result(SECONDS)
+        assert isinstance(health.get(timeout=SECONDS), StoreBusyError)
+        other.execute("ROLLBACK")
+    assert health.get(timeout=SECONDS) is None
+    assert store.add(plant(2), FORM).result(SECONDS).id == 2
+    assert health.empty()
+
+
+def test_what_one_plant_is_refused_for_is_no_trouble(store: Store, health: SimpleQueue[StoreError | None]) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+    with pytest.raises(IdTakenError):
+        store.add(plant(1), FORM).result(SECONDS)
+    store.close()
+    with pytest.raises(StoreClosedError):
+        store.add(plant(2), FORM).result(SECONDS)
+    assert health.empty()
 
 
 def test_closing_writes_what_waits_and_refuses_what_comes_after(path: Path) -> None:

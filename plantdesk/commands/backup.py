@@ -1,0 +1,110 @@
+"""`plantdesk backup` and `plantdesk restore`: a copy of all plants, and the way back to one."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING
+
+from plantdesk.commands.table import moment, print_table
+from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.store import BackupKind, Backups, copy_store, look_at, restore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.store import Difference, Group, Look, Restored
+
+_KIB = 1024
+
+
+class NotConfirmedError(PlantDeskError):
+    """Nobody said yes."""
+
+
+def run(database: Path, file: Path | None) -> int:
+    """Back up to `file`, or into the folder of backups, and print where. Raises StoreError."""
+    if file is None:
+        print(Backups(database).make(BackupKind.BY_HAND).path)
+    else:
+        copy_store(database, file)
+        print(file)
+    return 0
+
+
+def show(database: Path) -> int:
+    """Print a table of the backups, newest first. Raises StoreError."""
+    backups = Backups(database)
+    found = backups.newest_first()
+    if not found:
+        print("There are no backups yet. Make one with: plantdesk backup", file=sys.stderr)
+        return 0
+    rows = [(moment(each.made_at), each.kind, _size(each.size), each.path.name) for each in found]
+    print_table(("MADE", "WHY", "SIZE", "FILE"), rows)
+    print(f"\nThey are in {backups.folder}")
+    return 0
+
+
+def bring_back(database: Path, file: Path, *, only_look: bool, confirmed: bool) -> int:
+    """Tell what restoring `file` does, ask, and do it. Raises BackupUnusableError, StoreError, NotConfirmedError."""
+    file = _found(database, file)
+    look = look_at(database, file)
+    print(_told(look, file))
+    if only_look or look.changes_nothing:
+        return 0
+    if not confirmed:
+        _ask()
+    print(_done(restore(database, file)))
+    return 0
+
+
+def _found(database: Path, file: Path) -> Path:
+    """Take a bare name as `plantdesk backup --list` prints it."""
+    known = Backups(database).folder / file
+    return known if not file.exists() and known.exists() else file
+
+
+def _ask() -> None:
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise NotConfirmedError("Nothing was restored: there is nobody to ask. Add --yes to restore without asking.")
+    answer = ""
+    with contextlib.suppress(EOFError):
+        answer = input("Restore? The present state is backed up first. [y/N] ")
+    if answer.strip().lower() not in {"y", "yes"}:
+        raise NotConfirmedError("Nothing was restored.")
+
+
+def _told(look: Look, file: Path) -> str:
+    head = f"“{file.name}” holds {_plants(look.plants)}."
+    if look.difference is None:
+        return f"{head}\nThe present file is missing or damaged: all of them come back, and a damaged file is kept."
+    if look.changes_nothing:
+        return f"{head}\nThey are the plants that are here now: nothing would change."
+    return "\n".join([head, *_lines(look.difference)])
+
+
+def _lines(difference: Difference) -> list[str]:
+    parts = (("Comes back", difference.returning), ("Goes", difference.leaving), ("Changes back", difference.changing))
+    return [f"{what}: {_plants(group.size)}{_names(group)}" for what, group in parts if group.size]
+
+
+def _names(group: Group) -> str:
+    named = ", ".join(f"{plant_id} “{shortened(name, 30)}”" for plant_id, name in group.newest)
+    return f" ({named}{', …' if group.size > len(group.newest) else ''})"
+
+
+def _done(restored: Restored) -> str:
+    lines = [f"Restored {_plants(restored.look.plants)}."]
+    if restored.saved is not None:
+        lines.append(f"The state before is in {restored.saved}")
+    if not restored.tokens_kept:
+        lines.append("No token is valid any more: make new ones with: plantdesk token create NAME")
+    return "\n".join(lines)
+
+
+def _plants(count: int) -> str:
+    return "1 plant" if count == 1 else f"{count:,} plants"
+
+
+def _size(size: int) -> str:
+    return f"{-(-size // _KIB):,} KiB"
