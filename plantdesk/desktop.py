@@ -131,7 +131,9 @@ class Desktop(QObject):
         self.window_shown.emit()
         _speak_a_language()
         if self._window is not None:
-            filled = workspace.Workspace(self._theme, self._bridge, self._preferences, self, self._window)
+            filled = workspace.Workspace(
+                self._theme, self._bridge, self._preferences, self, self._database, self._window
+            )
             filled.file_chosen.connect(self._on_file_chosen)
             filled.try_again_wanted.connect(self._open_store)
             self._workspace = filled
@@ -159,7 +161,9 @@ class Desktop(QObject):
 
     def _on_opened(self, store: Store) -> None:
         self._store = store
+        self._unsubscribe.append(store.subscribe_health(self._bridge.tell_health))
         self._unsubscribe.append(store.subscribe(self._bridge.tell_changes))
+        self._unsubscribe.append(self._begin_backups(store.path))
         if self._workspace is not None:
             self._workspace.set_store(store, named=store.path != paths.database_file())
         self._bridge.follow(self._bridge.run(self._made_server), self._on_server_made)
@@ -169,7 +173,13 @@ class Desktop(QObject):
         if not isinstance(error, PlantDeskError):
             raise error
         if self._workspace is not None:
-            self._workspace.show_no_store(str(error))
+            self._workspace.show_no_store(self._database, error)
+
+    def _begin_backups(self, path: Path) -> Callable[[], None]:
+        """Back up by time from now on; returns the function that ends it."""
+        from plantdesk.store import AutomaticBackups
+
+        return AutomaticBackups(path).close
 
     def _made_server(self) -> Server:
         from plantdesk.api.server import Server

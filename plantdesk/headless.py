@@ -12,7 +12,7 @@ from plantdesk import logs, paths
 from plantdesk.api import runtime_file
 from plantdesk.api.server import Server
 from plantdesk.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
-from plantdesk.store import Store
+from plantdesk.store import AutomaticBackups, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,7 @@ def serve(database: Path, port: int) -> None:
         _end_signals() as end,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(Store(database)) as store,
+        contextlib.closing(AutomaticBackups(store.path)),
         _running(Server(store, runtime_file=paths.runtime_file()), port) as url,
     ):
         print(f"PlantDesk is listening on {url}", flush=True)

@@ -51,8 +51,13 @@ class Desk:
         self.workspace = desktop.workspace
         self.form = self.window.findChildren(PlantForm)[0]
         self.id, self.name, self.tag = self.form.findChildren(QLineEdit)
-        self.bar = self.window.findChildren(InfoBar)[0]
         self.status = self.window.findChildren(StatusLine)[0]
+
+    @property
+    def bar(self) -> InfoBar:
+        """The one that is shown, if there is one."""
+        bars = self.window.findChildren(InfoBar)
+        return next((bar for bar in bars if not bar.isHidden()), bars[0])
 
     @property
     def table(self) -> PlantTable:
@@ -64,6 +69,9 @@ class Desk:
         state = self.desktop.state
         assert isinstance(state, On)
         return state
+
+    def until_bar(self, *, shown: bool) -> None:
+        self.qtbot.waitUntil(lambda: self.bar.isVisible() is shown, timeout=PATIENCE)
 
     def names(self) -> list[str]:
         model = self.table.model()
@@ -153,7 +161,7 @@ def test_a_taken_port_is_told_and_another_is_one_click_away(qtbot: QtBot, qapp: 
         port = taken.getsockname()[1]
         with running(qtbot, qapp, paths.database_file(), port) as desk:
             qtbot.waitUntil(lambda: isinstance(desk.desktop.state, Failed), timeout=PATIENCE)
-            qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
+            desk.until_bar(shown=True)
             assert desk.bar.title == f"API is off: port {port} is in use"
             assert desk.status.text == f"API off: port {port} is in use"
             desk.add("Still here")
@@ -161,7 +169,7 @@ def test_a_taken_port_is_told_and_another_is_one_click_away(qtbot: QtBot, qapp: 
             offered = next(each for each in desk.bar.findChildren(QPushButton) if each.text().startswith("Use port"))
             offered.click()
             assert str(desk.until_on().port) in offered.text()
-            qtbot.waitUntil(desk.bar.isHidden, timeout=PATIENCE)
+            desk.until_bar(shown=False)
 
 
 def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(qtbot: QtBot, qapp: QApplication) -> None:
@@ -208,14 +216,14 @@ def test_a_file_that_cannot_be_opened_is_told_with_a_way_on(
     path.parent.mkdir()
     make(path)  # type: ignore[operator]
     with running(qtbot, qapp, path) as desk:
-        qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
+        desk.until_bar(shown=True)
         assert told in desk.bar.text
         desk.add("Typed in vain?")
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         desk.button("Try again").click()
         desk.sees("Typed in vain?")
-        qtbot.waitUntil(desk.bar.isHidden, timeout=PATIENCE)
+        desk.until_bar(shown=False)
 
 
 def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
@@ -223,7 +231,7 @@ def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: 
         other.add(new_plant({"id": 9, "name": "Of the other"}), COMMAND).result(10)
     foreign(tmp_path / "list.txt")
     with running(qtbot, qapp, tmp_path / "list.txt") as desk:
-        qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
+        desk.until_bar(shown=True)
         desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))  # what the file dialog tells
         desk.sees("Of the other")
         assert "other.db" in desk.window.windowTitle()

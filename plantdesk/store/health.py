@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import StoreClosedError
+from plantdesk.errors import StoreClosedError, StoreDamagedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,11 @@ class Health:
         """Whether nothing has failed since the last success."""
         return self._trouble is None
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether SQLite found the file malformed; that one write succeeds then says nothing about the next."""
+        return isinstance(self._trouble, StoreDamagedError)
+
     def failed(self, error: StoreError) -> None:
         """Note what a write failed with."""
         known = self._trouble is not None and str(self._trouble) == str(error)
@@ -35,6 +40,11 @@ class Health:
 
     def succeeded(self) -> None:
         """Note that a write is durable."""
+        if not self.is_damaged:
+            self.healed()
+
+    def healed(self) -> None:
+        """Note that the whole file is well, or another one."""
         if self._trouble is not None:
             self._trouble = None
             self._tell(None)

@@ -65,6 +65,11 @@ class Restored(NamedTuple):
     saved: Path | None
     tokens_kept: bool
 
+    @property
+    def can_be_taken_back(self) -> bool:
+        """Whether `saved` is a backup and not a damaged file."""
+        return self.saved is not None and self.look.difference is not None
+
 
 def look_at(path: Path, backup: Path) -> Look:
     """Tell what restoring `backup` over the store at `path` would do, and do nothing.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-    from plantdesk.errors import StoreError
+    from plantdesk.errors import StoreDamagedError, StoreError
     from plantdesk.records import NewPlant, PlantFields, PlantRow, Source
 
 
@@ -95,6 +95,14 @@ class Store:
         function that ends the subscription. A listener must be quick and must not raise.
         """
         return self._health_listeners.add(listener)
+
+    def tell_damage(self, error: StoreDamagedError) -> None:
+        """Let the listeners of the health know what a reader has found."""
+
+        def action(_session: Session) -> tuple[None, Changes]:
+            raise error
+
+        self._writer.do(action)
 
     def reader(self) -> Reader:
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""

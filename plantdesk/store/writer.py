@@ -42,6 +42,8 @@ _LOOK_SECONDS = 0.05
 _QUIET_LOOKS = 20
 #: Looks after which a store in trouble is tried again: about two seconds.
 _TRIAL_LOOKS = 40
+#: Looks after which a damaged one is checked again, which takes its time: half a minute.
+_CHECK_LOOKS = 600
 #: The most entries in one transaction, so that none waits long for those behind it.
 _GROUP_LIMIT = 2000
 
@@ -131,7 +133,7 @@ class Writer:
                 self._look_elsewhere()
                 if looks == _QUIET_LOOKS and self._file.checkpointer.pending:
                     self._file.checkpointer.run()
-                if looks % _TRIAL_LOOKS == 0 and not self._health.is_well:
+                if looks % (_CHECK_LOOKS if self._health.is_damaged else _TRIAL_LOOKS) == 0:
                     self._try_again()
         return self._queue.get()
 
@@ -144,9 +146,16 @@ class Writer:
             self._health.failed(error)
 
     def _try_again(self) -> None:
-        """Write something that changes nothing, to see whether the store is well again."""
-        with contextlib.suppress(StoreError), self._durably():
-            self._file.raw.execute("UPDATE revision SET rewritten = rewritten")
+        """Write something that changes nothing, to see whether a store in trouble is well again."""
+        if self._health.is_well:
+            return
+        with contextlib.suppress(StoreError):
+            with self._durably():
+                self._file.raw.execute("UPDATE revision SET rewritten = rewritten")
+            if self._health.is_damaged:
+                with told_plainly():
+                    self._file.check()
+                self._health.healed()
 
     def _add_with_all_waiting(self, first: _Adding) -> None:
         """Write `first` and all plants queued behind it together; another kind of job behind them comes next."""
@@ -240,6 +249,7 @@ class Writer:
         file = self._file.followed()
         if file is not self._file:
             self._file = file
+            self._health.healed()
             self._tell(Changes(beyond=True, tokens=True))
 
 

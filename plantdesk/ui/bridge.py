@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from plantdesk.errors import StoreError
     from plantdesk.records import Changes
 
 _log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Bridge(QObject):
 
     changed = Signal(object)
     server_changed = Signal(object)
+    health_changed = Signal(object)
     _woken = Signal()
     _called = Signal(object)
 
@@ -60,6 +62,10 @@ class Bridge(QObject):
     def tell_server_state(self, state: object) -> None:
         """Take what the server is doing; any thread."""
         self.call(self.server_changed.emit, state)
+
+    def tell_health(self, trouble: StoreError | None) -> None:
+        """Take what keeps the store from taking plants, or None; any thread."""
+        self.call(self.health_changed.emit, trouble)
 
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Call `function` on the GUI thread, soon; any thread. After `close` nothing is called any more."""

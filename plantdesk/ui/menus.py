@@ -23,6 +23,8 @@ class Menus(QObject):
 
     new_plant_wanted = Signal()
     api_access_wanted = Signal()
+    backup_wanted = Signal()
+    restore_wanted = Signal()
     close_wanted = Signal()
     quit_wanted = Signal()
     find_wanted = Signal()
@@ -73,6 +75,9 @@ class Menus(QObject):
         self._add(menu, self.tr("&New plant"), self.new_plant_wanted, Key.New)
         menu.addSeparator()
         self._add(menu, self.tr("&API access…"), self.api_access_wanted, "Ctrl+Shift+A")
+        menu.addSeparator()
+        self._add(menu, self.tr("&Back up now"), self.backup_wanted)
+        self._add(menu, self.tr("&Restore…"), self.restore_wanted)
         menu.addSeparator()
         self._add(menu, self.tr("&Close window"), self.close_wanted, Key.Close)
         leave = self._add(menu, self.tr("&Quit"), self.quit_wanted, "Ctrl+Q")

@@ -41,6 +41,7 @@ class StatusLine(QFrame):
         self._theme = theme
         self._state: ServerState = Off()
         self._has_tokens = True
+        self._in_trouble = False
         self._last: tuple[str, int] | None = None
         self._icon = QLabel()
         self._icon.setFixedSize(_ICON, _ICON)
@@ -114,7 +115,13 @@ class StatusLine(QFrame):
     @Slot(bool)
     def show_saving(self, saving: bool) -> None:  # noqa: FBT001  Qt's signal
         """Tell whether something is still on its way to the disk."""
-        self._saved.setText(self.tr("Saving…") if saving else self.tr("Saved"))
+        done = self.tr("Not saved") if self._in_trouble else self.tr("Saved")
+        self._saved.setText(self.tr("Saving…") if saving else done)
+
+    def show_trouble(self, *, there: bool) -> None:
+        """Say no longer that all is saved while plants cannot be."""
+        self._in_trouble = there
+        self.show_saving(False)
 
     @Slot()
     def focus_first(self) -> None:

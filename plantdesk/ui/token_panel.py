@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QFrame,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QLineEdit,
     QMessageBox,
     QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -25,7 +21,8 @@ from PySide6.QtWidgets import (
 from plantdesk.errors import PlantDeskError
 from plantdesk.ui.copy_button import CopyButton
 from plantdesk.ui.message_line import MessageLine, Tone
-from plantdesk.ui.metrics import XS, L, M, S
+from plantdesk.ui.metrics import L, M, S
+from plantdesk.ui.plain_table import PlainTable
 from plantdesk.ui.times import ago, date, now_ms
 
 if TYPE_CHECKING:
@@ -117,10 +114,8 @@ class TokenPanel(QWidget):
 
     def _on_listed(self, rows: list[TokenRow]) -> None:
         selected = self._selected()
-        self._table.setRowCount(len(rows))
+        self._table.show_rows([self._texts(row) for row in rows])
         for place, row in enumerate(rows):
-            for column, text in enumerate(self._texts(row)):
-                self._table.setItem(place, column, QTableWidgetItem(text))
             if row.name == selected:
                 self._table.selectRow(place)
         self._on_selection()
@@ -180,33 +175,9 @@ class TokenPanel(QWidget):
         layout.addLayout(row)
         return card
 
-    def _made_table(self) -> QTableWidget:
+    def _made_table(self) -> PlainTable:
         heads = (self.tr("Name"), self.tr("Created"), self.tr("Last used"), self.tr("Plants added"), self.tr("Expires"))
-        table = QTableWidget(0, len(heads))
-        table.setHorizontalHeaderLabels(heads)
-        table.setAccessibleName(self.tr("Tokens"))
-        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter)
-        table.horizontalHeader().setHighlightSections(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(self._theme.metrics.row)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setTabKeyNavigation(False)
-        table.setShowGrid(False)
-        table.setMinimumHeight(4 * self._theme.metrics.row + 4)
-        return table
-
-    def _framed_table(self) -> QFrame:
-        """The card is a frame of its own: the header has square corners."""
-        card = QFrame()
-        card.setProperty("card", "true")
-        layout = QVBoxLayout(card)
-        layout.setContentsMargins(XS, XS, XS, XS)
-        layout.addWidget(self._table)
-        return card
+        return PlainTable(self._theme, self.tr("Tokens"), heads)
 
     def _made_lifetimes(self) -> QComboBox:
         box = QComboBox()
@@ -230,7 +201,7 @@ class TokenPanel(QWidget):
         layout.setSpacing(S)
         layout.addWidget(self._new_card)
         layout.addSpacing(S - 4)
-        layout.addWidget(self._framed_table(), 1)
+        layout.addWidget(self._table.framed(), 1)
         layout.addWidget(label)
         layout.addLayout(row)
         layout.addWidget(self._message)

@@ -10,9 +10,11 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
 from PySide6.QtWidgets import QFileDialog, QFrame, QMessageBox, QVBoxLayout, QWidget
 
 from plantdesk import __version__, paths, resources
+from plantdesk.errors import StoreDamagedError
 from plantdesk.server_state import On
 from plantdesk.ui.appearance import Appearance
-from plantdesk.ui.info_bar import BarKind, InfoBar
+from plantdesk.ui.backing_up import BackingUp
+from plantdesk.ui.info_bar import InfoBar
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.message_line import Tone
 from plantdesk.ui.metrics import L, M
@@ -22,13 +24,16 @@ from plantdesk.ui.plant_form import PlantForm
 from plantdesk.ui.questions import Questions
 from plantdesk.ui.server_notice import ServerNotice
 from plantdesk.ui.status_line import StatusLine
+from plantdesk.ui.store_notice import StoreNotice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from PySide6.QtGui import QKeyEvent
     from PySide6.QtWidgets import QMainWindow
 
+    from plantdesk.errors import PlantDeskError, StoreError
     from plantdesk.records import Changes, PlantRow, TokenRow
     from plantdesk.server_state import ServerState
     from plantdesk.store import Store
@@ -47,9 +52,15 @@ class Workspace(QWidget):
     try_again_wanted = Signal()
 
     def __init__(
-        self, theme: Theme, bridge: Bridge, preferences: Preferences, server: ServerControl, window: QMainWindow
+        self,
+        theme: Theme,
+        bridge: Bridge,
+        preferences: Preferences,
+        server: ServerControl,
+        path: Path,
+        window: QMainWindow,
     ) -> None:
-        """Fill `window`: its centre and its menu bar."""
+        """Fill `window`: its centre and its menu bar; `path` is the file that will be opened."""
         super().__init__(window)
         self._theme = theme
         self._bridge = bridge
@@ -62,6 +73,7 @@ class Workspace(QWidget):
         self._bar = InfoBar(theme)
         self._status = StatusLine(theme)
         self._notice = ServerNotice(self._bar, server, self)
+        self._backing_up = BackingUp(theme, bridge, self._form.message, path, self)
         self._appearance = Appearance(theme, preferences, self)
         self._page = QVBoxLayout()
         self._place = QFrame()
@@ -85,22 +97,17 @@ class Workspace(QWidget):
         self._store = store
         self._questions = Questions(self._bridge, store)
         self.window().setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
-        self._bar.hide()
+        self._backing_up.path = store.path
+        self._store_notice.show_health(None)
         self._browser.set_store(store)
         self._entry.set_store(store, self._questions)
         self._ask_tokens()
 
-    def show_no_store(self, reason: str) -> None:
+    def show_no_store(self, path: Path, reason: PlantDeskError) -> None:
         """Say why the file cannot be opened, and the ways on; what is typed stays."""
+        self._backing_up.path = path
         self._browser.stop_waiting()
-        self._bar.show_state(
-            BarKind.ERROR,
-            self.tr("Your plants could not be opened"),
-            reason,
-            (self.tr("Try again"), self.try_again_wanted.emit),
-            (self.tr("Choose another file…"), self.choose_file),
-            lasting=True,
-        )
+        self._store_notice.show_no_store(reason)
 
     @Slot()
     def choose_file(self) -> None:
@@ -157,6 +164,21 @@ class Workspace(QWidget):
     @Slot(object)
     def _on_server_changed(self, state: ServerState) -> None:
         self._menus.show_server(on=isinstance(state, On))
+
+    @Slot(object)
+    def _on_not_read(self, error: Exception) -> None:
+        if self._store is not None and isinstance(error, StoreDamagedError):
+            self._store.tell_damage(error)
+
+    @Slot(object)
+    def _on_health_changed(self, trouble: StoreError | None) -> None:
+        self._store_notice.show_health(trouble)
+        self._status.show_trouble(there=trouble is not None)
+
+    @Slot()
+    def _on_restored(self) -> None:
+        if self._store is None:
+            self.try_again_wanted.emit()
 
     @Slot()
     def _choose_port(self) -> None:
@@ -277,11 +299,22 @@ class Workspace(QWidget):
         browser.selection_counted.connect(self._status.show_selection)
         browser.order_changed.connect(self._menus.show_order)
         browser.told.connect(self._on_told)
+        browser.failed.connect(self._on_not_read)
         self._page.replaceWidget(self._place, browser)
         self._place.deleteLater()
         QWidget.setTabOrder(self._form, browser)
         QWidget.setTabOrder(browser, self._status)
         return browser
+
+    @cached_property
+    def _store_notice(self) -> StoreNotice:
+        bar = InfoBar(self._theme)
+        self._page.insertWidget(1, bar)
+        notice = StoreNotice(bar, self)
+        notice.try_again_wanted.connect(self.try_again_wanted)
+        notice.restore_wanted.connect(self._backing_up.open_dialog)
+        notice.other_file_wanted.connect(self.choose_file)
+        return notice
 
     def _lay_out(self) -> None:
         inner = self._page
@@ -301,6 +334,8 @@ class Workspace(QWidget):
         self._bridge.server_changed.connect(self._status.show_server)
         self._bridge.server_changed.connect(self._notice.show_server)
         self._bridge.server_changed.connect(self._on_server_changed)
+        self._bridge.health_changed.connect(self._on_health_changed)
+        self._backing_up.restored.connect(self._on_restored)
         self._notice.port_wanted.connect(self._choose_port)
         self._entry.plant_added.connect(self._on_plant_added)
         self._entry.plant_wanted.connect(self._show_plant)
@@ -312,6 +347,8 @@ class Workspace(QWidget):
         menus = self._menus
         menus.new_plant_wanted.connect(self._form.focus_name)
         menus.api_access_wanted.connect(self.open_api_access)
+        menus.backup_wanted.connect(self._backing_up.back_up)
+        menus.restore_wanted.connect(self._backing_up.open_dialog)
         menus.close_wanted.connect(window.close)
         menus.quit_wanted.connect(window.close)
         menus.find_wanted.connect(self._focus_search)

@@ -39,7 +39,9 @@ def test_the_cursor_is_in_name_also_when_the_window_was_active_before(
     with qtbot.waitActive(window):
         window.show()
     bridge = Bridge()
-    workspace = Workspace(theme, bridge, Preferences(tmp_path / "settings.json"), NoServer(), window)
+    workspace = Workspace(
+        theme, bridge, Preferences(tmp_path / "settings.json"), NoServer(), tmp_path / "plants.db", window
+    )
     qtbot.waitUntil(workspace.isVisible)
     workspace.complete()
     _, name, _ = workspace.findChildren(PlantForm)[0].findChildren(QLineEdit)
