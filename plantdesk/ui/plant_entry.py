@@ -23,7 +23,7 @@ _SLOW = 300
 
 
 class PlantEntry(QObject):
-    """Works for one form. A plant submitted before `set_store` is added as soon as the store is there."""
+    """Works for one form. A plant submitted before the store has told the next free id is added when it has."""
 
     plant_added = Signal(object)
     plant_wanted = Signal(object)
@@ -38,6 +38,7 @@ class PlantEntry(QObject):
         self._questions: Questions | None = None
         self._next_id = 1
         self._id_touched = False
+        self._has_first_id = False
         self._submitted_early = False
         self._tags: set[str] = set()
         self._slow = QTimer(self, singleShot=True, interval=_SLOW)
@@ -56,11 +57,12 @@ class PlantEntry(QObject):
     def forget_store(self) -> None:
         """Keep what is typed until there is a store again."""
         self._store = self._questions = None
+        self._has_first_id = False
 
     @Slot()
     def submit(self) -> None:
         """Add the plant in the form, or say what is wrong with it."""
-        if self._store is None:
+        if self._store is None or not self._has_first_id:
             self._submitted_early = True
             self._begin_saving()
             return
@@ -157,6 +159,7 @@ class PlantEntry(QObject):
             self._questions.ask_next_free_id(self._fill_in)
 
     def _on_first_id(self, next_id: int) -> None:
+        self._has_first_id = True
         self._fill_in(next_id)
         if self._submitted_early:
             self._submitted_early = False

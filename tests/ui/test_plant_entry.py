@@ -251,6 +251,18 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
     assert desk.rows() == [(5, "Early bird", None)]
 
 
+def test_a_plant_submitted_before_the_next_id_is_told_is_added_then(
+    qtbot: QtBot, entry: PlantEntry, store: Store, questions: Questions
+) -> None:
+    desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    entry.set_store(store, questions)  # asks; the answer comes through the event loop
+    desk.type(desk.name, "Early bird")
+    desk.enter()
+    assert desk.id.text() == ""
+    desk.sees("Added “Early bird”.")
+    assert desk.rows() == [(1, "Early bird", None)]
+
+
 def test_a_locked_store_is_told_and_trying_again_works(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(10)
     monkeypatch.setattr(engine, "LOCK_SECONDS", 0.01)
