@@ -110,6 +110,10 @@ class Desktop(QObject):
         window.show()
         return True
 
+    def tell_defect(self, what: str) -> None:
+        """Let the window tell of a defect; any thread, also after the window is gone."""
+        self._bridge.call(self._show_defect, what)
+
     def close(self) -> None:
         """Close everything, in order; returns when all that was acknowledged is in the file."""
         for unsubscribe in self._unsubscribe:
@@ -175,6 +179,10 @@ class Desktop(QObject):
         if self._workspace is not None:
             self._workspace.show_no_store(self._database, error)
 
+    def _show_defect(self, what: str) -> None:
+        if self._workspace is not None:
+            self._workspace.show_defect(what)
+
     def _begin_backups(self, path: Path) -> Callable[[], None]:
         """Back up by time from now on; returns the function that ends it."""
         from plantdesk.store import AutomaticBackups
@@ -233,7 +241,7 @@ def run(database: Path, port: int | None) -> int:
     app.setDesktopFileName(DESKTOP_ID)
     with ExitStack() as running:
         desktop = Desktop(app, database, port)
-        desktop.window_shown.connect(partial(_look_after, app, running))
+        desktop.window_shown.connect(partial(_look_after, app, desktop, running))
         if not desktop.start():
             return 0
         try:
@@ -242,12 +250,13 @@ def run(database: Path, port: int | None) -> int:
             desktop.close()
 
 
-def _look_after(app: QApplication, running: ExitStack) -> None:
+def _look_after(app: QApplication, desktop: Desktop, running: ExitStack) -> None:
     """Log, and end at a signal, from now on; what these import would only delay the first sight of the window."""
     from plantdesk import logs
     from plantdesk.ui.end_signals import quitting_on_signals
 
     running.enter_context(logs.writing_to(paths.log_folder() / "plantdesk.log"))
+    running.enter_context(logs.telling(desktop.tell_defect))
     running.enter_context(quitting_on_signals(app))
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from io import TextIOWrapper
     from pathlib import Path
     from types import TracebackType
@@ -73,6 +73,30 @@ def writing_to(file: Path, *, console: bool = False) -> Iterator[None]:
         for handler in handlers:
             root.removeHandler(handler)
             handler.close()
+
+
+@contextlib.contextmanager
+def telling(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call `listener` with each logged error that has a cause, masked, on the thread that logged it."""
+    handler = _Telling(listener)
+    handler.setFormatter(MaskingFormatter("%(levelname)s %(threadName)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+
+
+class _Telling(logging.Handler):
+    def __init__(self, listener: Callable[[str], None]) -> None:
+        super().__init__(logging.ERROR)
+        self._listener = listener
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell of a record with a traceback; the others are no defects."""
+        if record.exc_info and record.exc_info[0] is not None:
+            self._listener(self.format(record))
 
 
 def _handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:

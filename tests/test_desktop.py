@@ -11,14 +11,15 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
-from plantdesk import paths
+from plantdesk import __version__, logs, paths
 from plantdesk.desktop import Desktop
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.server_state import Failed, Off, On
@@ -31,7 +32,6 @@ from plantdesk.ui.status_line import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
@@ -237,6 +237,31 @@ def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: 
         assert "other.db" in desk.window.windowTitle()
         desk.until_on()
         qtbot.waitUntil(lambda: desk.id.text() == "10", timeout=PATIENCE)
+
+
+@pytest.mark.no_qt_log
+def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, private = "plantdesk_" + "x" * 43, f"{Path.home()}/plants.db"
+
+    def defect(*_arguments: object) -> None:
+        raise RuntimeError(f"{secret} at {private}")
+
+    with logs.writing_to(tmp_path / "window.log"), logs.telling(desk.desktop.tell_defect):
+        monkeypatch.setattr("plantdesk.store.writer.add_group", defect)
+        desk.qtbot.waitUntil(lambda: desk.id.text() == "1", timeout=PATIENCE)
+        desk.add("Aloe")
+        desk.until_bar(shown=True)
+        assert "unexpected" in desk.bar.title
+        desk.button("Copy report").click()
+        monkeypatch.undo()
+    report = QGuiApplication.clipboard().text()
+    assert all(part in report for part in (f"PlantDesk: {__version__}", "RuntimeError", "in _add_durably", "Traceback"))
+    assert secret not in report
+    assert str(Path.home()) not in report
+    desk.qtbot.keyClick(desk.name, Qt.Key.Key_Return)
+    desk.sees("Aloe")
 
 
 @pytest.fixture

@@ -80,9 +80,9 @@ def connect(path: Path) -> sqlite3.Connection:
 def make_engine(path: Path) -> Engine:
     """Return an engine without transactions of its own: each statement sees what is committed at its start.
 
-    Who writes holds a `transaction` on the driver's connection.
+    Who writes holds a `transaction` on the driver's connection. No error's text holds what was to be written.
     """
-    return create_engine("sqlite://", creator=lambda: connect(path), poolclass=NullPool)
+    return create_engine("sqlite://", creator=lambda: connect(path), poolclass=NullPool, hide_parameters=True)
 
 
 def driver_connection(connection: Connection) -> sqlite3.Connection:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from plantdesk.store import Store
     from plantdesk.ui.api_dialog import ApiDialog
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.defect_notice import DefectNotice
     from plantdesk.ui.plant_browser import PlantBrowser
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.server_control import ServerControl
@@ -108,6 +109,10 @@ class Workspace(QWidget):
         self._backing_up.path = path
         self._browser.stop_waiting()
         self._store_notice.show_no_store(reason)
+
+    def show_defect(self, what: str) -> None:
+        """Tell that something has failed which should not; `what` is the log's text."""
+        self._defect_notice.show_defect(what)
 
     @Slot()
     def choose_file(self) -> None:
@@ -306,15 +311,24 @@ class Workspace(QWidget):
         QWidget.setTabOrder(browser, self._status)
         return browser
 
-    @cached_property
-    def _store_notice(self) -> StoreNotice:
+    def _another_bar(self) -> InfoBar:
         bar = InfoBar(self._theme)
         self._page.insertWidget(1, bar)
-        notice = StoreNotice(bar, self)
+        return bar
+
+    @cached_property
+    def _store_notice(self) -> StoreNotice:
+        notice = StoreNotice(self._another_bar(), self)
         notice.try_again_wanted.connect(self.try_again_wanted)
         notice.restore_wanted.connect(self._backing_up.open_dialog)
         notice.other_file_wanted.connect(self.choose_file)
         return notice
+
+    @cached_property
+    def _defect_notice(self) -> DefectNotice:
+        from plantdesk.ui.defect_notice import DefectNotice
+
+        return DefectNotice(self._another_bar, self)
 
     def _lay_out(self) -> None:
         inner = self._page

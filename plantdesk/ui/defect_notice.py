@@ -1,0 +1,51 @@
+"""The bar that tells of a defect of PlantDesk itself, with a report that a person can send."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+
+from plantdesk import paths
+from plantdesk.report import report
+from plantdesk.ui.info_bar import BarKind, InfoBar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: The report holds the first defects of a run; those after them are mostly their consequences.
+_LISTED = 5
+
+
+class DefectNotice(QObject):
+    """Asks for its bar only when there is something to tell."""
+
+    def __init__(self, make_bar: Callable[[], InfoBar], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._make_bar = make_bar
+        self._bar: InfoBar | None = None
+        self._defects: list[str] = []
+
+    def show_defect(self, what: str) -> None:
+        """Tell that something has failed which should not; `what` is the log's text, masked."""
+        if len(self._defects) < _LISTED:
+            self._defects.append(what)
+        if self._bar is None:
+            self._bar = self._make_bar()
+        self._bar.show_state(
+            BarKind.ERROR,
+            self.tr("Something unexpected happened in PlantDesk"),
+            self.tr(
+                "It goes on, and what was saved is safe. A report helps to mend it: "
+                "it holds no plants and no tokens, and goes nowhere until you send it."
+            ),
+            (self.tr("Copy report"), self._copy_report),
+            (self.tr("Open log folder"), self._open_log_folder),
+        )
+
+    def _copy_report(self) -> None:
+        QGuiApplication.clipboard().setText(report("\n\n".join(self._defects)))
+
+    def _open_log_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(paths.log_folder())))
