@@ -3,7 +3,7 @@
     python3 packaging/dev.py run [ARGUMENTS]     PlantDesk itself; the arguments are those of `plantdesk`
     python3 packaging/dev.py test [ARGUMENTS]    the tests; the arguments are those of pytest
     python3 packaging/dev.py lint                ruff: rules and format
-    python3 packaging/dev.py types               mypy, strict
+    python3 packaging/dev.py types               mypy, strict; the program also as Windows and macOS have it
     python3 packaging/dev.py bench [ARGUMENTS]   the load benchmark (Linux); the arguments are its own
 
 The first call makes an environment in the folder .dev of the checkout, with the exact versions of
@@ -38,12 +38,14 @@ OLDEST = (3, 11)
 
 # The extras of pyproject.toml, each with all before it.
 EXTRAS = ("", "test", "test,bench")
+# The program's branches for other systems, each with a cache of its own: they would drive each other's out.
+_MYPY_FOR = ["mypy", "--cache-dir", ".mypy_cache/other", "plantdesk", "--platform"]
 # What each command starts, after `python -m`, and which extra it needs.
 COMMANDS = {
     "run": ("", [["plantdesk"]]),
     "test": ("test", [["pytest"]]),
     "lint": ("test", [["ruff", "check"], ["ruff", "format", "--check"]]),
-    "types": ("test", [["mypy"]]),
+    "types": ("test", [["mypy"], *([*_MYPY_FOR, system] for system in ("win32", "darwin"))]),
     "bench": ("test,bench", [["tests.benchmarks.load"]]),
 }
 

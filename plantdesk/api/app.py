@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route, Router
+from starlette.routing import Match, Route, Router
+from typing_extensions import override
 
+from plantdesk.api.body import Bodies
 from plantdesk.api.document import Document
 from plantdesk.api.gate import Gate
 from plantdesk.api.plants import Plants
 from plantdesk.api.problems import problem
 from plantdesk.api.refusals import ClientGoneError, NoSuchPathError
+from plantdesk.api.slowdown import Slowdown
 from plantdesk.api.uses import Uses
-from plantdesk.errors import StoreError
+from plantdesk.errors import StoreError, TokenRefusedError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -32,6 +35,7 @@ class Application:
         self._gate = gate
         self._routes = routes
         self._uses = uses
+        self._slowdown = Slowdown()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -42,6 +46,8 @@ class Application:
             pass
         except Exception as error:  # noqa: BLE001  the top of a request: whatever it is, the client gets an Error body
             self._note_use(scope, error)
+            if isinstance(error, TokenRefusedError):
+                await self._slowdown.wrong_token()
             answer = problem(error)
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
             await send({"type": "http.response.body", "body": answer.body})
@@ -56,13 +62,21 @@ def application(store: Store, checker: TokenChecker, intake: Intake, *, instance
     """Put the interface together; `checker` and `intake` belong to the thread that will serve it."""
     routes = Router(
         [
-            Route("/plants", Plants(intake, body_limit=limits.body)),
-            Route(DOCUMENT_PATH, Document(instance)),
+            _Exactly("/plants", Plants(intake, Bodies(limits))),
+            _Exactly(DOCUMENT_PATH, Document(instance)),
         ],
         redirect_slashes=False,
         default=_nothing_here,
     )
     return Application(Gate(checker, open_path=DOCUMENT_PATH), routes, Uses(store.tokens))
+
+
+class _Exactly(Route):
+    """A route whose path must be the same text: Starlette's own pattern lets a line break follow it."""
+
+    @override
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        return super().matches(scope) if scope["path"] == self.path else (Match.NONE, {})
 
 
 async def _nothing_here(_scope: Scope, _receive: Receive, _send: Send) -> None:

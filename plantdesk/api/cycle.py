@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
+from plantdesk.api.body import SMALL
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from uvicorn._types import ASGI3Application, ASGISendEvent
+    from uvicorn._types import ASGI3Application, ASGIReceiveEvent, ASGISendEvent
 
 
 class Cycle(RequestResponseCycle):
@@ -26,6 +28,21 @@ class Cycle(RequestResponseCycle):
         finally:
             if not self.response_complete and not self.disconnected:
                 self.transport.abort()
+
+    @override
+    async def receive(self) -> ASGIReceiveEvent:
+        """Return what has come of the body, and ask for more of it only where there is more.
+
+        uvicorn's own goes on reading in any case, and thus takes in whatever a client sends behind this request.
+        """
+        if self.more_body or self.disconnected:
+            return await super().receive()
+        if self.waiting_for_100_continue:
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.waiting_for_100_continue = False
+        self.message_event.clear()
+        body, self.body = bytes(self.body), bytearray()
+        return {"type": "http.request", "body": body, "more_body": False}
 
     @override
     async def send(self, message: ASGISendEvent) -> None:
@@ -45,6 +62,8 @@ class Cycle(RequestResponseCycle):
         self.response_complete = True
         self.message_event.set()
         self.on_response()
+        if len(body) > SMALL and self.flow.write_paused:
+            await self.flow.drain()  # until then it takes as much memory as the body did
 
 
 def response(status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes, *, keep_alive: bool) -> bytes:

@@ -57,7 +57,10 @@ def single_fields(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     headers = list(headers)
     fields = dict(headers)
     if len(fields) != len(headers):
-        fields = {name: b", ".join(value for other, value in headers if other == name) for name in fields}
+        values: dict[bytes, list[bytes]] = {}
+        for name, value in headers:  # once over: a head may hold ten thousand fields
+            values.setdefault(name, []).append(value)
+        fields = {name: b", ".join(each) for name, each in values.items()}
     return fields
 
 

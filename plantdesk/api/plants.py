@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
-from plantdesk.api.refusals import BodyTooLargeError, ClientGoneError, MethodNotAllowedError, WrongContentTypeError
+from plantdesk.api.refusals import MethodNotAllowedError, WrongContentTypeError
 from plantdesk.records import new_plant
 from plantdesk.strict_json import parse_object
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
+    from plantdesk.api.body import Bodies
     from plantdesk.api.gate import Visitor
     from plantdesk.api.intake import Intake
     from plantdesk.records import PlantRow
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
 class Plants:
     """The endpoint, as an ASGI application; refusals are raised, to be answered by who called."""
 
-    def __init__(self, intake: Intake, *, body_limit: int) -> None:
+    def __init__(self, intake: Intake, bodies: Bodies) -> None:
         self._intake = intake
-        self._body_limit = body_limit
+        self._bodies = bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Add the plant that the request describes, and answer when it is durable."""
@@ -31,30 +33,9 @@ class Plants:
         visitor: Visitor = scope["visitor"]
         assert visitor.source is not None  # noqa: S101  the gate lets none in here without a token
         _check_type(visitor.fields)
-        body = await self._body(visitor.fields, receive)
-        row = await self._intake.add(new_plant(parse_object(body)), visitor.source)
-        answer = _plant(row)
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": answer})
-
-    async def _body(self, fields: dict[bytes, bytes], receive: Receive) -> bytes:
-        # The parser lets nothing but digits through, and few enough for int() by the limit of the head.
-        if int(fields.get(b"content-length", b"0")) > self._body_limit:
-            raise BodyTooLargeError(self._body_limit)
-        parts: list[bytes] = []
-        left = self._body_limit
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGoneError
-            parts.append(message["body"])
-            left -= len(parts[-1])
-            if left < 0:
-                raise BodyTooLargeError(self._body_limit)
-            more = message["more_body"]
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        with closing(self._bodies.of(visitor.fields, receive)) as body:
+            plant = new_plant(parse_object(await body.read()))
+            await _answer(send, await self._intake.add(plant, visitor.source))
 
 
 def _check_type(fields: dict[bytes, bytes]) -> None:
@@ -67,6 +48,13 @@ def _check_type(fields: dict[bytes, bytes]) -> None:
         raise WrongContentTypeError("Send the body as it is, without Content-Encoding.")
     if fields.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
         raise WrongContentTypeError("Send the body as it is: no Transfer-Encoding but chunked is understood.")
+
+
+async def _answer(send: Send, row: PlantRow) -> None:
+    body = _plant(row)
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _plant(row: PlantRow) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from typing import NamedTuple
 
 from plantdesk.api.refusals import MethodNotAllowedError
@@ -16,6 +17,8 @@ _CHALLENGES = {
     ErrorNumber.TOKEN_MISSING: b'Bearer realm="plantdesk"',
     ErrorNumber.TOKEN_REFUSED: b'Bearer realm="plantdesk", error="invalid_token"',
 }
+#: A client's own token, or the beginning of one, where it put it into a field and the message tells what came.
+_TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
 _DEFECT = "PlantDesk could not do this because of a defect in it. Its log tells more; please report it."
 
 
@@ -36,7 +39,8 @@ def problem(error: Exception) -> Problem:
 
 
 def _problem(number: ErrorNumber, message: str, more: list[tuple[bytes, bytes]]) -> Problem:
-    body = json.dumps({"error": int(number), "message": message}, ensure_ascii=False).encode(errors="replace")
+    told = {"error": int(number), "message": _TOKEN.sub("plantdesk_…", message)}
+    body = json.dumps(told, ensure_ascii=False).encode(errors="replace")
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *more]
     return Problem(number.status, headers, body)
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from math import inf
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from typing import TYPE_CHECKING
 
 import httptools
 from typing_extensions import override
@@ -19,7 +18,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from plantdesk.api.cycle import Cycle, response
 from plantdesk.api.problems import problem
+from plantdesk.api.reading import AT_ONCE, Flow
 from plantdesk.api.refusals import BodyTooLargeError, MalformedHttpError, TooSlowError
+from plantdesk.api.target import take_target
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -32,11 +33,18 @@ if TYPE_CHECKING:
 _METHOD = re.compile(rb"(?:\r\n)*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ")
 #: What llhttp is given to read in the place of a method that it does not know.
 _STAND_IN = b"PATCH"
+#: Bytes that are parsed at once, and requests that may wait for their answer on one connection: together they bound
+#: how many there are when a client sends thousands of them in one go.
+_PIECE = 1024
+_MOST_WAITING = 8
+#: Bytes for each of which a body may have one more piece; none is parsed in less than a microsecond.
+_PIECE_OF_BODY = 64
 
 
 class PlantProtocol(HttpToolsProtocol):
     """Speaks HTTP/1.1 on one connection."""
 
+    flow: Flow
     cycle: Cycle  #: the one begun last; None before the first
 
     def __init__(
@@ -52,20 +60,35 @@ class PlantProtocol(HttpToolsProtocol):
         self._head_done = False
         self._incoming: Cycle | None = None
         self._size = 0
+        self._pieces = self._body = 0  # of its body: how many chunks, as a rule, and how many bytes
         self._begun = 0  # requests on this connection
+        self._held = b""  # what came and is not parsed yet, because enough requests wait
+        self._ended = False  # the client has closed its side
         self._deaf = False  # takes nothing more in
         self._refusal: PlantDeskError | None = None  # to be told once all that came before it is answered
         self._lingering = False  # the last answer is out
         # The times (of the loop) by which the client must have done its part.
         self._due = inf
         self._stalled = inf
+        self._quiet_since = 0.0
 
     # --- the connection ------------------------------------------------------------------------------------------
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._due = self.loop.time() + self._limits.request
+        self.flow = Flow(transport, self.loop)
+        self._quiet_since = self.loop.time()
+        self._due = self._quiet_since + self._limits.request
+        if len(self.connections) > self._limits.connections:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Give up the connection that has been without a whole request for longest; this one, where all have one."""
+        others = [each for each in self.connections if isinstance(each, PlantProtocol) and not each._answering]  # noqa: SLF001
+        longest = min(others, key=lambda each: each._quiet_since, default=self)  # noqa: SLF001
+        self.connections.discard(longest)
+        longest.transport.abort()
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
@@ -82,11 +105,16 @@ class PlantProtocol(HttpToolsProtocol):
         """Keep the connection for the answers that are due; tell a client that stopped halfway."""
         if self._lingering:
             return False
+        self._ended = True
+        if self._held and not self._deaf:
+            return True
+        self._take_end()
+        return self._answering or self._lingering
+
+    def _take_end(self) -> None:
         if self._receiving:
             self._refuse(MalformedHttpError("it ended before it was whole"))
-            return True
         self._deaf = True
-        return self._answering
 
     @override
     def pause_writing(self) -> None:
@@ -124,7 +152,9 @@ class PlantProtocol(HttpToolsProtocol):
 
     def _overdue(self, now: float) -> None:
         if self._lingering:
-            self.transport.abort()
+            # A client may still be reading; one that reads nothing at all is found by _stalled.
+            if not self.transport.get_write_buffer_size() or now >= self._quiet_since + self._limits.request:
+                self.transport.abort()
         elif not self._receiving:
             self._deaf = True
             self.transport.close()
@@ -137,12 +167,29 @@ class PlantProtocol(HttpToolsProtocol):
 
     @override
     def data_received(self, data: bytes) -> None:
-        piece = self._limits.head
-        if len(data) <= piece:
-            self._feed(data)
+        if len(data) >= AT_ONCE:
+            self.flow.let_others()
+        if self._held or len(data) > _PIECE:
+            self._held += data
+            self._take_held()
         else:
-            for start in range(0, len(data), piece):
-                self._feed(data[start : start + piece])
+            self._feed(data)
+            self._set_deadline()
+
+    def _take_held(self) -> None:
+        """Parse what is held, piece by piece, until enough requests wait."""
+        held, start = self._held, 0
+        while start < len(held) and not self._deaf and len(self.pipeline) < _MOST_WAITING:
+            self._feed(held[start : start + _PIECE])
+            start += _PIECE
+        self._held = b"" if self._deaf else held[start:]
+        if self._held:
+            self.flow.pause_reading()
+        elif self._ended and not self._deaf:
+            self._take_end()
+        self._set_deadline()
+
+    def _set_deadline(self) -> None:
         if self._receiving and self._due == inf:
             self._due = self.loop.time() + self._limits.request
 
@@ -197,7 +244,7 @@ class PlantProtocol(HttpToolsProtocol):
             self._deaf = True
             return b""
         self._begin_anew(self._method)
-        lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] not in {b"upgrade", b"connection"}]
+        lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
         start = b"%b %b HTTP/1.1\r\n" % (self.scope["method"].encode(), self.url)
         return b"".join((start, *lines, b"\r\n", rest))
 
@@ -207,16 +254,20 @@ class PlantProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._begun += 1
+        self._quiet_since = self.loop.time()
         self._receiving = True
         self._head_done = False
         self._incoming = None
-        self._size = 0
+        self._size = self._pieces = self._body = 0
         self._due = inf
 
     @override
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._head_done:  # trailers are no headers (RFC 9110, section 6.5.1)
-            super().on_header(name, value)
+        if self._head_done:  # trailers are no headers (RFC 9110, section 6.5.1)
+            return
+        super().on_header(name, value)
+        if len(self.headers) > self._limits.fields:
+            raise MalformedHttpError(f"its head has more than {self._limits.fields} fields")
 
     @override
     def on_headers_complete(self) -> None:
@@ -230,11 +281,15 @@ class PlantProtocol(HttpToolsProtocol):
         if version not in {"1.1", "1.0"}:
             raise MalformedHttpError(f"version {version} is not spoken here")
         self.scope["http_version"] = version
-        self._take_target(connecting=method == b"CONNECT")
+        take_target(self.scope, self.url, connecting=method == b"CONNECT")  # type: ignore[arg-type]
         self._begin_cycle(keep_alive=version == "1.1" and self.parser.should_keep_alive())
 
     @override
     def on_body(self, body: bytes) -> None:
+        self._pieces += 1
+        self._body += len(body)
+        if self._pieces > self._limits.pieces + self._body // _PIECE_OF_BODY:
+            raise MalformedHttpError("its chunks are too small")
         if self._incoming is not None and not self._incoming.response_complete:
             super().on_body(body)
 
@@ -245,32 +300,6 @@ class PlantProtocol(HttpToolsProtocol):
         if self._incoming is not None:
             self._incoming.more_body = False
             self._incoming.message_event.set()
-
-    def _take_target(self, *, connecting: bool) -> None:
-        """Set the path; of a target in absolute form the host takes the place of the Host that came with it."""
-        scope: Any = self.scope
-        scope["path"], scope["raw_path"], scope["query_string"] = "", b"", b""
-        if connecting:
-            return
-        target: Any = httptools.parse_url(self.url)  # its stub knows of no None
-        if target.fragment is not None or target.userinfo is not None:
-            raise MalformedHttpError("its target holds a fragment or a user")
-        raw_path = target.path or b"/"
-        path = raw_path.decode("ascii")
-        scope["path"] = unquote(path) if "%" in path else path
-        scope["raw_path"] = raw_path
-        scope["query_string"] = target.query or b""
-        if target.schema is not None:
-            self._take_host(target.schema, target.host, target.port)
-
-    def _take_host(self, scheme: bytes, host: bytes, port: int | None) -> None:
-        if scheme.lower() != b"http":
-            raise MalformedHttpError("its target is not http")
-        name = b"[%b]" % host if b":" in host else host
-        authority = name if port is None else b"%b:%d" % (name, port)
-        hosts = [index for index, field in enumerate(self.headers) if field[0] == b"host"]
-        if len(hosts) == 1:  # missing and double ones are refused all the same
-            self.headers[hosts[0]] = (b"host", authority)
 
     def _begin_cycle(self, *, keep_alive: bool) -> None:
         self.cycle = self._incoming = Cycle(
@@ -309,14 +338,17 @@ class PlantProtocol(HttpToolsProtocol):
             self._end()
         elif self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())  # type: ignore[arg-type]
+            if self._held:
+                self._take_held()
         elif self._refusal is not None:
             self._write_refusal(self._refusal)
         elif self._deaf:
             self._end()
         else:
             self.flow.resume_reading()
+            self._quiet_since = self.loop.time()
             if not self._receiving:
-                self._due = self.loop.time() + self._limits.keep_alive
+                self._due = self._quiet_since + self._limits.keep_alive
 
     def _refuse(self, error: PlantDeskError) -> None:
         """Take nothing more in, answer what came whole before, and then this."""
@@ -353,7 +385,8 @@ class PlantProtocol(HttpToolsProtocol):
         """
         self._deaf = self._lingering = True
         self.pipeline.clear()
-        self._due = self.loop.time() + self._limits.linger
+        self._quiet_since = self.loop.time()
+        self._due = self._quiet_since + self._limits.linger
         self.flow.resume_reading()
         if self.transport.can_write_eof():
             self.transport.write_eof()

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.api.probe import instance_at
+from plantdesk.replacing import replace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,7 @@ def write(path: Path, runtime: Runtime) -> None:
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(runtime._asdict(), file, indent=2)
         file.write("\n")
-    draft.replace(path)
+    replace(draft, path)
 
 
 def remove(path: Path, instance: str) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
+from dataclasses import replace
 from email.utils import formatdate
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from uvicorn.server import ServerState
 from plantdesk.api.app import Application, application
 from plantdesk.api.intake import Intake
 from plantdesk.api.protocol import PlantProtocol
+from plantdesk.api.reading import reading_little
 
 if TYPE_CHECKING:
     import socket
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
 
     from plantdesk.api.limits import Limits
     from plantdesk.store import Store
+
+#: Descriptors of the program that are no connections of clients, generously.
+_OTHER_DESCRIPTORS = 200
+#: Seconds for requests that nobody waits for any more, where the limits' grace is over.
+_LAST_LOOK = 0.05
 
 
 class Service:
@@ -30,7 +38,7 @@ class Service:
         self._sockets = sockets
         self._store = store
         self._instance = instance
-        self._limits = limits
+        self._limits = replace(limits, connections=min(limits.connections, _most_connections()))
         self._loop = _new_loop()
         self._stopping = asyncio.Event()
         self._state = ServerState()
@@ -77,7 +85,7 @@ class Service:
         self._look_at_clock()
         servers = [
             await self._loop.create_server(
-                lambda: PlantProtocol(config, self._state, self._loop, self._limits), sock=listener
+                reading_little(lambda: PlantProtocol(config, self._state, self._loop, self._limits)), sock=listener
             )
             for listener in self._sockets
         ]
@@ -106,13 +114,24 @@ class Service:
             connection.transport.abort()
         self._clock.cancel()
         if self._state.tasks:
-            _, late = await asyncio.wait(list(self._state.tasks), timeout=self._limits.grace)
+            left = max(_LAST_LOOK, deadline - self._loop.time())
+            _, late = await asyncio.wait(list(self._state.tasks), timeout=left)
             for task in late:  # the store may write their plants all the same; nobody is left to be told
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
     def _connections(self) -> list[PlantProtocol]:
         return [each for each in self._state.connections if isinstance(each, PlantProtocol)]
+
+
+def _most_connections() -> int:
+    """Return how many connections leave enough descriptors to the database, the window, and those that come."""
+    allowed = -1
+    if sys.platform != "win32":
+        import resource
+
+        allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if allowed < 0 else max(allowed - _OTHER_DESCRIPTORS, allowed // 2)
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

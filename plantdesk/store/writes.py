@@ -18,9 +18,13 @@ from plantdesk.store.rows import CHUNK, chunks, last_seq, next_free_id, rows_by_
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from plantdesk.records import NewPlant, PlantFields
+
+
+#: Characters that may go into one statement with several rows.
+_MOST_TEXT = 65_536
 
 
 class Outcome(NamedTuple):
@@ -79,12 +83,25 @@ def _valid_tokens(connection: sqlite3.Connection, tokens: Collection[int | None]
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
     seq = last_seq(connection) if rows else 0
-    for chunk in chunks(rows):
+    for chunk in _statements(rows):
         values: list[object] = []
         for row in chunk:
             seq += 1
             values += (row.id, row.name, row.tag, seq, row.added_at, row.source.id, folded(row.name, row.tag))
         connection.execute(_insert_rows(len(chunk)), values)
+
+
+def _statements(rows: Sequence[PlantRow]) -> Iterator[Sequence[PlantRow]]:
+    """Cut `rows` into those of one statement: large plants go alone.
+
+    sqlite3 keeps a prepared statement for each number of rows, and each keeps the values that it was last given:
+    together, they may not hold much.
+    """
+    for chunk in chunks(rows):
+        if sum(len(row.name) + len(row.tag or "") for row in chunk) <= _MOST_TEXT:
+            yield chunk
+        else:
+            yield from ([row] for row in chunk)
 
 
 def _count_for_tokens(

@@ -133,17 +133,17 @@ def answers(connection: socket.socket) -> list[Answer]:
     received.seek(0)
     found = []
     while received.tell() < len(received.getbuffer()):
-        found.append(_answer(received))
+        found.append(answer_in(received))
     return found
 
 
 def one_answer(connection: socket.socket) -> Answer:
     """Read one answer and leave the connection open."""
     with connection.makefile("rb", buffering=0) as stream:
-        return _answer(stream)
+        return answer_in(stream)
 
 
-def _answer(stream: Any) -> Answer:  # noqa: ANN401
+def answer_in(stream: Any) -> Answer:  # noqa: ANN401
     status_line = stream.readline()
     protocol, status, _ = status_line.split(b" ", 2)
     assert protocol == b"HTTP/1.1"

@@ -1,0 +1,86 @@
+"""How much is read at once: little, so that who sends all he can neither fills the memory nor keeps others waiting.
+
+Whatever a turn of the loop has to parse for one connection takes about a millisecond at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
+from uvicorn.protocols.http.flow_control import FlowControl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Bytes. The loop's own buffer would hand over 256 KiB, and up to 32 times in one turn.
+AT_ONCE = 4096
+
+
+class Flow(FlowControl):
+    """Pauses reading for two reasons: there is enough to do, or it is the others' turn."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(transport)
+        self._loop = loop
+        self._others_turn = False
+
+    def let_others(self) -> None:
+        """Read no more in this turn of the loop."""
+        if not self._others_turn:
+            self._others_turn = True
+            if not self.read_paused:
+                self._transport.pause_reading()
+            self._loop.call_soon(self._go_on)
+
+    @override
+    def pause_reading(self) -> None:
+        if not self.read_paused:
+            self.read_paused = True
+            if not self._others_turn:
+                self._transport.pause_reading()
+
+    @override
+    def resume_reading(self) -> None:
+        if self.read_paused:
+            self.read_paused = False
+            if not self._others_turn:
+                self._transport.resume_reading()
+
+    def _go_on(self) -> None:
+        self._others_turn = False
+        if not self.read_paused and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+
+def reading_little(make: Callable[[], asyncio.Protocol]) -> Callable[[], asyncio.BaseProtocol]:
+    """Return a maker of protocols, for one loop, that are handed over little at once."""
+    if sys.platform == "win32":
+        return make  # its loop hands over 64 KiB at most, and fills the buffer while others may use it
+    else:  # noqa: RET505  mypy takes what follows such a return for unreachable there
+        buffer = bytearray(AT_ONCE)
+        return lambda: _ReadingLittle(make(), buffer)
+
+
+class _ReadingLittle(asyncio.BufferedProtocol):
+    """A protocol's ear: what comes goes through a buffer that all share, since each read is taken out at once."""
+
+    def __init__(self, protocol: asyncio.Protocol, buffer: bytearray) -> None:
+        self._buffer = buffer
+        self._protocol: Any = protocol
+        # What they are called with goes straight on.
+        self.connection_made = protocol.connection_made  # type: ignore[method-assign]
+        self.connection_lost = protocol.connection_lost  # type: ignore[method-assign]
+        self.eof_received = protocol.eof_received  # type: ignore[method-assign]
+        self.pause_writing = protocol.pause_writing  # type: ignore[method-assign]
+        self.resume_writing = protocol.resume_writing  # type: ignore[method-assign]
+
+    @override
+    def get_buffer(self, sizehint: int) -> bytearray:
+        return self._buffer
+
+    @override
+    def buffer_updated(self, nbytes: int) -> None:
+        self._protocol.data_received(bytes(memoryview(self._buffer)[:nbytes]))
