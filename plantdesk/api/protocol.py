@@ -8,6 +8,7 @@ that llhttp does not know, and requests that offer an upgrade. Everything here r
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 from math import inf
 from typing import TYPE_CHECKING
@@ -39,6 +40,9 @@ _PIECE = 1024
 _MOST_WAITING = 8
 #: Bytes for each of which a body may have one more piece; none is parsed in less than a microsecond.
 _PIECE_OF_BODY = 64
+#: Seconds between two looks at what is only read to be dropped.
+_UNHEARD_PAUSE = 0.02
+_ORDER = itertools.count()
 
 
 class PlantProtocol(HttpToolsProtocol):
@@ -68,9 +72,8 @@ class PlantProtocol(HttpToolsProtocol):
         self._refusal: PlantDeskError | None = None  # to be told once all that came before it is answered
         self._lingering = False  # the last answer is out
         # The times (of the loop) by which the client must have done its part.
-        self._due = inf
-        self._stalled = inf
-        self._quiet_since = 0.0
+        self._due = self._stalled = self._linger_until = inf
+        self._last_did = 0  # something, in the order of all that connections do
 
     # --- the connection ------------------------------------------------------------------------------------------
 
@@ -78,15 +81,15 @@ class PlantProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.flow = Flow(transport, self.loop)
-        self._quiet_since = self.loop.time()
-        self._due = self._quiet_since + self._limits.request
+        self._last_did = next(_ORDER)
+        self._due = self.loop.time() + self._limits.request
         if len(self.connections) > self._limits.connections:
             self._make_room()
 
     def _make_room(self) -> None:
         """Give up the connection that has been without a whole request for longest; this one, where all have one."""
-        others = [each for each in self.connections if isinstance(each, PlantProtocol) and not each._answering]  # noqa: SLF001
-        longest = min(others, key=lambda each: each._quiet_since, default=self)  # noqa: SLF001
+        others = [each for each in self.connections if isinstance(each, PlantProtocol) and each._active is None]  # noqa: SLF001
+        longest = min(others, key=lambda each: each._last_did, default=self)  # noqa: SLF001
         self.connections.discard(longest)
         longest.transport.abort()
 
@@ -109,7 +112,7 @@ class PlantProtocol(HttpToolsProtocol):
         if self._held and not self._deaf:
             return True
         self._take_end()
-        return self._answering or self._lingering
+        return self._active is not None or self._lingering
 
     def _take_end(self) -> None:
         if self._receiving:
@@ -134,12 +137,8 @@ class PlantProtocol(HttpToolsProtocol):
         self._deaf = True
         if self._receiving:
             self._give_up_request()
-        if not self._answering:
+        if self._active is None:
             self.transport.close()
-
-    @property
-    def _answering(self) -> bool:
-        return self._active is not None
 
     # --- the clock -----------------------------------------------------------------------------------------------
 
@@ -153,7 +152,7 @@ class PlantProtocol(HttpToolsProtocol):
     def _overdue(self, now: float) -> None:
         if self._lingering:
             # A client may still be reading; one that reads nothing at all is found by _stalled.
-            if not self.transport.get_write_buffer_size() or now >= self._quiet_since + self._limits.request:
+            if not self.transport.get_write_buffer_size() or now >= self._linger_until:
                 self.transport.abort()
         elif not self._receiving:
             self._deaf = True
@@ -168,7 +167,7 @@ class PlantProtocol(HttpToolsProtocol):
     @override
     def data_received(self, data: bytes) -> None:
         if len(data) >= AT_ONCE:
-            self.flow.let_others()
+            self.flow.let_others(_UNHEARD_PAUSE if self._deaf else 0)
         if self._held or len(data) > _PIECE:
             self._held += data
             self._take_held()
@@ -254,7 +253,7 @@ class PlantProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._begun += 1
-        self._quiet_since = self.loop.time()
+        self._last_did = next(_ORDER)
         self._receiving = True
         self._head_done = False
         self._incoming = None
@@ -315,7 +314,7 @@ class PlantProtocol(HttpToolsProtocol):
             keep_alive=keep_alive,
             on_response=self.on_response_complete,
         )
-        if self._answering:
+        if self._active is not None:
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
         else:
@@ -346,16 +345,16 @@ class PlantProtocol(HttpToolsProtocol):
             self._end()
         else:
             self.flow.resume_reading()
-            self._quiet_since = self.loop.time()
+            self._last_did = next(_ORDER)
             if not self._receiving:
-                self._due = self._quiet_since + self._limits.keep_alive
+                self._due = self.loop.time() + self._limits.keep_alive
 
     def _refuse(self, error: PlantDeskError) -> None:
         """Take nothing more in, answer what came whole before, and then this."""
         self._deaf = True
         if self._receiving:
             self._give_up_request()
-        if self._answering:
+        if self._active is not None:
             self._refusal = error
         else:
             self._write_refusal(error)
@@ -385,10 +384,10 @@ class PlantProtocol(HttpToolsProtocol):
         """
         self._deaf = self._lingering = True
         self.pipeline.clear()
-        self._quiet_since = self.loop.time()
-        self._due = self._quiet_since + self._limits.linger
+        self._due = self.loop.time() + self._limits.linger
+        self._linger_until = self.loop.time() + self._limits.request
         self.flow.resume_reading()
-        if self.transport.can_write_eof():
+        if self.transport.can_write_eof() and not self._ended:
             self.transport.write_eof()
         else:
             self.transport.close()

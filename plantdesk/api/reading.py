@@ -27,13 +27,13 @@ class Flow(FlowControl):
         self._loop = loop
         self._others_turn = False
 
-    def let_others(self) -> None:
-        """Read no more in this turn of the loop."""
+    def let_others(self, seconds: float = 0) -> None:
+        """Read no more in this turn of the loop, or for longer."""
         if not self._others_turn:
             self._others_turn = True
             if not self.read_paused:
                 self._transport.pause_reading()
-            self._loop.call_soon(self._go_on)
+            self._loop.call_later(seconds, self._go_on)
 
     @override
     def pause_reading(self) -> None:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 #: Descriptors of the program that are no connections of clients, generously.
 _OTHER_DESCRIPTORS = 200
+#: Descriptors of each listening socket. On each, uvloop takes one connection in a turn of its loop, and those of a good
+#: client should not wait for as many turns as two hundred others have opened before.
+_EARS = 1 if sys.platform == "win32" else 8
 #: Seconds for requests that nobody waits for any more, where the limits' grace is over.
 _LAST_LOOK = 0.05
 
@@ -83,12 +86,9 @@ class Service:
         config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
         config.load()
         self._look_at_clock()
-        servers = [
-            await self._loop.create_server(
-                reading_little(lambda: PlantProtocol(config, self._state, self._loop, self._limits)), sock=listener
-            )
-            for listener in self._sockets
-        ]
+        make = reading_little(lambda: PlantProtocol(config, self._state, self._loop, self._limits))
+        ears = [listener.dup() for listener in self._sockets for _ in range(_EARS)]
+        servers = [await self._loop.create_server(make, sock=ear) for ear in ears]
         self._ready.set()
         await self._stopping.wait()
         for server in servers:

@@ -148,6 +148,9 @@ def answer_in(stream: Any) -> Answer:  # noqa: ANN401
     protocol, status, _ = status_line.split(b" ", 2)
     assert protocol == b"HTTP/1.1"
     headers = http.client.parse_headers(stream)
-    body = stream.read(int(headers.get("Content-Length", "0")))
-    assert len(body) == int(headers.get("Content-Length", "0"))
+    body = b""
+    while len(body) < int(headers.get("Content-Length", "0")):
+        piece = stream.read(int(headers["Content-Length"]) - len(body))
+        assert piece
+        body += piece
     return Answer(int(status), headers, body)

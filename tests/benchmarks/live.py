@@ -86,7 +86,7 @@ class Script(QObject):
         other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         connection = http.client.HTTPConnection("127.0.0.1", self._port)
         for plant_id in range(1, self._plants + 1):
-            time.sleep(random.uniform(0.15, 0.35))  # noqa: S311 - a person's pace, not a secret
+            time.sleep(random.uniform(0.15, 0.35))
             if plant_id % 2:
                 self.answered["POST /plants"][plant_id] = _post(connection, token, plant_id)
             else:

@@ -159,8 +159,8 @@ def wrong_token(target: Target) -> Iterator[bytes]:
 
 
 def large_plant(target: Target) -> Iterator[bytes]:
-    """Add a plant as large as may be, in letters that take long to compare."""
-    yield target.plant("Connection: close", name="ﷺ\u0327\u0301" * 140_000)
+    """Add a plant as large as may be, in letters that take long to fold."""
+    yield target.plant("Connection: close", name="é\u0327\u0301" * 170_000)
 
 
 def costly_json(target: Target) -> Iterator[bytes]:

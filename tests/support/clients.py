@@ -25,9 +25,9 @@ _ENOUGH = 400
 
 
 @contextmanager
-def serving(database: Path) -> Iterator[subprocess.Popen[str]]:
-    """Run a server in a process of its own; it is killed in the end, if it still runs."""
-    command = [sys.executable, str(_SERVICE), "0", str(database)]
+def serving(database: Path, *through: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a server in a process of its own, perhaps through arguments of python; it is killed in the end."""
+    command = [sys.executable, *through, str(_SERVICE), "0", str(database)]
     environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as started:

@@ -1,0 +1,302 @@
+"""What clients may do that mean harm, or do it without meaning to. The shapes are in tests/support/attackers.py."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.api.limits import Limits
+from plantdesk.errors import ErrorNumber
+from tests.api.client import PATIENCE, Answer, answers, one_answer
+from tests.support.attackers import ATTACKS, SMUGGLING, Target
+from tests.support.clients import serving
+
+if TYPE_CHECKING:
+    from tests.api.client import Api
+    from tests.api.conftest import Serve
+
+ROOT = Path(__file__).parents[2]
+CONNECTIONS = 200
+MIB = 1 << 20
+
+
+def quickly(api: Api, request: bytes, *, within: float = 0.5) -> Answer:
+    """Send what a defect makes costly; return the one answer. Processor time, for the machine may be busy."""
+    began = time.process_time()  # the server runs in this process
+    (answer,) = api.exchange(request, half_close=True)
+    assert time.process_time() - began < within
+    return answer
+
+
+# --- what takes long ---------------------------------------------------------------------------------------------
+
+
+def test_a_repeated_field_among_thousands_costs_little(serve: Serve) -> None:
+    api = serve(limits=Limits(fields=20_000))
+    lines = [f"{number:x}:" for number in range(9_000)]
+    assert quickly(api, api.head(*lines, lines[0], method="GET", target="/nowhere")).number is ErrorNumber.NO_SUCH_PATH
+
+
+def test_too_many_fields_are_refused(api: Api) -> None:
+    assert api.exchange(api.whole({"id": 1}, *["A:"] * 150, "Connection: close"))[0].status == 400
+    answer = quickly(api, api.head(*["A:"] * 250))
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
+    assert "200 fields" in answer.message
+
+
+def test_a_body_in_tiny_chunks_is_refused(api: Api) -> None:
+    whole = b"".join(b"1\r\n%c\r\n" % byte for byte in b'{"id": -77, "name": "In chunks of one byte"}') + b"0\r\n\r\n"
+    (answer,) = api.exchange(api.head("Transfer-Encoding: chunked", "Connection: close") + whole)
+    assert answer.status == 200
+    answer = quickly(api, api.head("Transfer-Encoding: chunked") + b"1\r\n \r\n" * 100_000)
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
+    assert "chunks are too small" in answer.message
+
+
+@pytest.mark.parametrize(
+    "name", ["a" + "\u0327\u0301" * 250_000, "a" + "\u0327" * 250_000 + "\u0301" * 250_000, "ﷺ" * 340_000]
+)
+def test_a_name_of_1_mb_costs_little_whatever_it_is_made_of(serve: Serve, name: str) -> None:
+    api = serve()
+    request = api.whole(json.dumps({"id": 1, "name": name}, ensure_ascii=False).encode())
+    assert quickly(api, request, within=2.0).status == 200
+    assert api.stored() == {1: (name, None)}
+
+
+@pytest.mark.parametrize("value", [b"1.1", b"{}", b"[]", b"1", b'{"":{}}'])
+def test_a_body_full_of_values_costs_little(api: Api, value: bytes) -> None:
+    body = b'{"x":[%b]}' % b",".join([value] * (MIB // (len(value) + 2)))
+    assert quickly(api, api.whole(body)).number is ErrorNumber.INVALID_PLANT
+
+
+def test_a_hundred_thousand_repeated_members_are_not_all_named(api: Api) -> None:
+    body = b"{%b}" % b",".join(b'"%d":0,"%d":0' % (number, number) for number in range(40_000))
+    answer = quickly(api, api.whole(body))
+    assert answer.number is ErrorNumber.REPEATED_MEMBER
+    assert "39,995 more" in answer.message
+    assert len(answer.message) < 200
+
+
+# --- wrong answers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "target", ["/plants%0A", "/plants%0a", "/plants/", "//plants", "/plants%00", "/PLANTS", "/./plants"]
+)
+def test_there_is_one_path(api: Api, target: str) -> None:
+    (answer,) = api.exchange(api.whole({"id": -78, "name": "Fern"}, target=target))
+    assert answer.number is ErrorNumber.NO_SUCH_PATH
+    assert -78 not in api.stored()
+
+
+def test_zeros_before_a_length_do_not_make_it_a_defect(api: Api) -> None:
+    body = b'{"id": -79, "name": "Fern"}'
+    (answer,) = api.exchange(api.head("Content-Length: " + "0" * 5_000 + str(len(body)), "Connection: close") + body)
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("lines", SMUGGLING, ids=" + ".join)
+def test_a_body_that_is_framed_in_doubt_is_refused_and_nothing_behind_it_done(api: Api, lines: tuple[str, ...]) -> None:
+    hidden = api.whole({"id": -80, "name": "smuggled"})
+    (answer,) = api.exchange(api.head(*lines) + b"0\r\n\r\n" + hidden, half_close=True)
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
+    assert answer.headers["Connection"] == "close"
+    assert -80 not in api.stored()
+
+
+def test_a_message_does_not_repeat_a_token_that_stands_in_the_wrong_place(api: Api) -> None:
+    for request in (
+        api.whole({"id": api.token, "name": "Fern"}),
+        api.whole({"id": 1, "name": "Fern"}).replace(b"application/json", api.token.encode()),
+        api.whole(b'{"%b": 1, "%b": 2}' % (api.token.encode(), api.token.encode())),
+    ):
+        (answer,) = api.exchange(request)
+        assert answer.status == 400
+        assert api.token[10:20] not in answer.message
+
+
+def test_who_offers_an_upgrade_and_asks_to_close_is_closed(api: Api) -> None:
+    request = api.head("Connection: Upgrade, close", "Upgrade: h2c", method="GET", target="/openapi.json")
+    assert [answer.status for answer in api.exchange(request)] == [200]
+
+
+# --- what takes memory -------------------------------------------------------------------------------------------
+
+
+def test_thousands_of_requests_in_one_go_are_all_answered(api: Api) -> None:
+    asking = api.head(method="GET", target="/nowhere")
+    with api.opened() as connection:
+        sending = threading.Thread(target=connection.sendall, args=(asking * 2_999 + api.whole({"id": "last"}),))
+        sending.start()
+        found = answers(connection)
+        sending.join()
+    assert [answer.status for answer in found] == [404] * 2_999 + [400]
+
+
+def test_the_end_of_the_input_counts_behind_the_requests_that_wait(api: Api) -> None:
+    asking = api.head(method="GET", target="/nowhere")
+    found = api.exchange(asking * 300, half_close=True)
+    assert [answer.status for answer in found] == [404] * 300
+    found = api.exchange(asking * 300 + asking[:-1], half_close=True)
+    assert [answer.status for answer in found] == [404] * 300 + [400]
+
+
+def test_large_bodies_wait_for_their_place_and_small_ones_do_not(serve: Serve) -> None:
+    api = serve(limits=Limits(large_bodies=1))
+    large = api.whole({"id": 1, "name": "x" * 200_000})
+    with api.opened() as holding, api.opened() as waiting:
+        holding.sendall(large[:-1])
+        assert api.post({"id": 2, "name": "y" * 60_000}).status == 200  # and by now, the place is taken
+        waiting.sendall(large.replace(b'"id": 1', b'"id": 3'))
+        assert api.post({"id": 4, "name": "y" * 60_000}).status == 200
+        assert api.stored().keys() == {2, 4}
+        holding.sendall(large[-1:])
+        assert one_answer(holding).status == 200
+        assert one_answer(waiting).status == 200
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_who_has_a_place_and_does_not_send_loses_it(serve: Serve, announced: bool) -> None:  # noqa: FBT001
+    api = serve(limits=Limits(large_bodies=1, large_within=0.2))
+    with api.opened() as slow:
+        head = api.head("Content-Length: 200000" if announced else "Transfer-Encoding: chunked")
+        slow.sendall(head + b"20000\r\n" + b" " * 120_000)
+        assert one_answer(slow).number is ErrorNumber.TOO_SLOW
+    assert api.post({"id": 3, "name": "y" * 200_000}).status == 200
+
+
+def test_a_large_answer_is_read_at_leisure(serve: Serve) -> None:
+    api = serve(limits=Limits(linger=0.1, tick=0.02))
+    name = "x" * 1_000_000
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(PATIENCE)
+        connection.connect(("127.0.0.1", api.port))
+        connection.sendall(api.whole({"id": 1, "name": name}))
+        began = connection.recv(1)
+        deadline = time.monotonic() + 0.5
+        while time.monotonic() < deadline:  # longer than the server would wait for the end of a connection
+            began += connection.recv(1)
+        (rest,) = [b"".join(iter(lambda: connection.recv(65_536), b""))]
+    assert json.loads((began + rest).partition(b"\r\n\r\n")[2])["name"] == name
+
+
+# --- many connections --------------------------------------------------------------------------------------------
+
+
+def test_of_too_many_connections_the_one_that_was_idle_for_longest_goes(serve: Serve) -> None:
+    api = serve(limits=Limits(connections=3))
+    with contextlib.ExitStack() as stack:
+        first, second, third, fourth = (stack.enter_context(api.opened()) for _ in range(4))
+        assert first.recv(1) == b""
+        for connection in (second, third, fourth):
+            connection.sendall(api.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive"))
+            assert one_answer(connection).status == 200
+        fifth = stack.enter_context(api.opened())
+        assert second.recv(1) == b""
+        fifth.sendall(api.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive"))
+        assert one_answer(fifth).status == 200
+
+
+_FEW_DESCRIPTORS = """
+import resource, runpy, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv.pop(1)),) * 2)
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_more_connections_than_descriptors_keep_nobody_out(tmp_path: Path) -> None:
+    with serving(tmp_path / "plants.db", "-c", _FEW_DESCRIPTORS, "128") as process:
+        port, token = _told(process)
+        before = descriptors(process)
+        with contextlib.ExitStack() as stack:
+            for _ in range(200):
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+            assert post(port, token, 1) == 200
+        assert post(port, token, 2) == 200
+        wait_for(lambda: descriptors(process) <= before)
+
+
+# --- all at once -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_good_requests_are_answered_whatever_others_do(tmp_path: Path) -> None:
+    """200 connections make all attacks side by side; tests/benchmarks/hostile.py measures how long answers take."""
+    with serving(tmp_path / "plants.db") as process:
+        port, token = _told(process)
+        told = attacked(port, token, seconds=1.0)  # fills the caches
+        before, memory = descriptors(process), resident(process)
+        attackers = start_attackers(port, token, seconds=3.0)
+        good = highest = 0
+        while attackers.poll() is None:
+            assert post(port, token, good) == 200
+            good += 1
+            highest = max(highest, resident(process))
+        told = json.loads(attackers.communicate()[0])
+        wait_for(lambda: descriptors(process) <= before)
+        assert post(port, token, good) == 200
+    assert good > 10  # 200 as a rule; the machine may be busy
+    assert highest - memory < 50 * MIB
+    assert [answer for answers in told.values() for answer in answers if answer.startswith("WRONG")] == []
+    assert set(told) == set(ATTACKS)
+    assert told["smuggled"].keys() <= {"40001", "closed"}
+    assert told["wrong_token"].keys() <= {"40102", "closed"}
+
+
+def _told(process: subprocess.Popen[str]) -> tuple[int, str]:
+    assert process.stdout is not None
+    port, token = process.stdout.readline().split()
+    return int(port), token
+
+
+def start_attackers(port: int, token: str, *, seconds: float) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.support.attackers", str(port), str(CONNECTIONS), str(seconds)]
+    pipe = subprocess.PIPE
+    attackers = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+    assert attackers.stdin is not None
+    attackers.stdin.write(token)
+    attackers.stdin.close()
+    attackers.stdin = None
+    return attackers
+
+
+def attacked(port: int, token: str, *, seconds: float) -> str:
+    return start_attackers(port, token, seconds=seconds).communicate()[0]
+
+
+def post(port: int, token: str, plant_id: int) -> int:
+    target = Target(port, token)
+    body = json.dumps({"id": plant_id, "name": "Good"})
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+        connection.sendall(target.head(f"Content-Length: {len(body)}", "Connection: close") + body.encode())
+        return one_answer(connection).status
+
+
+def descriptors(process: subprocess.Popen[str]) -> int:
+    return len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
+
+
+def resident(process: subprocess.Popen[str]) -> int:
+    pages = Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def wait_for(happened: object) -> None:
+    assert callable(happened)
+    until = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < until
+        time.sleep(0.02)
