@@ -1,0 +1,85 @@
+"""The real program in a process of its own, with or without its window, found by its runtime.json as a script would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What each way to run it is started with.
+SERVE, WINDOW = ("serve",), ()
+_ROOT = Path(__file__).parents[2]
+_PATIENCE = 60.0
+
+
+class Home:
+    """A folder in which PlantDesk keeps everything."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.database = folder / "data" / "plants.db"
+        self.runtime_file = folder / "data" / "runtime.json"
+
+    def new_token(self, name: str = "tests") -> str:
+        self.database.parent.mkdir(parents=True, exist_ok=True)
+        with closing(Store(self.database)) as store:
+            return store.tokens.create(name).result().token
+
+    @property
+    def environment(self) -> dict[str, str]:
+        own = {"PLANTDESK_HOME": str(self.folder), "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(_ROOT)}
+        return {**os.environ, **own}
+
+    def port(self, process: subprocess.Popen[str]) -> int:
+        """Wait until that process serves, and return its port."""
+        until = time.monotonic() + _PATIENCE
+        while (found := self._port(process.pid)) is None:
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        return found
+
+    def _port(self, pid: int) -> int | None:
+        try:
+            runtime = json.loads(self.runtime_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return int(runtime["port"]) if runtime["pid"] == pid else None
+
+
+@contextmanager
+def running(home: Home, how: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
+    """Start PlantDesk in a session of its own; it is killed in the end, if it still runs."""
+    command = [sys.executable, "-m", "plantdesk", *how, "--port", "0"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, env=home.environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def left_over(process: subprocess.Popen[str]) -> list[str]:
+    """Return what still runs of a program that has ended (Linux; elsewhere nothing is found)."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = status.read_text(encoding="utf-8", errors="replace")
+        except OSError:  # ended meanwhile
+            continue
+        session = text.rpartition(")")[2].split()[3]
+        if int(session) == process.pid:
+            found.append(text)
+    return found
