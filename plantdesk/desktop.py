@@ -7,6 +7,7 @@ Closing: nothing is told to the window any more, the server answers what is due,
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from contextlib import ExitStack
 from functools import partial
@@ -235,6 +236,7 @@ def run(database: Path, port: int | None) -> int:
 
     Raises StuckWindowError, and FolderUnusableError where PlantDesk cannot keep its files.
     """
+    os.umask(0o077)  # PlantDesk's own files name their mode; Qt's, such as the lock of the window, do not
     app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS])
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)
