@@ -55,11 +55,15 @@ def running(path: Path) -> Runtime | None:
 
 
 def _read(path: Path) -> Runtime | None:
+    """Return what the file says; None where it cannot be what `write` has written."""
     try:
         fields = json.loads(path.read_bytes())
-        return Runtime(**{name: kind(fields[name]) for name, kind in _KINDS.items()})
-    except (OSError, ValueError, TypeError, KeyError):
+        found = Runtime(**{name: fields[name] for name in Runtime._fields})
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
+    fits = all(type(value) is kind for value, kind in zip(found, _KINDS, strict=True))
+    return found if fits and 0 < found.port <= _HIGHEST_PORT else None
 
 
-_KINDS = {"url": str, "port": int, "pid": int, "database": str, "version": str, "instance": str}
+_KINDS = (str, int, int, str, str, str)
+_HIGHEST_PORT = 65535

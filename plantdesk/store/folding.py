@@ -6,6 +6,8 @@ import unicodedata
 
 #: Between name and tag in the column `folded`; sorts before every printable character.
 SEPARATOR = "\x1f"
+#: What would end a text for LIKE, and the name for the column `folded`.
+_BLANKS = "\0" + SEPARATOR
 #: Characters whose folding is kept; texts of people use some hundreds.
 _KEPT = 4096
 #: `translate` moves all it has made whenever it needs more room, which a whole text would pay for twenty times over.
@@ -21,7 +23,7 @@ class _Folding(dict[int, str]):
     """
 
     def __missing__(self, code: int) -> str:
-        decomposed = unicodedata.normalize("NFKD", chr(code)) if code else " "
+        decomposed = unicodedata.normalize("NFKD", chr(code)) if chr(code) not in _BLANKS else " "
         kept = "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
         if len(self) < _KEPT:
             self[code] = kept
@@ -32,7 +34,7 @@ _FOLDING = _Folding()
 
 
 def fold(text: str) -> str:
-    """Return `text` decomposed, without combining marks, case-folded, and with NUL, at which LIKE stops, as a space."""
+    """Return `text` decomposed, without combining marks, case-folded, and with NUL and SEPARATOR as spaces."""
     pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     return "".join([piece.translate(_FOLDING) for piece in pieces])
 

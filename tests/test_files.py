@@ -1,0 +1,150 @@
+"""The files that PlantDesk reads, with anything in them: never more than a plain refusal, and never altered by it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plantdesk import settings
+from plantdesk.api import runtime_file
+from plantdesk.errors import PlantDeskError
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import Store, View
+from tests.support.cases import cases
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=8,
+)
+_BYTES = (
+    st.binary(max_size=200)
+    | _JSON.map(lambda value: json.dumps(value).encode())
+    | st.sampled_from(
+        [b"[" * 20_000, b'{"port":' + b"9" * 10_000 + b"}", b'{"text_scale": 1e999}', b'{"window": null}']
+    )
+)
+
+
+def _some_of(known: dict[str, Any]) -> st.SearchStrategy[bytes]:
+    """Return files with the right members, and perhaps wrong values."""
+    members = {name: st.just(value) | _JSON for name, value in known.items()}
+    return st.fixed_dictionaries({}, optional=members).map(lambda value: json.dumps(value).encode())
+
+
+_SETTINGS = {"theme": "dark", "text_scale": 1.5, "api_enabled": False, "port": 1, "window": {"width": 5}}
+_RUNTIME = {"url": "http://127.0.0.1:1", "port": 1, "pid": 1, "database": "x", "version": "1", "instance": "x"}
+
+
+def test_settings_are_read_whatever_the_file_holds(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+
+    @cases(150)
+    @given(_BYTES | _some_of(_SETTINGS))
+    def check(content: bytes) -> None:
+        file.write_bytes(content)
+        found = settings.load(file)
+        settings.save(found, file)
+        assert settings.load(file) == found
+
+    check()
+
+
+def test_a_server_is_looked_for_whatever_the_file_holds(tmp_path: Path) -> None:
+    file = tmp_path / "runtime.json"
+
+    @cases(150)
+    @given(_BYTES | _some_of(_RUNTIME))
+    def check(content: bytes) -> None:
+        file.write_bytes(content)
+        assert runtime_file.running(file) is None
+        runtime_file.remove(file, "mine")
+        assert file.read_bytes() == content
+
+    check()
+
+
+@pytest.fixture(scope="module")
+def whole_store(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("whole") / "plants.db"
+    with closing(Store(path)) as store:
+        store.tokens.create("x").result()
+        for number in range(50):
+            store.add(new_plant({"id": number, "name": "Érable" * number, "tag": "t"}), COMMAND).result()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = DELETE")
+    return path.read_bytes()
+
+
+_DAMAGE = st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=40)), min_size=1, max_size=4)
+_HEADER_DAMAGE = st.lists(st.tuples(st.floats(0, 0.004), st.binary(min_size=1, max_size=4)), min_size=1, max_size=3)
+
+
+def test_a_damaged_store_is_opened_or_refused_and_then_left_as_it_is(whole_store: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+    outcomes: set[str] = set()
+
+    @cases(120)
+    @given(_DAMAGE | _HEADER_DAMAGE, st.floats(0, 1) | st.just(1.0))
+    def check(damage: list[tuple[float, bytes]], length: float) -> None:
+        content = bytearray(whole_store)
+        for where, piece in damage:
+            at = int(where * len(content))
+            content[at : at + len(piece)] = piece
+        outcomes.add(opened(path, bytes(content[: max(1, int(length * len(content)))])))
+
+    check()
+    assert {"opened", "StoreDamagedError", "ForeignFileError"} <= outcomes
+
+
+def test_anything_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+
+    @cases(80)
+    @given(
+        st.binary(min_size=1, max_size=5_000) | st.binary(max_size=300).map(lambda rest: b"SQLite format 3\0" + rest)
+    )
+    def check(content: bytes) -> None:
+        assert opened(path, content) != "opened"
+
+    check()
+
+
+def opened(path: Path, content: bytes) -> str:
+    """Open a file that holds `content` and do with it what a person would; return how that went."""
+    for rest in path.parent.iterdir():
+        rest.unlink()
+    path.write_bytes(content)
+    try:
+        store = Store(path)
+    except PlantDeskError as error:
+        assert path.read_bytes() == content
+        assert [each.name for each in path.parent.iterdir()] == [path.name]
+        return type(error).__name__
+    with closing(store):
+        try:
+            use(store)
+        except PlantDeskError as error:
+            return f"later {type(error).__name__}"
+    return "opened"
+
+
+def use(store: Store) -> None:
+    with closing(store.reader()) as reader:
+        ids = [plant_id for chunk in reader.ids(View("e")) for plant_id in chunk]
+        reader.rows(ids)
+        reader.tags()
+        reader.next_free_id()
+    store.tokens.list()
+    with closing(store.tokens.checker()) as checker, pytest.raises(PlantDeskError):
+        checker.source("wrong")
+    store.add(new_plant({"id": 10**6, "name": "New"}), COMMAND).result()
