@@ -137,7 +137,7 @@ _TEXTS = {
 def _fault(details: ErrorDetails) -> Fault:
     field = str(details["loc"][0]) if details["loc"] else "id"
     kind, value = details["type"], details["input"]
-    if isinstance(value, UnfitNumber) and value.text.lstrip("-").isdigit():
+    if field == "id" and isinstance(value, UnfitNumber) and value.text.lstrip("-").isdigit():
         kind = "greater_than_equal" if value.text.startswith("-") else "less_than_equal"
     shown = kind in {"int_type", "string_type"} or kind.endswith("than_equal")
     return Fault(field, _TEXTS[field, kind], f"What came is {_described(value)}." if shown else "")

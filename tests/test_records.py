@@ -76,3 +76,11 @@ def test_the_schema_says_what_is_enforced() -> None:
     assert schema["properties"]["id"]["format"] == "int64"
     assert (schema["properties"]["id"]["minimum"], schema["properties"]["id"]["maximum"]) == (SMALLEST_ID, LARGEST_ID)
     assert schema["properties"]["tag"].keys() == {"type", "description", "title"}
+
+
+@pytest.mark.parametrize("field", ["name", "tag"])
+@pytest.mark.parametrize("number", ["99999999999999999999", "-99999999999999999999", "1.5"])
+def test_a_number_that_is_none_of_int64_is_no_text(field: str, number: str) -> None:
+    values = {"id": 1, "name": "Fern", field: UnfitNumber(number)}
+    with pytest.raises(InvalidPlantError, match=f"The {field} must be text. What came is the number {number}."):
+        new_plant(values)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from plantdesk.errors import ErrorNumber, PlantDeskError
 from plantdesk.records import LARGEST_ID, SMALLEST_ID, UnfitNumber
 from plantdesk.strict_json import NotAnObjectError, NotJsonError, RepeatedMemberError, parse_object
+from tests.support.cases import cases
 
 
 def value(text: str) -> object:
@@ -175,3 +176,70 @@ def test_a_normal_body_takes_a_few_microseconds() -> None:
 def test_any_bytes_are_an_object_or_plainly_refused(data: bytes) -> None:
     with contextlib.suppress(PlantDeskError):
         assert isinstance(parse_object(data), dict)
+
+
+# --- against Python's own reader, with exact numbers -------------------------------------------------------------
+
+_NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
+_STRINGS = st.text(max_size=5).map(json.dumps) | st.sampled_from(
+    ['"\\ud83c\\udf31"', '"\\ud800"', '"\\u0000"', '"a\tb"', '"é"']
+)
+
+
+def _object(members: list[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"{name}: {value}" for name, value in members) + "}"
+
+
+_VALUES = st.recursive(
+    _NUMBERS
+    | _STRINGS
+    | st.sampled_from(["null", "true", "false", "NaN", "-Infinity", "01", "1.", ".5", "+1", "'x'", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda values: f"[{', '.join(values)}]")
+        | st.lists(st.tuples(_STRINGS, inner), max_size=3).map(_object)
+    ),
+    max_leaves=5,
+)
+_TEXTS = st.lists(st.tuples(st.sampled_from(['"id"', '"name"', '"tag"']) | _STRINGS, _VALUES), max_size=4)
+
+
+def expected(data: bytes) -> dict[str, object] | None:
+    """Return what the members are; None where there is nothing to be read."""
+    try:
+        text = data.decode()
+        members = json.loads(
+            text, parse_int=Decimal, parse_float=Decimal, parse_constant=_refused, object_pairs_hook=tuple
+        )
+    except ValueError:
+        return None
+    if not isinstance(members, tuple) or len(dict(members)) != len(members):
+        return None
+    return {name: _number(value) if isinstance(value, Decimal) else "other" for name, value in members}
+
+
+def _refused(name: str) -> object:
+    raise ValueError(name)
+
+
+def _number(exact: Decimal) -> object:
+    fits = SMALLEST_ID <= exact <= LARGEST_ID and _is_whole(exact)
+    return int(exact) if fits else "unfit"
+
+
+@cases(300)
+@given(_TEXTS.map(_object) | _VALUES, st.none() | st.tuples(st.floats(0, 1), st.binary(max_size=2)))
+def test_it_reads_what_python_reads_and_refuses_what_it_refuses(text: str, change: tuple[float, bytes] | None) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    if change is not None:
+        at = int(change[0] * len(data))
+        data = data[:at] + change[1] + data[at + 1 :]
+    wanted = expected(data)
+    try:
+        found: dict[str, object] | None = parse_object(data)
+    except PlantDeskError:
+        found = None
+    assert (found is None) == (wanted is None)
+    for name, value in (found or {}).items():
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        told = value if is_number else "unfit" if isinstance(value, UnfitNumber) else "other"
+        assert (wanted or {})[name] == told

@@ -1,0 +1,94 @@
+"""Wrong tokens are answered the more slowly the more of them come, and right ones never."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.api import slowdown
+from plantdesk.api.slowdown import Slowdown
+from plantdesk.errors import ErrorNumber
+from tests.api.client import one_answer
+
+if TYPE_CHECKING:
+    from tests.api.conftest import Serve
+
+FERN = {"id": 1, "name": "Fern"}
+
+
+def waits(wrong: int, *, pause: float, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return what each of so many wrong tokens waits, by a clock that moves only between them."""
+    now, waited = [0.0], []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    counting = Slowdown()
+    told = []
+    for _ in range(wrong):
+        waited.clear()
+        now[0] += pause
+        with pytest.raises(StopIteration):
+            counting.wrong_token().send(None)
+        told.append(sum(waited))
+    return told
+
+
+def test_a_script_with_an_old_token_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert waits(1_000, pause=0.25, monkeypatch=monkeypatch) == [0] * 1_000
+
+
+def test_a_flood_waits_longer_and_longer_up_to_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = waits(500, pause=0.001, monkeypatch=monkeypatch)
+    assert told[:40] == [0] * 40
+    assert told == sorted(told)
+    assert 0.9 < told[-1] <= 1.0
+
+
+def test_a_flood_is_soon_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = waits(300, pause=0.0001, monkeypatch=monkeypatch)
+    assert told[-1] > 0.9
+    monkeypatch.undo()
+    counting = Slowdown()
+
+    async def flood() -> None:
+        await asyncio.gather(*(counting.wrong_token() for _ in range(300)))
+
+    asyncio.run(flood())
+
+
+def test_no_more_are_held_back_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slowdown, "_MOST_HELD", 3)
+    counting = Slowdown()
+
+    async def flood() -> int:
+        tasks = [asyncio.ensure_future(counting.wrong_token()) for _ in range(200)]
+        await asyncio.sleep(0)
+        waiting = sum(not task.done() for task in tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return waiting
+
+    assert asyncio.run(flood()) <= 3 + 1  # those done take a turn to tell
+
+
+def test_a_right_token_does_not_wait_for_the_wrong_ones(serve: Serve) -> None:
+    api = serve()
+    wrong = api.whole(FERN, "Connection: keep-alive").replace(api.token.encode(), b"plantdesk_wrong")
+    with api.opened() as flooding:
+        flooding.sendall(wrong * 60)
+        assert [one_answer(flooding).status for _ in range(52)] == [401] * 52  # the wait has begun
+        flooding.sendall(wrong * 300)  # which takes a minute: 5 in a second
+        for _ in range(20):
+            assert api.post(FERN).status == 200
+        flooding.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            assert flooding.recv(65_536).count(b"401 Unauthorized") < 100
+    assert api.post(FERN, authorization="Bearer wrong").number is ErrorNumber.TOKEN_REFUSED
