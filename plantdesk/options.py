@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     _add_info(commands)
     _add_openapi(commands)
     _add_restore(commands)
+    _add_selfcheck(commands)
     _add_serve(commands)
     _add_token(commands)
     return top
@@ -134,6 +135,16 @@ def _run_restore(options: argparse.Namespace) -> int:
     from plantdesk.commands import backup
 
     return backup.bring_back(_database(options), options.file, only_look=options.look, confirmed=options.yes)
+
+
+def _add_selfcheck(commands: Commands) -> None:
+    _command(commands, "selfcheck", "tell in JSON whether this PlantDesk is whole; needs no display", _run_selfcheck)
+
+
+def _run_selfcheck(_options: argparse.Namespace) -> int:
+    from plantdesk.commands import selfcheck
+
+    return selfcheck.run()
 
 
 def _add_serve(commands: Commands) -> None:
