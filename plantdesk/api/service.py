@@ -20,16 +20,21 @@ from plantdesk.api.reading import reading_little
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
 
     from plantdesk.api.limits import Limits
     from plantdesk.store import Store
+
+    class _Closable(Protocol):
+        def close(self) -> None: ...
+
 
 #: Descriptors of the program that are no connections of clients, generously.
 _OTHER_DESCRIPTORS = 200
 #: Descriptors of each listening socket. On each, uvloop takes one connection in a turn of its loop, and those of a good
 #: client should not wait for as many turns as two hundred others have opened before.
-_EARS = 1 if sys.platform == "win32" else 8
+_EARS = 8
 #: Seconds for requests that nobody waits for any more, where the limits' grace is over.
 _LAST_LOOK = 0.05
 
@@ -87,13 +92,22 @@ class Service:
         config.load()
         self._look_at_clock()
         make = reading_little(lambda: PlantProtocol(config, self._state, self._loop, self._limits))
-        ears = [listener.dup() for listener in self._sockets for _ in range(_EARS)]
-        servers = [await self._loop.create_server(make, sock=ear) for ear in ears]
+        servers = [server for listener in self._sockets for server in await self._taking(listener, make)]
         self._ready.set()
         await self._stopping.wait()
         for server in servers:
             server.close()
         await self._let_go()
+
+    async def _taking(
+        self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]
+    ) -> Sequence[_Closable]:
+        if sys.platform == "win32":
+            from plantdesk.api.accepting import Acceptor
+
+            return [Acceptor(listener, protocol)]
+        else:  # noqa: RET505  mypy takes what follows such a return for unreachable there
+            return [await self._loop.create_server(protocol, sock=listener.dup()) for _ in range(_EARS)]
 
     def _look_at_clock(self) -> None:
         """Renew the Date that answers carry, and let each connection look whether its client takes too long."""

@@ -38,6 +38,7 @@ def prepare(path: Path) -> None:
     Raises StoreError, of the kinds that Store names.
     """
     try:
+        _refuse_folder(path)
         if not path.exists() or path.stat().st_size == 0:
             _create(path)
         _identify_own(path)
@@ -71,8 +72,7 @@ def identify(path: Path) -> None:
 
     Raises ForeignFileError, NewerStoreError, and what SQLite says of a file that cannot be read, as StoreError.
     """
-    if path.is_dir():
-        raise ForeignFileError(f"“{path.name}” is a folder. Name a file in it instead.")
+    _refuse_folder(path)
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     with told_plainly(), contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
         try:
@@ -85,6 +85,12 @@ def identify(path: Path) -> None:
     if application_id != APPLICATION_ID:
         raise ForeignFileError(f"{_named(path)} is not a PlantDesk store. It was left as it is; choose another file.")
     _refuse_newer(path, version)
+
+
+def _refuse_folder(path: Path) -> None:
+    """First of all, for on Windows a folder has the size of an empty file."""
+    if path.is_dir():
+        raise ForeignFileError(f"“{path.name}” is a folder. Name a file in it instead.")
 
 
 def _identify_own(path: Path) -> None:
