@@ -162,7 +162,7 @@ def _keys(order: Order) -> list[Any]:
             return [name, plant_id]
         case Order.TAG:
             folded_tag = func.substr(folded, func.instr(folded, SEPARATOR) + 1)
-            tag = case((folded.is_(None), col(PlantTable.tag)), else_=folded_tag).collate("NOCASE")
+            tag = case((folded.is_(None), func.coalesce(PlantTable.tag, "")), else_=folded_tag).collate("NOCASE")
             return [tag, name, plant_id]
         case Order.SOURCE:
             source = select(SourceTable.kind + SEPARATOR + SourceTable.label)

@@ -9,6 +9,7 @@ import contextlib
 import sqlite3
 import tempfile
 import unicodedata
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +30,7 @@ from plantdesk.records import (
     new_plant,
     plant_fields,
 )
-from plantdesk.store import Order, Store, View
+from plantdesk.store import BackupKind, Backups, Order, Store, View, restore
 from tests.support.cases import cases
 
 SECONDS = 30
@@ -64,6 +65,8 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.plants: dict[int, Entry] = {}
         self.tokens: dict[str, Source] = {}
         self.revoked: list[Source] = []
+        self.added_by: Counter[str] = Counter()
+        self.backups: list[tuple[Path, dict[int, Entry]]] = []
 
     @initialize()
     def open(self) -> None:
@@ -84,6 +87,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             assert isinstance(outcome, PlantRow)
             assert (outcome.id, outcome.name, outcome.tag) == (plant_id, entry.name, entry.tag)
             self.plants[plant_id] = entry
+            self.added_by[entry.source.label] += 1
         elif (known.name, known.tag) == (entry.name, entry.tag) and entry.source is not FORM:
             assert isinstance(outcome, PlantRow)
             assert (outcome.name, outcome.tag, outcome.source.label) == (known.name, known.tag, known.source.label)
@@ -138,6 +142,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         else:
             made = future.result(SECONDS)
             self.tokens[name] = made.row.source
+            self.added_by[name] = 0
             with closing(self.store.tokens.checker()) as checker:
                 assert checker.source(made.token) == made.row.source
 
@@ -149,6 +154,23 @@ class StoreBesideDict(RuleBasedStateMachine):
             self.revoked.append(self.tokens.pop(name))
         else:
             assert isinstance(failure, UnknownTokenError)
+
+    @rule()
+    def back_up(self) -> None:
+        self.backups.append((Backups(self.path).make(BackupKind.BY_HAND).path, dict(self.plants)))
+
+    @rule(data=st.data())
+    def restore(self, data: st.DataObject) -> None:
+        if self.backups:
+            backup, plants = data.draw(st.sampled_from(self.backups))
+            gone, back = self.plants.keys() - plants.keys(), plants.keys() - self.plants.keys()
+            restored = restore(self.path, backup)
+            difference = restored.look.difference
+            assert difference is not None
+            assert (difference.leaving.size, difference.returning.size) == (len(gone), len(back))
+            assert restored.saved is not None
+            self.backups.append((restored.saved, self.plants))
+            self.plants = dict(plants)
 
     @rule()
     def reopen(self) -> None:
@@ -213,8 +235,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         }
         assert {row.name for row in self.store.tokens.list()} == set(self.tokens)
         added = {row.name: row.plants_added for row in self.store.tokens.list()}
-        for name, source in self.tokens.items():
-            assert added[name] == sum(entry.source == source for entry in self.plants.values())
+        assert added == {name: self.added_by[name] for name in self.tokens}
 
     @override
     def teardown(self) -> None:

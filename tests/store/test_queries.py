@@ -56,6 +56,12 @@ def test_views_are_sorted_both_ways(reader: Reader, order: Order, ascending: lis
     assert down == ([*reversed(ascending[:-1]), ascending[-1]] if untagged_last else ascending[::-1])
 
 
+def test_plants_without_a_tag_are_sorted_by_name_whatever_its_letters(store: Store, reader: Reader) -> None:
+    for plant_id, name in enumerate(("Zinnia", "Ähre", "Mint"), start=70):
+        store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
+    assert ids(reader, View(order=Order.TAG, descending=False))[-4:] == [71, 9, 72, 70]
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
