@@ -32,7 +32,7 @@ class Limits:
     #: For a client to read the last answer and close.
     linger: float = 2.0
     #: For the answers that are due when the server stops.
-    grace: float = 2.0
+    grace: float = 1.5
     #: Between two looks at the times above.
     tick: float = 1.0
     #: Between two requests with which the server asks itself, and for each answer.

@@ -23,7 +23,7 @@ member given twice is refused. Sending the same plant again answers 200 and chan
 #: The statuses that adding a plant may be answered with, besides 200, in the words of the interface.
 _FAILURES = {
     400: "unexpected error",
-    401: "no valid bearer token",
+    401: "no valid bearer token; after many wrong ones the answer takes up to a second",
     408: "the request did not arrive in time",
     500: "a defect of PlantDesk",
     503: "the store cannot take the plant now; nothing was written",

@@ -1,0 +1,58 @@
+"""What the system says when a port cannot be had, Linux and Windows alike."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from contextlib import ExitStack
+
+import pytest
+
+from plantdesk.api import listening
+from plantdesk.server_state import PortInUseError, PortReservedError, ServerFailedError
+
+
+def windows_error(number: int, code: int) -> OSError:
+    """Return what Python on Windows raises: its own number beside the translated one."""
+    error = OSError(number, "An attempt was made to access a socket in a way forbidden by its access permissions")
+    error.winerror = code  # type: ignore[attr-defined, unused-ignore]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.EADDRINUSE, "Address already in use"), PortInUseError),
+        (windows_error(errno.EADDRINUSE, 10048), PortInUseError),
+        (OSError(errno.EACCES, "Permission denied"), PortReservedError),
+        (windows_error(errno.EACCES, 10013), PortReservedError),
+        (windows_error(errno.EINVAL, 10013), PortReservedError),
+        (OSError(errno.ENOBUFS, "No buffer space available"), ServerFailedError),
+    ],
+)
+def test_each_reason_has_its_words(error: OSError, told: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    really = listening._bound  # noqa: SLF001
+
+    def refused(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+        if port == 8721:
+            raise error
+        return really(family, host, port)
+
+    monkeypatch.setattr(listening, "_bound", refused)
+    with pytest.raises(told):
+        listening.listen(8721)
+
+
+@pytest.mark.parametrize("number", [errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT])
+def test_without_ipv6_it_listens_on_the_one_loopback_there_is(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = listening._bound  # noqa: SLF001
+
+    def no_ipv6(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+        if family == socket.AF_INET6:
+            raise OSError(number, "no IPv6 here")
+        return really(family, host, port)
+
+    monkeypatch.setattr(listening, "_bound", no_ipv6)
+    with ExitStack() as stack:
+        (only,) = [stack.enter_context(each) for each in listening.listen(0)]
+        assert only.getsockname()[0] == "127.0.0.1"

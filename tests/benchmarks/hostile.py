@@ -1,0 +1,160 @@
+"""How long good requests and the window take while 200 connections do what they should not (Linux).
+
+    python -m tests.benchmarks.hostile [SECONDS] [ATTACK …]
+
+The window program runs in this process, the attackers (tests/support/attackers.py) and a good client in others. The
+good client posts plants, in turn over a kept connection and over a new one. First comes a line that only fills SQLite's
+caches, 32 MiB for each connection to the file. Prints for each attack, and for all at once: the good answers' median,
+99th percentile and longest in milliseconds, the growth of the process's memory, and the same three figures of how late
+the window's event loop came to a look every 10 ms; below, what the attackers were answered.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from plantdesk.desktop import Desktop
+from plantdesk.server_state import On
+from plantdesk.store import Store
+from tests.api.client import one_answer
+from tests.support.attackers import ATTACKS, Target
+
+_CONNECTIONS = 200
+_LOOK_MS = 10
+_PACE = 0.005
+_ROOT = Path(__file__).parents[2]
+
+
+class Heartbeat:
+    """Notes how late the event loop comes back to a timer."""
+
+    def __init__(self) -> None:
+        self.late: list[float] = []
+        self._last = time.perf_counter()
+        self._timer = QTimer(interval=_LOOK_MS)
+        self._timer.timeout.connect(self._beat)
+        self._timer.start()
+
+    def _beat(self) -> None:
+        now = time.perf_counter()
+        self.late.append(max(0.0, (now - self._last) * 1000 - _LOOK_MS))
+        self._last = now
+
+
+class Bench:
+    """The window program, and the processes around it."""
+
+    def __init__(self, app: QApplication, desktop: Desktop, token: str, seconds: float) -> None:
+        self._app = app
+        self._token = token
+        self._seconds = seconds
+        while not isinstance(desktop.state, On):
+            app.processEvents()
+        self._port = str(desktop.state.port)
+
+    def line(self, names: list[str]) -> dict[str, dict[str, int]]:
+        """Measure one line of the table, print it, and return what the attackers were answered."""
+        memory, heart = _resident(), Heartbeat()
+        attackers = self._started("tests.support.attackers", str(_CONNECTIONS), str(self._seconds), *names)
+        good = self._started("tests.benchmarks.hostile", "--good", str(self._seconds))
+        highest = memory
+        while (names and attackers.poll() is None) or good.poll() is None:
+            self._app.processEvents()
+            time.sleep(0.001)  # what Qt's own loop does; it would not look after the processes
+            highest = max(highest, _resident())
+        took = [float(each) for each in json.loads(good.communicate()[0])]
+        told = json.loads(attackers.communicate()[0]) if names else {}
+        title = names[0] if len(names) == 1 else "all at once" if names else "nobody"
+        print(
+            f"{title:22}{_figures(took)}  {(highest - memory) / (1 << 20):+7.1f} MiB  {_figures(heart.late)}",
+            flush=True,
+        )
+        return told
+
+    def _started(self, module: str, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", module]
+        command += [arguments[0], self._port, *arguments[1:]] if arguments[0] == "--good" else [self._port, *arguments]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, cwd=_ROOT, stdin=pipe, stdout=pipe, text=True)
+        assert process.stdin is not None
+        process.stdin.write(self._token)
+        process.stdin.close()
+        process.stdin = None
+        return process
+
+
+def _figures(values: list[float]) -> str:
+    ranked = sorted(values)
+    return f"{ranked[len(ranked) // 2]:8.1f} {ranked[len(ranked) * 99 // 100]:8.1f} {ranked[-1]:8.1f}"
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _good(port: int, seconds: float) -> list[float]:
+    """Post plants at an even pace; return how long each took, in milliseconds."""
+    target, took = Target(port, sys.stdin.read().strip()), []
+    kept = socket.create_connection(("127.0.0.1", port))
+    until = time.monotonic() + seconds
+    for plant_id in itertools.count(time.time_ns()):
+        began = time.perf_counter()
+        fresh = plant_id % 2 == 0
+        connection = socket.create_connection(("127.0.0.1", port)) if fresh else kept
+        body = json.dumps({"id": plant_id, "name": "Good"})
+        connection.sendall(target.head(f"Content-Length: {len(body)}") + body.encode())
+        if (status := one_answer(connection).status) != 200:
+            raise RuntimeError(status)
+        took.append((time.perf_counter() - began) * 1000)
+        if fresh:
+            connection.close()
+        if time.monotonic() > until:
+            break
+        time.sleep(_PACE)
+    return took
+
+
+def main() -> None:
+    """Run the window with all of them around it."""
+    if sys.argv[1:2] == ["--good"]:
+        print(json.dumps(_good(int(sys.argv[2]), float(sys.argv[3]))))
+        return
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
+    attacks = sys.argv[2:] or list(ATTACKS)
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["PLANTDESK_HOME"] = home
+        database = Path(home) / "plants.db"
+        with closing(Store(database)) as store:
+            token = store.tokens.create("benchmark").result().token
+        app = QApplication([])
+        desktop = Desktop(app, database, 0)
+        desktop.start()
+        bench = Bench(app, desktop, token, seconds)
+        print(f"{'attack':22}{'good answers, ms: median, 99 %, longest':28}   memory       window late, ms: the same")
+        bench.line(["large_plant"])
+        bench.line([])
+        told: dict[str, dict[str, int]] = {}
+        for name in attacks:
+            told |= bench.line([name])
+        bench.line(attacks)
+        desktop.close()
+    print()
+    for name, answers in told.items():
+        print(f"{name:22}{', '.join(f'{count} x {answer}' for answer, count in answers.items()) or 'held open'}")
+
+
+if __name__ == "__main__":
+    main()
