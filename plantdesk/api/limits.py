@@ -22,7 +22,7 @@ class Limits:
     #: Connections at a time; one more, and that which has been idle for longest is given up.
     connections: int = 1000
     #: Bodies over 64 KiB that are in memory at a time; others wait.
-    large_bodies: int = 4
+    large_bodies: int = 2
     #: For such a body to arrive, so that slow ones do not keep the others out.
     large_within: float = 3.0
     #: From the first byte of a request to its last, and for a client to take in what was answered.

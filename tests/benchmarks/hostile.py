@@ -34,6 +34,7 @@ from tests.support.attackers import ATTACKS, Target
 _CONNECTIONS = 200
 _LOOK_MS = 10
 _PACE = 0.005
+_SETTLED = 3.0
 _ROOT = Path(__file__).parents[2]
 
 
@@ -66,6 +67,7 @@ class Bench:
 
     def line(self, names: list[str]) -> dict[str, dict[str, int]]:
         """Measure one line of the table, print it, and return what the attackers were answered."""
+        self._settle()
         memory, heart = _resident(), Heartbeat()
         attackers = self._started("tests.support.attackers", str(_CONNECTIONS), str(self._seconds), *names)
         good = self._started("tests.benchmarks.hostile", "--good", str(self._seconds))
@@ -82,6 +84,13 @@ class Bench:
             flush=True,
         )
         return told
+
+    def _settle(self) -> None:
+        """Let the server finish with those of the line before."""
+        until = time.monotonic() + _SETTLED
+        while time.monotonic() < until:
+            self._app.processEvents()
+            time.sleep(0.001)
 
     def _started(self, module: str, *arguments: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", module]

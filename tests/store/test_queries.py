@@ -173,3 +173,11 @@ def test_a_running_question_can_be_interrupted(store: Store) -> None:
     assert reader.count() == 0
     reader.close()
     reader.close()
+
+
+def test_untagged_plants_are_in_the_order_of_their_names_whatever_letters_they_have(store: Store) -> None:
+    for plant_id, name in enumerate(("Zamie", "Érable", "Aloe", "Ŷ")):
+        store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert ids(reader, View(order=Order.TAG, descending=False)) == [2, 1, 3, 0]
+        assert ids(reader, View(order=Order.TAG, descending=True)) == [0, 3, 1, 2]
