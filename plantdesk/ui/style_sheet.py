@@ -152,7 +152,7 @@ QAbstractItemView { background: $surface; color: $text; border: none; selection-
   selection-background-color: $selection; }
 QListView { border: 1px solid $border; padding: 3px; outline: 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
-QTableWidget, QTableView[plain="true"] { outline: 0; }
+QTableWidget, QTableView[plain="true"] { outline: 0; border: 2px solid $surface; }
 QTableWidget::item, QTableView[plain="true"]::item { padding: 0 9px; }
 QTableWidget:focus, QTableView[plain="true"]:focus { border: 2px solid $focus; }
 QListView::item:hover { background: $hover; }
