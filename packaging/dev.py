@@ -36,8 +36,9 @@ ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".dev"
 OLDEST = (3, 11)
 
-# The extras of pyproject.toml, each with all before it.
-EXTRAS = ("", "test", "test,bench")
+# The extras of pyproject.toml that an environment is made with. build.py's is one of its own: only what is in there
+# can slip into a frozen program.
+EXTRAS = ("", "test", "test,bench", "build")
 # What each command starts, after `python -m`, and which extra it needs.
 COMMANDS = {
     "run": ("", [["plantdesk"]]),
@@ -78,12 +79,13 @@ class Environment:
             made_for = self._stamp.read_text(encoding="utf-8")
         except (OSError, ValueError):
             return False
-        return self.python.exists() and made_for in map(_wanted, EXTRAS[EXTRAS.index(extra) :])
+        enough = [each for each in EXTRAS if not extra or extra in (each, each.partition(",")[0])]
+        return self.python.exists() and made_for in map(_wanted, enough)
 
     def make(self, extra: str) -> None:
         """Make it, or add the extra to it."""
         began = time.monotonic()
-        say("Preparing PlantDesk's environment in .dev (the first time, some 200 MB are downloaded) …")
+        say("Preparing an environment in .dev (the first time, some 200 MB are downloaded) …")
         if self.has(""):
             self._stamp.unlink()
         else:

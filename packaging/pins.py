@@ -33,7 +33,7 @@ def requirements() -> dict[str, list[str]]:
     project = document["project"]
     return {
         "python": [project["requires-python"]],
-        "build": document["build-system"]["requires"],
+        "build-system": document["build-system"]["requires"],
         "run": project["dependencies"],
         **project["optional-dependencies"],
     }
