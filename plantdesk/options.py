@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     _add_add(commands)
     _add_info(commands)
     _add_openapi(commands)
+    _add_selfcheck(commands)
     _add_serve(commands)
     _add_token(commands)
     return top
@@ -102,6 +103,16 @@ def _run_openapi(_options: argparse.Namespace) -> int:
     from plantdesk.commands import openapi
 
     return openapi.run()
+
+
+def _add_selfcheck(commands: Commands) -> None:
+    _command(commands, "selfcheck", "tell in JSON whether this PlantDesk is whole; needs no display", _run_selfcheck)
+
+
+def _run_selfcheck(_options: argparse.Namespace) -> int:
+    from plantdesk.commands import selfcheck
+
+    return selfcheck.run()
 
 
 def _add_serve(commands: Commands) -> None:

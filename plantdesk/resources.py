@@ -14,3 +14,11 @@ def folder() -> Path:
     package = Path(__file__).resolve().parent
     wheel = package / "_resources"  # force-included by the build; an editable install has none
     return wheel if wheel.is_dir() else package.parent / "resources"
+
+
+def channel() -> str:
+    """Return how the program came here, as its package says: deb, rpm, tar, nsis, zip or dmg; else "source"."""
+    try:
+        return (folder() / "channel").read_text(encoding="ascii").strip()
+    except OSError:
+        return "source"

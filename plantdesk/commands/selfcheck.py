@@ -1,0 +1,77 @@
+"""`plantdesk selfcheck`: whether this PlantDesk is whole, and what it is made of. Opens no window and no store."""
+
+from __future__ import annotations
+
+import json
+import os
+import pkgutil
+import platform
+import sqlite3
+import ssl
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import plantdesk
+from plantdesk import __version__, display, paths, resources
+from plantdesk.errors import PlantDeskError
+
+if TYPE_CHECKING:
+    from plantdesk.ui.qt_parts import QtParts
+
+_PLATFORMS = {"linux": "xcb", "darwin": "cocoa", "win32": "windows"}
+_IMAGE_FORMATS = {"png", "svg"}
+
+
+def run() -> int:
+    """Print what was found; return 1 when something is missing that PlantDesk cannot do without."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    display.prepare()
+    from plantdesk.ui.qt_parts import qt_parts
+
+    qt = qt_parts(resources.folder() / "icons" / "plantdesk.svg")
+    problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
+    print(json.dumps({"problems": problems, **_facts(), **qt._asdict()}, indent=2))
+    return 1 if problems else 0
+
+
+def _facts() -> dict[str, object]:
+    return {
+        "version": __version__,
+        "channel": resources.channel(),
+        "frozen": bool(getattr(sys, "frozen", False)),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "ssl": ssl.OPENSSL_VERSION,
+        "resources": str(resources.folder()),
+    }
+
+
+def _import_problems() -> list[str]:
+    """Import every module: most are imported only when they are needed, which is too late to find one missing."""
+    problems = []
+    for found in pkgutil.walk_packages(plantdesk.__path__, "plantdesk."):
+        try:
+            import_module(found.name)
+        except ImportError as error:  # of this module, or of any that it needs
+            problems.append(f"{found.name} cannot be imported: {error}")
+    return problems
+
+
+def _qt_problems(qt: QtParts) -> list[str]:
+    problems = [f"Qt has no {name} images" for name in sorted(_IMAGE_FORMATS.difference(qt.image_formats))]
+    own = _PLATFORMS.get(sys.platform)
+    if own is not None and own not in qt.platforms:
+        problems.append(f"Qt has no plugin for this system's windows, {own}")
+    if not qt.draws_icon:
+        problems.append(f"no icon could be drawn from {resources.folder()}")
+    return problems
+
+
+def _data_problems() -> list[str]:
+    try:
+        folder = paths.data_folder()
+    except PlantDeskError as error:
+        return [str(error)]
+    return [] if os.access(folder, os.W_OK) else [f"nothing can be written to {folder}"]
