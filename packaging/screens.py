@@ -1,0 +1,150 @@
+"""What is on the screen, as pixels, with nothing but the standard library; for smoke.py."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_BYTES = 4  # of a pixel: blue, green, red, and one that is not used
+
+
+class Picture(NamedTuple):
+    """A screen at one moment."""
+
+    width: int
+    height: int
+    pixels: bytes
+
+    def changes(self, other: Picture) -> set[tuple[int, int]]:
+        """Return the places where the two differ, as (x, y)."""
+        if self.pixels == other.pixels:
+            return set()
+        found: set[tuple[int, int]] = set()
+        line = self.width * _BYTES
+        for y in range(self.height):
+            mine, theirs = (pixels[y * line : (y + 1) * line] for pixels in (self.pixels, other.pixels))
+            if mine != theirs:
+                each = range(0, line, _BYTES)
+                found.update((x // _BYTES, y) for x in each if mine[x : x + 3] != theirs[x : x + 3])
+        return found
+
+    def save(self, file: Path) -> None:
+        """Write it as a PNG."""
+        line = self.width * _BYTES
+        rows = bytearray()
+        for start in range(0, len(self.pixels), line):
+            row = self.pixels[start : start + line]
+            colors = bytearray(self.width * 3)
+            colors[0::3], colors[1::3], colors[2::3] = row[2::4], row[1::4], row[0::4]
+            rows += b"\0" + colors
+        header = struct.pack(">IIBBBBB", self.width, self.height, 8, 2, 0, 0, 0)
+        chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(rows), 6)), (b"IEND", b""))
+        file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks))
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+# --- screens ------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def screen() -> Iterator[Callable[[], Picture]]:
+    """Yield a function that takes a picture of the screen that programs show themselves on."""
+    if sys.platform == "win32":
+        yield _windows_picture
+    elif sys.platform == "darwin":
+        yield _macos_picture
+    else:
+        with virtual_screen() as picture:
+            yield picture
+
+
+@contextlib.contextmanager
+def virtual_screen() -> Iterator[Callable[[], Picture]]:
+    """Start an X server that keeps its screen in a file, and make it the one for programs started from here."""
+    program = shutil.which("Xvfb")
+    if program is None:
+        raise FileNotFoundError("Xvfb is not installed (Debian: apt-get install xvfb)")
+    reading, writing = os.pipe()
+    before = dict(os.environ)
+    with tempfile.TemporaryDirectory(prefix="plantdesk-screen-") as folder:
+        command = [program, "-noreset", "-nolisten", "tcp", "-ac", "-screen", "0", "1280x860x24"]
+        command += ["-fbdir", folder, "-displayfd", str(writing)]
+        server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
+        os.close(writing)
+        with os.fdopen(reading, encoding="ascii") as ready:
+            number = ready.readline().strip()
+        os.environ["DISPLAY"] = f":{number}"
+        for other in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+            os.environ.pop(other, None)
+        try:
+            yield lambda: _xwd_picture((Path(folder) / "Xvfb_screen0").read_bytes())
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+            server.terminate()
+            server.wait()
+
+
+def _xwd_picture(data: bytes) -> Picture:
+    """Read X's window dump: 25 numbers, a name, a table of colours, the pixels."""
+    header = struct.unpack_from(">25I", data)
+    header_size, width, height, line, colors = header[0], header[4], header[5], header[12], header[19]
+    start = header_size + colors * 12
+    rows = (data[start + y * line : start + y * line + width * _BYTES] for y in range(height))
+    return Picture(width, height, b"".join(rows))
+
+
+def _macos_picture() -> Picture:
+    with tempfile.TemporaryDirectory() as folder:
+        png, bmp = Path(folder) / "screen.png", Path(folder) / "screen.bmp"
+        subprocess.run(["screencapture", "-x", str(png)], check=True)
+        subprocess.run(["sips", "-s", "format", "bmp", str(png), "--out", str(bmp)], check=True, capture_output=True)
+        return _bmp_picture(bmp.read_bytes())
+
+
+def _bmp_picture(data: bytes) -> Picture:
+    """Read an uncompressed bitmap of 24 or 32 bits a pixel; its rows go upwards unless the height is negative."""
+    start = struct.unpack_from("<I", data, 10)[0]
+    width, height, _planes, bits = struct.unpack_from("<iiHH", data, 18)
+    step = bits // 8
+    line = (width * step + 3) // 4 * 4
+    rows = [data[start + y * line : start + y * line + width * step] for y in range(abs(height))]
+    if step != _BYTES:
+        rows = [b"".join(row[x : x + 3] + b"\0" for x in range(0, len(row), step)) for row in rows]
+    return Picture(width, abs(height), b"".join(reversed(rows) if height > 0 else rows))
+
+
+def _windows_picture() -> Picture:
+    """Copy the screen into a bitmap of ours."""
+    windll = ctypes.__dict__["windll"]  # only Windows' ctypes has it
+    user, gdi = windll.user32, windll.gdi32
+    for function in (user.GetDC, gdi.CreateCompatibleDC, gdi.CreateCompatibleBitmap, gdi.SelectObject):
+        function.restype = ctypes.c_void_p
+    width, height = user.GetSystemMetrics(0), user.GetSystemMetrics(1)
+    display = ctypes.c_void_p(user.GetDC(None))
+    memory = ctypes.c_void_p(gdi.CreateCompatibleDC(display))
+    bitmap = ctypes.c_void_p(gdi.CreateCompatibleBitmap(display, width, height))
+    gdi.SelectObject(memory, bitmap)
+    gdi.BitBlt(memory, 0, 0, width, height, display, 0, 0, 0x00CC0020)
+    layout = struct.pack("<IiiHHIIiiII", 40, width, -height, 1, 32, 0, 0, 0, 0, 0, 0)
+    pixels = ctypes.create_string_buffer(width * height * _BYTES)
+    gdi.GetDIBits(memory, bitmap, 0, height, pixels, ctypes.create_string_buffer(layout), 0)
+    gdi.DeleteObject(bitmap)
+    gdi.DeleteDC(memory)
+    user.ReleaseDC(None, display)
+    return Picture(width, height, pixels.raw)
