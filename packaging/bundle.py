@@ -30,12 +30,15 @@ def make() -> Path:
     environment = prepare()
     folder = project.folder_of_program()
     shutil.rmtree(folder, ignore_errors=True)
+    run(environment, "notices.py", "write", project.NOTICES)
     command = [str(environment.python), "-P", "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
     command += ["--distpath", str(project.DIST), "--workpath", str(project.WORK / "pyinstaller")]
     # The same commit makes the same bytes; PyInstaller's own cache stays in the checkout.
     same = {"SOURCE_DATE_EPOCH": str(project.epoch()), "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1"}
     same["PYINSTALLER_CONFIG_DIR"] = str(project.WORK / "cache")
     dev.call([*command, str(project.HERE / "plantdesk.spec")], env={**os.environ, **same})
+    run(environment, "notices.py", "check", folder)
+    run(environment, "notices.py", "sbom", folder, project.DIST / f"{project.file_stem()}.cdx.json")
     dev.say(f"{folder}: {size(folder) / 1e6:.1f} MB after {time.monotonic() - began:.0f} s")
     return folder
 
@@ -49,6 +52,29 @@ def prepare() -> dev.Environment:
         if not environment.has("build"):
             environment.make("build")
     return environment
+
+
+def run(environment: dev.Environment, script: str, *arguments: str | Path) -> None:
+    """Run one of the scripts here in the environment that the program is frozen from."""
+    dev.call([str(environment.python), str(project.HERE / script), *map(str, arguments)])
+
+
+def staged(channel: str, folder: Path) -> None:
+    """Put the frozen program into a new folder, as it goes into a package of that channel."""
+    shutil.rmtree(folder, ignore_errors=True)
+    # Links in place of copies: nothing changes a file after this.
+    shutil.copytree(ready(), folder, symlinks=True, copy_function=_link)
+    (folder / "_internal" / "resources" / "channel").write_text(f"{channel}\n", encoding="ascii", newline="\n")
+
+
+def _link(source: str, target: str) -> None:
+    os.link(source, target, follow_symlinks=False)
+
+
+def ready() -> Path:
+    """Return the frozen program's folder; freeze it when it is not there."""
+    folder = project.folder_of_program()
+    return folder if project.executable().exists() else make()
 
 
 def size(folder: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -18,6 +19,8 @@ RESOURCES = ROOT / "resources"
 DIST = ROOT / ".dev" / "dist"
 #: Where they keep what they need on the way.
 WORK = ROOT / ".dev" / "build"
+#: The licences of all that is in the program: made for every bundle.
+NOTICES = WORK / "NOTICES.txt"
 #: The name that people read.
 TITLE = "PlantDesk"
 
@@ -71,6 +74,17 @@ def modules() -> list[str]:
     files = sorted((ROOT / "plantdesk").rglob("*.py"))
     dotted = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files]
     return [re.sub(r"\.__init__$", "", each) for each in dotted if not each.endswith(".__main__")]
+
+
+def machine() -> str:
+    """The processor that is built for, in the usual word."""
+    return {"AMD64": "x86_64", "ARM64": "arm64"}.get(platform.machine(), platform.machine())
+
+
+def file_stem() -> str:
+    """How the files begin that people download."""
+    system = {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
+    return f"{name()}-{version()}-{system}-{machine()}"
 
 
 def folder_of_program() -> Path:

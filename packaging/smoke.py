@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import json
 import os
+import platform
 import re
 import shlex
 import signal
@@ -33,6 +34,8 @@ import screens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+#: A plant that is there already, so that the table is; and the one that a script adds.
+FIRST = (1, "Fern", None)
 PLANT = {"id": 9007199254740993, "name": "Monstera deliciosa 🌱", "tag": "smoke"}
 #: Seconds: for a start from a cold disk, for all else.
 START, SOON = 90.0, 30.0
@@ -185,12 +188,13 @@ def commands_answer(product: Product, options: argparse.Namespace) -> None:
 
 def plant_arrives(product: Product, running: Running, look: Look) -> str:
     """A plant that is posted is in the store and on the screen; returns the token."""
+    same("the first ID", product.run("add", "--name", FIRST[1]).strip(), "1")
     token = product.run("token", "create", "smoke").strip()
     same("the status for a wrong token", running.post(PLANT, "plantdesk_" + "x" * 43)[0], 401)
     look.remember()
     answer = running.post(PLANT, token)
     same("the answer", answer, (200, {"name": PLANT["name"], "tag": PLANT["tag"]}))
-    same("the plants in the store", stored(product), [tuple(PLANT.values())])
+    same("the plants in the store", stored(product), [FIRST, tuple(PLANT.values())])
     look.expect_new_row()
     return token
 
@@ -199,7 +203,7 @@ def stored(product: Product) -> list[tuple[object, ...]]:
     """The plants that are in the file."""
     with contextlib.closing(sqlite3.connect(product.data / "plants.db")) as connection:
         same("integrity", connection.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
-        return connection.execute("SELECT id, name, tag FROM plant").fetchall()
+        return connection.execute("SELECT id, name, tag FROM plant ORDER BY id").fetchall()
 
 
 def second_start_raises_first(product: Product, first: Running) -> None:
@@ -214,13 +218,14 @@ def second_start_raises_first(product: Product, first: Running) -> None:
 
 def left_over(executables: set[str]) -> list[str]:
     """The program's processes that are still there, with those that it started."""
-    if sys.platform.startswith("linux"):
+    system = platform.system()
+    if system == "Linux":
         wanted = f"{MARK}={os.environ[MARK]}".encode()
         found = [folder for folder in Path("/proc").iterdir() if folder.name.isdigit()]
         return [folder.name for folder in found if folder.name != str(os.getpid()) and wanted in _variables(folder)]
-    command = ["tasklist", "/fo", "csv", "/nh"] if sys.platform == "win32" else ["ps", "-axo", "comm"]
+    command = ["tasklist", "/fo", "csv", "/nh"] if system == "Windows" else ["ps", "-axo", "comm"]
     listed = subprocess.run(command, capture_output=True, text=True, errors="replace", check=True).stdout
-    names = {Path(each).name if sys.platform == "win32" else each for each in executables}
+    names = {Path(each).name if system == "Windows" else each for each in executables}
     return [line for line in listed.splitlines() if any(name in line for name in names)]
 
 
@@ -305,7 +310,7 @@ def prove(product: Product, options: argparse.Namespace) -> None:
             token = plant_arrives(product, running, look)
             second_start_raises_first(product, running)
             product.end(running)
-    same("the plants after the end", stored(product), [tuple(PLANT.values())])
+    same("the plants after the end", stored(product), [FIRST, tuple(PLANT.values())])
     serve_works(product, token)
     same("processes left over", left_over(product.executables), [])
 
