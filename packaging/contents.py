@@ -21,6 +21,10 @@ BY_NAME = ["anyio._backends._asyncio", "sqlalchemy.dialects.sqlite.pysqlite", "u
 EXCLUDED = [
     *(f"PySide6.Qt{name}" for name in ("Concurrent", "Designer", "Help", "OpenGL", "OpenGLWidgets", "Qml")),
     *(f"PySide6.Qt{name}" for name in ("Quick", "QuickWidgets", "Sql", "Test", "UiTools", "Xml")),
+    *(f"sqlalchemy.dialects.{name}" for name in ("mssql", "mysql", "oracle", "postgresql")),
+    *("pydantic.mypy", "pydantic.v1", "sqlalchemy.ext.mypy", "sqlalchemy.testing", "_pydecimal"),
+    *("h11", "uvicorn.protocols.http.h11_impl", "uvicorn.protocols.websockets", "wsproto", "websockets"),
+    *("_bz2", "_lzma", "bz2", "lzma"),  # the standard library asks for them and does without
     *("PyInstaller", "_pytest", "altgraph", "mypy", "pip", "pkg_resources", "pytest", "setuptools"),
     *("curses", "doctest", "lib2to3", "pydoc", "pydoc_data", "readline", "test", "tkinter", "unittest", "xmlrpc"),
 ]
@@ -28,7 +32,7 @@ EXCLUDED = [
 #: Qt's plugins that stay; all others drag in libraries that nobody needs, some of them the build machine's own.
 PLUGINS = {
     "iconengines": {"qsvgicon"},
-    "imageformats": {"qgif", "qico", "qjpeg", "qsvg", "qwebp"},
+    "imageformats": {"qico", "qsvg"},
     "platforminputcontexts": {"composeplatforminputcontextplugin", "ibusplatforminputcontextplugin"},
     "platforms": {"qcocoa", "qoffscreen", "qwayland", "qwindows", "qxcb"},
     "platformthemes": {"qxdgdesktopportal"},

@@ -261,4 +261,5 @@ def _put(file: Path, text: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit({"write": write, "sbom": write_sbom, "check": check}[sys.argv[1]](*map(Path, sys.argv[2:])))
+    commands: dict[str, Callable[..., int]] = {"write": write, "sbom": write_sbom, "check": check}
+    sys.exit(commands[sys.argv[1]](*map(Path, sys.argv[2:])))
