@@ -19,6 +19,8 @@ import dev
 #: What can be made, and the module whose `make` makes it.
 RECIPES = {
     "bundle": "bundle",
+    "deb": "deb",
+    "gates": "gates",
 }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import debian
 import dev
+import elf
 import project
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ def make() -> Path:
     same = {"SOURCE_DATE_EPOCH": str(project.epoch()), "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1"}
     same["PYINSTALLER_CONFIG_DIR"] = str(project.WORK / "cache")
     dev.call([*command, str(project.HERE / "plantdesk.spec")], env={**os.environ, **same})
+    if sys.platform.startswith("linux"):
+        for file in filter(elf.is_elf, folder.rglob("*")):
+            elf.forget_machine(file)
     run(environment, "notices.py", "check", folder)
     run(environment, "notices.py", "sbom", folder, project.DIST / f"{project.file_stem()}.cdx.json")
     dev.say(f"{folder}: {size(folder) / 1e6:.1f} MB after {time.monotonic() - began:.0f} s")

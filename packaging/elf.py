@@ -29,6 +29,19 @@ def is_elf(file: Path) -> bool:
         return opened.read(4) == b"\x7fELF"
 
 
+def forget_machine(file: Path) -> None:
+    """Make a library look beside itself for others, where it looked into a folder of the machine it was built on.
+
+    On another machine that folder may be anybody's. The new path is shorter, so it fits into the old one's place.
+    """
+    for path in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(/.+)\]", _readelf("--dynamic", file)):
+        old, new = path.encode() + b"\0", b"$ORIGIN\0"
+        data = file.read_bytes()
+        if len(new) > len(old) or data.count(old) != 1:
+            raise ValueError(f"{file}: cannot replace its search path {path}")
+        file.write_bytes(data.replace(old, new.ljust(len(old), b"\0")))
+
+
 def _readelf(what: str, file: str | Path) -> str:
     command = ["readelf", "--wide", what, str(file)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

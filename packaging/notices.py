@@ -39,8 +39,8 @@ PlantDesk is free software under the MIT licence:
 
 {own}
 
-It contains the following parts, unchanged. Each is named with its licence and where its source is; the texts of the
-licences follow, each once.
+It contains the following parts that others have made, unchanged. Each is named with its licence and where its source
+is; the texts of the licences follow, each once.
 """
 
 
