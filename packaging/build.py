@@ -21,6 +21,7 @@ RECIPES = {
     "bundle": "bundle",
     "deb": "deb",
     "gates": "gates",
+    "try": "proofs",
 }
 
 

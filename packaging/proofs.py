@@ -1,0 +1,146 @@
+"""What packages are put through before people get them: installed where nothing is, used, upgraded, and removed.
+
+    python3 packaging/build.py try deb|deb13|tar|rpm
+
+Each ends with an error, or with a line that says what was proved and how long it took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import chroots
+import deb
+import dev
+import project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from chroots import Chroot
+
+#: What the account's home may hold in the end: the person's own data, and caches of the system's libraries.
+THEIRS = ("home/person/.local", "home/person/.config", "home/person/.cache")
+#: A module that only the older version has.
+STALE = "_internal/plantdesk_of_an_older_version.py"
+
+
+def main(arguments: list[str]) -> None:
+    """Prove one package, or all that are named."""
+    parser = argparse.ArgumentParser(prog="build.py try", description=__doc__)
+    parser.add_argument("what", nargs="+", choices=PROOFS)
+    for what in parser.parse_args(arguments).what:
+        began = time.monotonic()
+        PROOFS[what]()
+        dev.say(f"{what} is proved ({time.monotonic() - began:.0f} s)")
+
+
+def smoke(executable: str, channel: str, *, screenshot: str, options: list[str] | None = None) -> None:
+    """Run the smoke test on a program that was installed."""
+    pictures = project.DIST / "screenshots"
+    pictures.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, str(project.HERE / "smoke.py"), executable, "--version", project.version()]
+    command += ["--channel", channel, "--screenshot", str(pictures / f"{screenshot}.png"), *(options or [])]
+    dev.call(command)
+
+
+def smoke_in(chroot: Chroot, channel: str, screenshot: str) -> None:
+    """Run the smoke test inside, as an ordinary account with its own folders."""
+    within = shlex.join(chroot.command(person=True))
+    options = ["--own-folders", "--root", str(chroot.root), "--within", within]
+    smoke("/usr/bin/plantdesk", channel, screenshot=screenshot, options=options)
+
+
+# --- Debian -------------------------------------------------------------------------------------
+
+
+def latest_deb() -> Path:
+    """Return the package of this version; make a quick one where there is none."""
+    file = project.DIST / f"plantdesk_{project.version()}_{deb.architecture()}.deb"
+    return file if file.exists() else deb.make(quick=True)
+
+
+def prove_deb(codename: str = "bookworm") -> None:
+    """Install, use, remove and purge the package on a clean Debian."""
+    package = latest_deb()
+    with chroots.fresh(codename) as chroot:
+        before = chroot.files()
+        add(chroot, package)
+        added = chroot.files()
+        smoke_in(chroot, "deb", f"deb-{codename}")
+        see_program(chroot)
+        chroot.run("apt-get", "remove", "--yes", "plantdesk")
+        chroot.run("dpkg", "--purge", "plantdesk")
+        chroot.run("apt-get", "autoremove", "--purge", "--yes")
+        see_nothing_left(chroot, before, added)
+
+
+def add(chroot: Chroot, package: Path) -> None:
+    """Install a package by apt, with what it depends on."""
+    shutil.copy(package, chroot.root / "tmp" / package.name)
+    chroot.install(f"/tmp/{package.name}")  # noqa: S108 - inside, nobody else writes there
+    (chroot.root / "tmp" / package.name).unlink()
+
+
+def see_program(chroot: Chroot) -> None:
+    """See that the parts which a smoke test does not touch are where the system looks for them."""
+    share = chroot.root / "usr/share"
+    for name in ("man/man1/plantdesk.1.gz", f"applications/{project.desktop_id()}.desktop"):
+        if not (share / name).is_file():
+            raise dev.RefusedError(f"{name} was not installed")
+    chroot.run("sh", "-c", "cd /usr/lib/plantdesk && find . -perm /022 ! -type l | grep . && exit 1 || exit 0")
+
+
+def see_nothing_left(chroot: Chroot, before: set[str], added: set[str]) -> None:
+    """See that of the package nothing is there any more, and that the person's plants are."""
+    strange = {name for name in chroot.files() - before if not name.startswith(THEIRS)}
+    ours = sorted(name for name in strange if "plantdesk" in name.lower() or name not in added)
+    if ours:
+        raise dev.RefusedError("left over: " + ", ".join(ours))
+    if not (chroot.root / "home/person/.local/share/PlantDesk/plants.db").exists():
+        raise dev.RefusedError("the person's plants are gone")
+
+
+def prove_upgrade() -> None:
+    """Upgrade an older version while it runs: it ends cleanly, and no module of it stays."""
+    older = deb.make(quick=True, version="0.0.9", extra={STALE: b"# was in an older version\n"})
+    newer = latest_deb()
+    with chroots.fresh("bookworm") as chroot:
+        add(chroot, older)
+        stale = chroot.root / "usr/lib/plantdesk" / STALE
+        if not stale.exists():
+            raise dev.RefusedError("the older version lacks the module that the newer one must not have")
+        upgrade_while_running(chroot, lambda: add(chroot, newer))
+        if stale.exists():
+            raise dev.RefusedError(f"{stale} outlived the upgrade")
+        smoke_in(chroot, "deb", "deb-upgraded")
+    older.unlink()
+
+
+def upgrade_while_running(chroot: Chroot, upgrade: Callable[[], None]) -> None:
+    """Let the server run, and still answer, while its files are replaced; then end it."""
+    home = chroot.command(person=True, environment={"PLANTDESK_HOME": "/tmp/upgrade"})  # noqa: S108
+    with subprocess.Popen([*home, "plantdesk", "serve", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None  # noqa: S101
+        server.stdout.readline()
+        upgrade()
+        told = subprocess.run([*home, "plantdesk", "info", "--json"], capture_output=True, text=True, check=True)
+        if '"running": true' not in told.stdout:
+            raise dev.RefusedError("the running program did not live through the upgrade")
+        server.terminate()
+        if server.wait(30) != 0:
+            raise dev.RefusedError(f"the program ended with {server.returncode} after the upgrade")
+
+
+PROOFS: dict[str, Callable[[], None]] = {
+    "deb": prove_deb,
+    "deb13": lambda: prove_deb("trixie"),
+    "upgrade": prove_upgrade,
+}
