@@ -21,6 +21,8 @@ RECIPES = {
     "bundle": "bundle",
     "deb": "deb",
     "gates": "gates",
+    "rpm": "rpm",
+    "tar": "tarball",
     "try": "proofs",
 }
 

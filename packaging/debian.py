@@ -17,6 +17,12 @@ LIBRARIES = [
     *("libxkbcommon0", "binutils"),
 ]
 
+#: Libraries that the frozen program takes from a system, as the .deb's Depends name them.
+RUNTIME = [
+    *("libdbus-1-3", "libegl1", "libfontconfig1", "libfreetype6", "libgl1", "libglib2.0-0", "libgssapi-krb5-2"),
+    *("libstdc++6", "libuuid1", "libx11-xcb1", "libxcb1", "zlib1g"),
+]
+
 
 def need(packages: list[str]) -> None:
     """Install those of the packages that are missing. Raises RefusedError with the line to type where we may not.

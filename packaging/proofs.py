@@ -8,21 +8,28 @@ Each ends with an error, or with a line that says what was proved and how long i
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import chroots
 import deb
+import debian
 import dev
 import project
+import rpm
+import tarball
+import tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from chroots import Chroot
 
@@ -132,15 +139,81 @@ def upgrade_while_running(chroot: Chroot, upgrade: Callable[[], None]) -> None:
         server.stdout.readline()
         upgrade()
         told = subprocess.run([*home, "plantdesk", "info", "--json"], capture_output=True, text=True, check=True)
-        if '"running": true' not in told.stdout:
-            raise dev.RefusedError("the running program did not live through the upgrade")
+        facts = json.loads(told.stdout)
+        held = list(Path(f"/proc/{facts['pid']}/fd").iterdir()) if facts["running"] else []
+        if not any(str(each.readlink()).endswith("plantdesk/plantdesk (deleted)") for each in held):
+            raise dev.RefusedError("the program that runs has lost the file of its modules by the upgrade")
         server.terminate()
         if server.wait(30) != 0:
             raise dev.RefusedError(f"the program ended with {server.returncode} after the upgrade")
+
+
+def prove_tar() -> None:
+    """Unpack the archive into a folder with a space in its name, and start it with no variable but the display."""
+    archive = tarball.latest()
+    with tempfile.TemporaryDirectory(prefix="plantdesk of a person ", ignore_cleanup_errors=True) as folder:
+        dev.call(["tar", "--extract", "--file", str(archive), "--directory", folder])
+        (unpacked,) = Path(folder).iterdir()
+        moved = unpacked.rename(Path(folder) / "My plants")
+        before = sorted(moved.rglob("*"))
+        home = Path(folder) / "home"
+        home.mkdir()
+        variables = ["DISPLAY", "PLANTDESK_HOME", "PLANTDESK_SMOKE"]
+        given = " ".join(f'{name}="${name}"' for name in variables)
+        within = shlex.join(["sh", "-c", f'exec env -i HOME="$0" {given} "$@"', str(home)])
+        smoke(str(moved / "plantdesk"), "tar", screenshot="tar", options=["--within", within])
+        if sorted(moved.rglob("*")) != before:
+            raise dev.RefusedError("the program wrote into its own folder")
+
+
+# --- Fedora and its like, as far as Debian's rpm goes -------------------------------------------
+
+
+def prove_rpm() -> None:
+    """Install by rpm beside a Debian's libraries, verify, use, upgrade from an older one, erase.
+
+    Debian's libraries are no rpm packages, so each library that it requires is looked for itself; what Fedora's packages
+    make of that, only a Fedora can tell.
+    """
+    older = rpm.make(quick=True, version="0.0.9", extra={STALE: b"# was in an older version\n"})
+    newer = rpm.latest()
+    with chroots.fresh("bookworm") as chroot:
+        chroot.install("rpm", *debian.RUNTIME)
+        before = chroot.files()
+        put_rpm(chroot, older)
+        upgrade_while_running(chroot, lambda: put_rpm(chroot, newer))
+        if (chroot.root / tree.PROGRAM / STALE).exists():
+            raise dev.RefusedError("a module of the older version outlived the upgrade")
+        see_required(chroot)
+        chroot.run("rpm", "--verify", "--nodeps", "plantdesk")
+        added = chroot.files()
+        smoke_in(chroot, "rpm", "rpm")
+        chroot.run("rpm", "--verify", "--nodeps", "plantdesk")
+        chroot.run("rpm", "--erase", "plantdesk")
+        see_nothing_left(chroot, before, added)
+    older.unlink()
+
+
+def see_required(chroot: Chroot) -> None:
+    """See that the system has each library that the package requires, and that it requires none of its own."""
+    required = re.findall(r"^(lib[^(\s]+)\(", chroot.run("rpm", "--query", "--requires", "plantdesk"), re.MULTILINE)
+    there = re.findall(r"^\s(\S+) \(", chroot.run("ldconfig", "--print-cache"), re.MULTILINE)
+    strange = sorted(set(required).difference(there))
+    if strange or not required:
+        raise dev.RefusedError(f"the package requires what it should not: {', '.join(strange)}")
+
+
+def put_rpm(chroot: Chroot, package: Path) -> None:
+    """Install or upgrade a package by rpm alone."""
+    shutil.copy(package, chroot.root / "root" / package.name)
+    chroot.run("rpm", "--upgrade", "--nodeps", f"/root/{package.name}")
+    (chroot.root / "root" / package.name).unlink()
 
 
 PROOFS: dict[str, Callable[[], None]] = {
     "deb": prove_deb,
     "deb13": lambda: prove_deb("trixie"),
     "upgrade": prove_upgrade,
+    "tar": prove_tar,
+    "rpm": prove_rpm,
 }

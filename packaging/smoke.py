@@ -46,6 +46,8 @@ HARMLESS = [
     re.compile(r"^\s*$"),
     # Mesa in a virtual machine, or in a chroot without drivers; widgets paint without it.
     re.compile(r"^(libEGL|MESA)[ -]"),
+    # Qt, where no variable names a locale: four lines, and it goes on in UTF-8.
+    re.compile(r'^(Detected locale "C"|Qt depends on a UTF-8|If this causes problems, reconf|for more information\.)'),
     # wine tells on starting which parts of Windows it has not.
     re.compile(r"^[0-9a-f]{4}:(fixme|err):"),
 ]
