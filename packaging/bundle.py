@@ -76,9 +76,8 @@ def _link(source: str, target: str) -> None:
 
 
 def ready() -> Path:
-    """Return the frozen program's folder; freeze it when it is not there."""
-    folder = project.folder_of_program()
-    return folder if project.executable().exists() else make()
+    """Return the frozen program's folder; freeze it when it is not there, or older than what it is made of."""
+    return project.folder_of_program() if project.is_fresh(project.executable()) else make()
 
 
 def size(folder: Path) -> int:

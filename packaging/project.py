@@ -76,6 +76,16 @@ def modules() -> list[str]:
     return [re.sub(r"\.__init__$", "", each) for each in dotted if not each.endswith(".__main__")]
 
 
+def is_fresh(made: Path) -> bool:
+    """Whether something was made after the last change of anything that it may be made of."""
+    if not made.exists():
+        return False
+    sources = [ROOT / "pyproject.toml", ROOT / "CHANGELOG.md"]
+    for folder in ("plantdesk", "resources", "packaging"):
+        sources += [file for file in (ROOT / folder).rglob("*") if "__pycache__" not in file.parts]
+    return made.stat().st_mtime >= max(file.stat().st_mtime for file in sources)
+
+
 def machine() -> str:
     """The processor that is built for, in the usual word."""
     return {"AMD64": "x86_64", "ARM64": "arm64"}.get(platform.machine(), platform.machine())

@@ -48,7 +48,7 @@ def path() -> Path:
 
 def latest() -> Path:
     """Return the archive of this version; make a quick one where there is none."""
-    return path() if path().exists() else make(quick=True)
+    return path() if project.is_fresh(path()) else make(quick=True)
 
 
 def _read_me(file: Path) -> None:
