@@ -21,7 +21,10 @@ RECIPES = {
     "bundle": "bundle",
     "deb": "deb",
     "gates": "gates",
+    "reproduce": "reproduce",
     "rpm": "rpm",
+    "start": "start_time",
+    "sums": "sums",
     "tar": "tarball",
     "try": "proofs",
 }

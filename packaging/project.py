@@ -82,7 +82,7 @@ def is_fresh(made: Path) -> bool:
         return False
     sources = [ROOT / "pyproject.toml", ROOT / "CHANGELOG.md"]
     for folder in ("plantdesk", "resources", "packaging"):
-        sources += [file for file in (ROOT / folder).rglob("*") if "__pycache__" not in file.parts]
+        sources += [file for file in (ROOT / folder).rglob("*") if file.is_file() and file.suffix != ".pyc"]
     return made.stat().st_mtime >= max(file.stat().st_mtime for file in sources)
 
 
@@ -95,6 +95,11 @@ def file_stem() -> str:
     """How the files begin that people download."""
     system = {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
     return f"{name()}-{version()}-{system}-{machine()}"
+
+
+def sbom() -> Path:
+    """The list of the frozen program's parts; written last, so that it is as old as the bundle."""
+    return DIST / f"{file_stem()}.cdx.json"
 
 
 def folder_of_program() -> Path:
