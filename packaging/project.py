@@ -56,7 +56,7 @@ def version() -> str:
 
 def desktop_id() -> str:
     """The identifier of desktop entry, metainfo and macOS bundle."""
-    return _constant("desktop.py", "DESKTOP_ID")
+    return _constant("__init__.py", "APP_ID")
 
 
 def epoch() -> int:
