@@ -126,7 +126,7 @@ def test_package_managers_are_left_to_their_work(
 ) -> None:
     monkeypatch.setattr("sys._MEIPASS", str(tmp_path), raising=False)
     assert updates.are_ours()
-    assert resources.channel() == ""
+    assert resources.channel() == "source"
     (tmp_path / "resources").mkdir()
     (tmp_path / "resources" / "channel").write_text(f"{channel}\n", encoding="ascii")
     assert updates.are_ours() == ours
