@@ -48,7 +48,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--target", help="another kind of NSIS program, for tests: amd64-unicode")
     options = parser.parse_args(arguments)
     folder = options.of or frozen()
-    told(make_installer(folder, project.DIST / f"{stem()}-setup.exe", options.target))
+    target = {"TARGET": options.target} if options.target else {}
+    told(make_installer(folder, project.DIST / f"{stem()}-setup.exe", target))
 
 
 def told(file: Path) -> None:
@@ -56,8 +57,8 @@ def told(file: Path) -> None:
     dev.say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
 
 
-def make_installer(folder: Path, out: Path, target: str | None = None) -> Path:
-    """Pack a frozen program into an installer; warnings of makensis are errors."""
+def make_installer(folder: Path, out: Path, other: dict[str, str] | None = None) -> Path:
+    """Pack a frozen program into an installer, with `other` definitions; warnings of makensis are errors."""
     makensis = shutil.which("makensis") or shutil.which("makensis", path=r"C:\Program Files (x86)\NSIS")
     if makensis is None:
         raise dev.RefusedError("makensis is missing. Install NSIS (Debian: nsis).")
@@ -65,7 +66,7 @@ def make_installer(folder: Path, out: Path, target: str | None = None) -> Path:
         payload = with_channel(folder, Path(name) / "payload", "nsis")
         listed = Path(name) / "payload.nsh"
         listed.write_text(_listed(payload), encoding="utf-8-sig")  # the mark tells makensis the encoding
-        defines = _defines(payload, listed, out) | ({"TARGET": target} if target else {})
+        defines = _defines(payload, listed, out) | (other or {})
         if command := os.environ.get("WINDOWS_SIGN_COMMAND"):
             defines["SIGN"] = command
             for executable in EXECUTABLES:

@@ -37,7 +37,7 @@ make_system() {
   say "Debian 13"
   in_root apt-get -qq update
   in_root apt-get install -y -qq --no-install-recommends \
-    wine wine64 gcc-mingw-w64-x86-64-win32 libpython3.13-stdlib xvfb xauth iproute2 imagemagick nsis \
+    wine wine64 gcc-mingw-w64-x86-64-win32 libpython3.13-stdlib xvfb iproute2 imagemagick nsis \
     fonts-dejavu-core >>"$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
   say "wine, the compiler, NSIS"
 }

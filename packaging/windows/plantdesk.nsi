@@ -14,7 +14,11 @@
 ManifestDPIAware true
 ManifestSupportedOS all
 RequestExecutionLevel user
-SetCompressor /SOLID lzma
+!ifdef QUICK ; for tests
+  SetCompress off
+!else
+  SetCompressor /SOLID lzma
+!endif
 SetDatablockOptimize on
 SetDateSave off ; the same files make the same installer
 
