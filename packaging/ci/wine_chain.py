@@ -26,7 +26,7 @@ import windows_packages
 import windows_proof
 
 #: wine itself is quiet, takes the library that wine_root.sh made, and lets nothing that fails wait for a debugger.
-WINE = ["WINEDEBUG=-all", "WINEDLLOVERRIDES=mscms=n,b;winedbg.exe=d", "PYTHONHASHSEED=0"]
+WINE = ["WINEDEBUG=-all", "WINEDLLOVERRIDES=mscms=n,b;winedbg.exe=d", f"SOURCE_DATE_EPOCH={project.epoch()}"]
 PYTHON = r"Z:\w\python\python.exe"
 #: wine in Debian runs programs of 64 bits only, so that the installer must be one.
 INSTALLER_OF_64_BITS = "amd64-unicode"
@@ -50,12 +50,8 @@ class Chain:
     def freeze(self) -> Path:
         """Freeze a copy of this checkout with Windows' Python; return the folder."""
         self._copy_project()
-        for made in ("dist", "work"):
-            shutil.rmtree(self._work / made, ignore_errors=True)
-        freeze = [PYTHON, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR"]
-        freeze += ["--distpath", r"Z:\w\dist", "--workpath", r"Z:\w\work", "packaging/plantdesk.spec"]
-        self._inside(*freeze)
-        folder = self._work / "dist" / project.name()
+        self._inside(PYTHON, "packaging/ci/freeze_here.py")
+        folder = self._work / "project" / project.folder_of_program().relative_to(project.ROOT)
         say(f"frozen: {bundle.size(folder) / 1e6:.1f} MB")
         return folder
 
