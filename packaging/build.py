@@ -26,7 +26,9 @@ RECIPES = {
     "rpm": "rpm",
     "tar": "tarball",
     "try": "proofs",
+    "dmg": "macos_packages",
     "nsis": "windows_packages",
+    "workflows": "workflows",
     "zip": "windows_zip",
 }
 
