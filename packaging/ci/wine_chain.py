@@ -16,8 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import bundle
 import dev
@@ -25,6 +24,7 @@ import project
 import windows_packages
 import windows_proof
 
+HERE = project.HERE / "ci"
 #: wine itself is quiet, takes the library that wine_root.sh made, and lets nothing that fails wait for a debugger.
 WINE = ["WINEDEBUG=-all", "WINEDLLOVERRIDES=mscms=n,b;winedbg.exe=d", f"SOURCE_DATE_EPOCH={project.epoch()}"]
 PYTHON = r"Z:\w\python\python.exe"
