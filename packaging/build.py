@@ -1,6 +1,8 @@
 """Make what people install, from this checkout, on the system it is for.
 
 python3 packaging/build.py bundle     the frozen program, a folder that all others are made of
+python3 packaging/build.py nsis       the installer for Windows
+python3 packaging/build.py zip        the archive for Windows
 
 What is made goes into .dev/dist; `--help` after a name tells its options.
 """
@@ -27,6 +29,10 @@ RECIPES = {
     "sums": "sums",
     "tar": "tarball",
     "try": "proofs",
+    "dmg": "macos_packages",
+    "nsis": "windows_packages",
+    "workflows": "workflows",
+    "zip": "windows_zip",
 }
 
 

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "packaging"
@@ -26,19 +27,38 @@ TITLE = "PlantDesk"
 
 
 @cache
-def _metadata() -> dict[str, str]:
-    project: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def _metadata() -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return project
 
 
 def name() -> str:
     """The program's name, as it is typed."""
-    return _metadata()["name"]
+    told: str = _metadata()["name"]
+    return told
 
 
 def description() -> str:
     """One sentence on what it is for."""
-    return _metadata()["description"]
+    told: str = _metadata()["description"]
+    return told
+
+
+def publisher() -> str:
+    """Who makes it."""
+    authors: list[dict[str, str]] = _metadata()["authors"]
+    return authors[0]["name"]
+
+
+def copyright_line() -> str:
+    """The line of the licence that says whose it is."""
+    return next(line for line in (ROOT / "LICENSE").read_text(encoding="utf-8").splitlines() if "Copyright" in line)
+
+
+def home_page() -> str:
+    """Where people find out more."""
+    urls: dict[str, str] = _metadata()["urls"]
+    return urls["Homepage"]
 
 
 def _constant(module: str, wanted: str) -> str:
@@ -56,7 +76,7 @@ def version() -> str:
 
 def desktop_id() -> str:
     """The identifier of desktop entry, metainfo and macOS bundle."""
-    return _constant("desktop.py", "DESKTOP_ID")
+    return _constant("__init__.py", "APP_ID")
 
 
 def epoch() -> int:

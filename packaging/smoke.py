@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import json
 import os
 import platform
@@ -83,8 +84,10 @@ class Product:
         """Start the window, or a command that stays; end it hard where the block was left too early."""
         command = [*self._within, self._window if window else self._command, *arguments]
         with tempfile.TemporaryFile() as told:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told)
-            started = Running(process, self.data / "runtime.json")
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told, creationflags=_group(window)
+            )
+            started = Running(process, self.data / "runtime.json", has_window=window)
             try:
                 yield started
             except BaseException:
@@ -101,8 +104,10 @@ class Product:
         pid = running.runtime["pid"]
         if self._stop:
             subprocess.run([*self._stop, str(pid)], check=True, capture_output=True, timeout=SOON)
-        elif sys.platform == "win32":
+        elif sys.platform == "win32" and running.has_window:
             subprocess.run(["taskkill", "/PID", str(pid)], check=True, capture_output=True, timeout=SOON)
+        elif sys.platform == "win32":  # what runs in a terminal has no window that could be closed
+            os.kill(running.process.pid, signal.CTRL_BREAK_EVENT)
         else:
             os.kill(pid, signal.SIGTERM)
         code = running.process.wait(SOON)
@@ -114,8 +119,9 @@ class Product:
 class Running:
     """A program that runs."""
 
-    def __init__(self, process: subprocess.Popen[bytes], runtime_file: Path) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], runtime_file: Path, *, has_window: bool) -> None:
         self.process = process
+        self.has_window = has_window
         self._runtime_file = runtime_file
         self.runtime: dict[str, Any] = {}
 
@@ -143,6 +149,15 @@ class Running:
         except urllib.error.HTTPError as refusal:
             with refusal:
                 return refusal.code, json.load(refusal)
+
+
+def _group(window: bool) -> int:  # noqa: FBT001
+    """Give a command on Windows what can be told to end alone: a group in a console, and a console if there is none."""
+    if sys.platform == "win32" and not window:
+        ctypes.windll.kernel32.AllocConsole()  # does nothing where there is one
+        ctypes.windll.user32.ShowWindow(ctypes.windll.kernel32.GetConsoleWindow(), 0)
+        return subprocess.CREATE_NEW_PROCESS_GROUP
+    return 0
 
 
 def _window_executable(command: str) -> str:

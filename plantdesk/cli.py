@@ -5,10 +5,12 @@ Without arguments, as from a menu, it opens the window at once; everything else 
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING
 
+from plantdesk import running_mark
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -20,6 +22,15 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and --help leave by SystemExit, as argparse has it."""
     given = sys.argv[1:] if arguments is None else arguments
+    running_mark.show()
+    if sys.stdout is None or sys.stderr is None:
+        from plantdesk import no_console
+
+        return no_console.run(lambda: _run(given))
+    return _run(given)
+
+
+def _run(given: Sequence[str]) -> int:
     try:
         if not given:
             return _open_default()
@@ -27,12 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         _let_any_text_out()
         code = run(given)
-        if sys.stdout is not None:  # a windowed program on Windows has none
-            sys.stdout.flush()
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        sys.stdout.flush()
     except (PlantDeskError, OSError) as error:
+        if _is_broken_pipe(error):  # whoever read our output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
         print(f"plantdesk: {_in_words(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -52,6 +62,14 @@ def _let_any_text_out() -> None:
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
+
+
+def _is_broken_pipe(error: Exception) -> bool:
+    """Whether writing to standard output found nobody; Windows calls that an invalid argument, of no file."""
+    if not isinstance(error, OSError):
+        return False
+    windows = sys.platform == "win32" and error.errno == errno.EINVAL and error.filename is None
+    return windows or isinstance(error, BrokenPipeError)
 
 
 def _in_words(error: PlantDeskError | OSError) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
-from plantdesk import __version__, paths
+from plantdesk import APP_ID, __version__, paths
 from plantdesk.errors import PlantDeskError
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.main_window import MainWindow
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from plantdesk.server_state import ServerState
     from plantdesk.store import Store
     from plantdesk.ui.workspace import Workspace
-
-#: The name of the desktop entry: without it Wayland shows no icon.
-DESKTOP_ID = "io.github.plantdesk.PlantDesk"
 
 
 class Desktop(QObject):
@@ -95,19 +92,22 @@ class Desktop(QObject):
         """What is in the window, right after it was shown."""
         return self._workspace
 
-    def start(self) -> bool:
+    def start(self, *, background: bool = False) -> bool:
         """Show the window and open the store behind it; False when another window has the store, and was raised.
 
-        Raises StuckWindowError.
+        In the `background` the window is minimised, and another is left as it is. Raises StuckWindowError.
         """
         if not self._single.take():
-            if not self._single.raise_other():
+            if not background and not self._single.raise_other():
                 raise StuckWindowError
             return False
         window = self._window = MainWindow(self._preferences)
         self._single.raise_wanted.connect(window.show_in_front)
         window.shown.connect(self._fill_window)
-        window.show()
+        if background:
+            window.show_minimised()
+        else:
+            window.show()
         return True
 
     def close(self) -> None:
@@ -212,7 +212,7 @@ class StuckWindowError(PlantDeskError):
         super().__init__("PlantDesk is already open with these plants, but does not answer. End it, then try again.")
 
 
-def run(database: Path, port: int | None) -> int:
+def run(database: Path, port: int | None, *, background: bool = False) -> int:
     """Open the window and return the exit code when it is closed; after `display.prepare`.
 
     Raises StuckWindowError, and FolderUnusableError where PlantDesk cannot keep its files.
@@ -220,11 +220,11 @@ def run(database: Path, port: int | None) -> int:
     app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS])
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)
-    app.setDesktopFileName(DESKTOP_ID)
+    app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon
     with ExitStack() as running:
         desktop = Desktop(app, database, port)
         desktop.window_shown.connect(partial(_look_after, app, running))
-        if not desktop.start():
+        if not desktop.start(background=background):
             return 0
         try:
             return app.exec()

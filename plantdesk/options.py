@@ -55,10 +55,12 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"plantdesk {__version__}")
     _add_database(top, default=None)
     _add_port(top, default=None)
+    top.add_argument("--background", action="store_true", help="open the window minimised, as at login")
     top.set_defaults(run=_run_window)
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     _add_add(commands)
     _add_info(commands)
+    _add_integration(commands)
     _add_openapi(commands)
     _add_selfcheck(commands)
     _add_serve(commands)
@@ -93,6 +95,18 @@ def _run_info(options: argparse.Namespace) -> int:
     from plantdesk.commands import info
 
     return info.run(_database(options), as_json=options.json)
+
+
+def _add_integration(commands: Commands) -> None:
+    command = _command(commands, "integration", "tell or set how the system starts PlantDesk", _run_integration)
+    command.add_argument("--login", type=_switch, metavar="on|off", help="start PlantDesk when you log in")
+    command.add_argument("--path", type=_switch, metavar="on|off", help="let terminals find plantdesk (Windows)")
+
+
+def _run_integration(options: argparse.Namespace) -> int:
+    from plantdesk.commands import integration
+
+    return integration.run(options.login, options.path)
 
 
 def _add_openapi(commands: Commands) -> None:
@@ -160,7 +174,7 @@ def _run_token_revoke(options: argparse.Namespace) -> int:
 def _run_window(options: argparse.Namespace) -> int:
     from plantdesk.commands import window
 
-    return window.run(_database(options), options.port)
+    return window.run(_database(options), options.port, background=options.background)
 
 
 # --- the parts they share -----------------------------------------------------------------------
@@ -196,6 +210,12 @@ def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= _HIGHEST_PORT):
         raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 0 to {_HIGHEST_PORT}")
     return int(text)
+
+
+def _switch(text: str) -> bool:
+    if text not in {"on", "off"}:
+        raise argparse.ArgumentTypeError(f"“{text}” is neither on nor off")
+    return text == "on"
 
 
 def _span(text: str) -> timedelta:

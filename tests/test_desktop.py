@@ -84,9 +84,11 @@ class Desk:
 
 
 @contextmanager
-def running(qtbot: QtBot, qapp: QApplication, database: Path, port: int | None = 0) -> Iterator[Desk]:
+def running(
+    qtbot: QtBot, qapp: QApplication, database: Path, port: int | None = 0, *, background: bool = False
+) -> Iterator[Desk]:
     desktop = Desktop(qapp, database, port)
-    assert desktop.start()
+    assert desktop.start(background=background)
     desk = Desk(qtbot, desktop)
     try:
         yield desk
@@ -137,6 +139,20 @@ def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: Desk) -> 
     assert desk.name.text() == "half a na"
     assert desk.name.hasFocus()
     assert any("Posted added by “greenhouse”" in label.text() for label in desk.status.findChildren(QLabel))
+
+
+def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp: QApplication) -> None:
+    with running(qtbot, qapp, paths.database_file(), background=True) as desk:
+        assert desk.window.isMinimized()
+        desk.until_on()
+        again = Desktop(qapp, paths.database_file(), 0)
+        assert not again.start(background=True)
+        again.close()
+        assert desk.window.isMinimized()
+        desk.window.show_in_front()
+        assert not desk.window.isMinimized()
+        desk.add("Fern")
+        desk.sees("Fern")
 
 
 def test_a_plant_of_another_process_appears(desk: Desk) -> None:

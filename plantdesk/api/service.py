@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from email.utils import formatdate
@@ -17,10 +18,14 @@ from plantdesk.api.protocol import PlantProtocol
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
 
     from plantdesk.api.limits import Limits
     from plantdesk.store import Store
+
+    class _Closable(Protocol):
+        def close(self) -> None: ...
 
 
 class Service:
@@ -76,9 +81,7 @@ class Service:
         config.load()
         self._look_at_clock()
         servers = [
-            await self._loop.create_server(
-                lambda: PlantProtocol(config, self._state, self._loop, self._limits), sock=listener
-            )
+            await self._taking(listener, lambda: PlantProtocol(config, self._state, self._loop, self._limits))
             for listener in self._sockets
         ]
         self._ready.set()
@@ -86,6 +89,13 @@ class Service:
         for server in servers:
             server.close()
         await self._let_go()
+
+    async def _taking(self, listener: socket.socket, protocol: Callable[[], PlantProtocol]) -> _Closable:
+        if sys.platform == "win32":
+            from plantdesk.api.accepting import Acceptor
+
+            return Acceptor(listener, protocol)
+        return await self._loop.create_server(protocol, sock=listener)
 
     def _look_at_clock(self) -> None:
         """Renew the Date that answers carry, and let each connection look whether its client takes too long."""

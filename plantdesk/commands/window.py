@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def run(database: Path, port: int | None) -> int:
+def run(database: Path, port: int | None, *, background: bool = False) -> int:
     """Open the window and return the exit code when it is closed. Raises PlantDeskError where none can open."""
     from plantdesk import display
 
@@ -17,4 +17,4 @@ def run(database: Path, port: int | None) -> int:
     gc.disable()  # what the start makes, stays: the window enables it again when it is complete
     from plantdesk import desktop
 
-    return desktop.run(database, port)
+    return desktop.run(database, port, background=background)

@@ -34,6 +34,7 @@ def prepare(path: Path) -> None:
     Raises StoreError, of the kinds that Store names.
     """
     try:
+        _refuse_folder(path)
         if not path.exists() or path.stat().st_size == 0:
             _create(path)
         _refuse_foreign(path)
@@ -94,9 +95,13 @@ def _flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _refuse_foreign(path: Path) -> None:
+def _refuse_folder(path: Path) -> None:
+    """First of all, for on Windows a folder has the size of an empty file."""
     if path.is_dir():
         raise ForeignFileError(f"“{path.name}” is a folder. Name a file in it instead.")
+
+
+def _refuse_foreign(path: Path) -> None:
     # Told before SQLite opens it for writing, which would leave a read-only log beside a read-only file.
     if not os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise StoreReadOnlyError(_named(path))

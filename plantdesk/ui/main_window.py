@@ -42,12 +42,15 @@ class MainWindow(QMainWindow):
         self.raise_()
         self.activateWindow()
 
+    def show_minimised(self) -> None:
+        """Come up where windows wait; nothing of it may be painted before the person wants it."""
+        self.showMinimized()
+        self._tell_shown()
+
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if not self._painted:
-            self._painted = True
-            QTimer.singleShot(0, self.shown.emit)
+        self._tell_shown()
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -56,6 +59,11 @@ class MainWindow(QMainWindow):
         window = {"width": size.width(), "height": size.height(), "maximized": maximized}
         self._preferences.change(window=window)
         super().closeEvent(event)
+
+    def _tell_shown(self) -> None:
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self.shown.emit)
 
     def _restore_size(self) -> None:
         window = self._preferences.settings.window

@@ -19,7 +19,10 @@ Key = QKeySequence.StandardKey
 
 
 class Menus(QObject):
-    """Builds the menus and tells by signals what was chosen. Which keys there are is `actions`."""
+    """Builds the menus and tells by signals what was chosen. Which keys there are is `actions`.
+
+    `login` and `updates` are switches that others look after.
+    """
 
     new_plant_wanted = Signal()
     api_access_wanted = Signal()
@@ -40,6 +43,7 @@ class Menus(QObject):
     shortcuts_wanted = Signal()
     data_folder_wanted = Signal()
     about_wanted = Signal()
+    tools_opened = Signal()
 
     def __init__(self, bar: QMenuBar, theme: ThemeMode, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -117,11 +121,15 @@ class Menus(QObject):
         self._api_action = self._add_switch(menu, self.tr("&API on"), self.api_switched)
         self._address_action = self._add(menu, self.tr("Copy API a&ddress"), self.copy_address_wanted)
         self._add(menu, self.tr("Copy &example command"), self.copy_example_wanted)
+        menu.addSeparator()
+        self.login = self._add_switch(menu, self.tr("&Start at login"))
+        menu.aboutToShow.connect(self.tools_opened)
 
     def _build_help(self) -> None:
         menu = self._menu(self.tr("&Help"))
         self._add(menu, self.tr("&Keyboard shortcuts"), self.shortcuts_wanted, "Ctrl+/", "F1")
         self._add(menu, self.tr("Open &data folder"), self.data_folder_wanted)
+        self.updates = self._add_switch(menu, self.tr("&Tell me about new versions"))
         about = self._add(menu, self.tr("&About PlantDesk"), self.about_wanted)
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
@@ -140,10 +148,11 @@ class Menus(QObject):
         self._actions.append(action)
         return action
 
-    def _add_switch(self, menu: QMenu, text: str, switched: SignalInstance) -> QAction:
+    def _add_switch(self, menu: QMenu, text: str, switched: SignalInstance | None = None) -> QAction:
         action = self._add(menu, text, self._ignore)
         action.setCheckable(True)
-        action.triggered.connect(switched)
+        if switched is not None:
+            action.triggered.connect(switched)
         return action
 
     def _choices(self, menu: QMenu, choices: tuple[tuple[str, str], ...], chosen: Callable[[], object]) -> QActionGroup:

@@ -77,6 +77,7 @@ class Workspace(QWidget):
         """Build what is below the form: to be called when the form has shown itself, which is the sooner without."""
         self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
         assert self._browser is not None  # noqa: S101  asking for it builds it
+        self._look_after_the_system()
 
     # --- the store ---
 
@@ -267,6 +268,13 @@ class Workspace(QWidget):
         focus()
 
     # --- building ---
+
+    def _look_after_the_system(self) -> None:
+        from plantdesk.ui.login_switch import LoginSwitch
+        from plantdesk.ui.update_notice import UpdateNotice
+
+        self._menus.tools_opened.connect(LoginSwitch(self._menus.login, self._bar, self).look)
+        UpdateNotice(self._menus.updates, self._bar, self._bridge, self._preferences, self).begin()
 
     @cached_property
     def _browser(self) -> PlantBrowser:

@@ -1,0 +1,123 @@
+"""Try the whole Windows recipe on Linux: freeze, installers, installation, use, upgrade, removal. TEST USE ONLY.
+
+    python3 packaging/ci/wine_chain.py [--root FOLDER] [--keep] [--screenshot FILE]
+
+Debian 13 with wine and a Windows Python from public registries is made in FOLDER once (wine_root.sh; five minutes and
+4 GB), the rest takes five minutes. Needs root, debootstrap, makensis. What people get is built on Windows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import bundle
+import dev
+import project
+import windows_packages
+import windows_proof
+
+HERE = project.HERE / "ci"
+#: wine itself is quiet, takes the library that wine_root.sh made, and lets nothing that fails wait for a debugger.
+WINE = ["WINEDEBUG=-all", "WINEDLLOVERRIDES=mscms=n,b;winedbg.exe=d", f"SOURCE_DATE_EPOCH={project.epoch()}"]
+PYTHON = r"Z:\w\python\python.exe"
+#: wine in Debian runs programs of 64 bits only, so that the installer must be one.
+INSTALLER_OF_64_BITS = "amd64-unicode"
+#: Seconds for one step.
+PATIENCE = 900
+_BEGAN = time.monotonic()
+
+
+class Chain:
+    """The steps, in a root folder that wine_root.sh made."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._work = root / "w"
+
+    def make_root(self) -> None:
+        """Debian, wine and Python; quick when they are there."""
+        subprocess.run([str(HERE / "wine_root.sh"), str(self._root)], check=True)
+        say("the root folder is ready")
+
+    def freeze(self) -> Path:
+        """Freeze a copy of this checkout with Windows' Python; return the folder."""
+        self._copy_project()
+        self._inside(PYTHON, "packaging/ci/freeze_here.py")
+        folder = self._work / "project" / project.folder_of_program().relative_to(project.ROOT)
+        say(f"frozen: {bundle.size(folder) / 1e6:.1f} MB")
+        return folder
+
+    def make_installers(self, folder: Path) -> None:
+        """Make the one to prove, and one of an older version with a module that is gone since."""
+        target = {"TARGET": INSTALLER_OF_64_BITS}
+        new = windows_packages.make_installer(folder, self._work / "new.exe", target)
+        say(f"installer: {new.stat().st_size / 1e6:.1f} MB")
+        older = self._work / "older"
+        shutil.rmtree(older, ignore_errors=True)
+        shutil.copytree(folder, older)
+        (older / "_internal" / windows_proof.STALE).write_bytes(b"of an older version")
+        quick = {"VERSION": "0.0.1", "QUICK": "1"}
+        windows_packages.make_installer(older, self._work / "older.exe", target | quick)
+        say("an older installer")
+
+    def prove(self, screenshot: Path | None) -> None:
+        """Install, use, upgrade and remove, in a fresh account without a network."""
+        shutil.rmtree(self._work / "prefix", ignore_errors=True)
+        shutil.copytree(self._root / "root" / ".wine", self._work / "prefix", symlinks=True)
+        picture = self._work / "window.png"
+        picture.unlink(missing_ok=True)
+        proof = [PYTHON, "packaging/windows_proof.py", r"Z:\w\new.exe", "--older", r"Z:\w\older.exe"]
+        self._inside(*proof, "--screenshot", r"Z:\w\window.png", more=["WINEPREFIX=/w/prefix"])
+        if screenshot is not None:
+            shutil.copy(picture, screenshot)
+        say("proved")
+
+    def _copy_project(self) -> None:
+        copy = self._work / "project"
+        shutil.rmtree(copy, ignore_errors=True)
+        made = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
+        shutil.copytree(project.ROOT, copy, ignore=made)
+
+    def _inside(self, *command: str, more: list[str] | None = None) -> None:
+        """Run a program of Windows to its end, on a screen of its own."""
+        words = ["env", "-C", "/w/project", *WINE, *(more or [])]
+        words += ["packaging/ci/on_screen.sh", str(PATIENCE), "wine", *command]
+        inside = [str(HERE / "in_root.sh"), "--offline", str(self._root), *words]
+        subprocess.run(inside, stdin=subprocess.DEVNULL, check=True, timeout=PATIENCE + 60)
+
+
+def say(text: str) -> None:
+    """Tell what was done, and when."""
+    dev.say(f"[{time.monotonic() - _BEGAN:.0f} s] {text}")
+
+
+def main() -> int:
+    """Go through the chain."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, default=cache / project.name() / "wine", help="where Debian is put")
+    parser.add_argument("--keep", action="store_true", help="prove the installers that the last run made")
+    parser.add_argument("--screenshot", type=Path, metavar="FILE", help="keep a picture of the window (PNG)")
+    options = parser.parse_args()
+    chain = Chain(options.root.absolute())
+    try:
+        if not options.keep:
+            chain.make_root()
+            chain.make_installers(chain.freeze())
+        chain.prove(options.screenshot)
+    except (dev.RefusedError, OSError, subprocess.SubprocessError) as reason:
+        dev.say(f"wine_chain: {reason}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

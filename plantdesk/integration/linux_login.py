@@ -1,0 +1,68 @@
+"""Start at login on Linux and its like: an entry in the desktop's autostart folder.
+
+The folder and the keys are those of freedesktop.org's Desktop Application Autostart and Desktop Entry specifications.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk import APP_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ENTRY = """\
+[Desktop Entry]
+Type=Application
+Name=PlantDesk
+Exec={command}
+Icon={icon}
+Terminal=false
+"""
+_SWITCHED_OFF = re.compile(r"^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$", re.MULTILINE)
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+
+
+class AutostartEntry:
+    """The person's entry; desktops that offer a switch of their own write into the same file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    @classmethod
+    def of_person(cls) -> AutostartEntry:
+        """Return the one that the desktop reads."""
+        settings = os.environ.get("XDG_CONFIG_HOME", "")
+        folder = Path(settings) if Path(settings).is_absolute() else Path.home() / ".config"
+        return cls(folder / "autostart" / f"{APP_ID}.desktop")
+
+    def is_on(self) -> bool:
+        """Whether the desktop will start it."""
+        try:
+            entry = self._file.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return False
+        return _SWITCHED_OFF.search(entry) is None
+
+    def turn_on(self, command: Sequence[str]) -> None:
+        """Write the entry."""
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        line = " ".join(_quoted(word) for word in command)
+        self._file.write_text(_ENTRY.format(command=line, icon=APP_ID), encoding="utf-8")
+
+    def turn_off(self) -> None:
+        """Remove the entry."""
+        self._file.unlink(missing_ok=True)
+
+
+def _quoted(word: str) -> str:
+    """Return one argument of Exec: quoted for its reader, and the whole once more as a string of the file."""
+    word = word.replace("%", "%%")
+    if _PLAIN.fullmatch(word):
+        return word
+    quoted = re.sub(r'(["`$\\])', r"\\\1", word)
+    return f'"{quoted}"'.replace("\\", "\\\\")

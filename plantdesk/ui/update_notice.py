@@ -1,0 +1,107 @@
+"""The bar that tells of a newer PlantDesk, for those who want to be told."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+
+from plantdesk import __version__
+from plantdesk.ui.info_bar import BarKind, InfoBar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtGui import QAction
+
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.preferences import Preferences
+    from plantdesk.updates import Release
+
+_HOUR = 60 * 60 * 1000
+
+
+class UpdateNotice(QObject):
+    """Asks, if its action is ticked, once a day at most, and shows nothing over what the bar tells already."""
+
+    def __init__(
+        self, action: QAction, bar: InfoBar, bridge: Bridge, preferences: Preferences, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._action = action
+        self._bar = bar
+        self._bridge = bridge
+        self._preferences = preferences
+        self._address: str | None = None
+        self._found: Release | None = None
+        action.triggered.connect(self._switch)
+        self._clock = QTimer(self, interval=_HOUR)
+        self._clock.timeout.connect(self._ask_if_due)
+
+    def begin(self, address: str | None = None) -> None:
+        """Hide the action where packages bring new versions, else ask when it is time; of PlantDesk's own `address`."""
+        from plantdesk import updates
+
+        self._address = address or updates.LATEST
+        self._action.setVisible(updates.are_ours())
+        self._action.setChecked(self._preferences.settings.ask_for_updates)
+        if updates.are_ours():
+            self._clock.start()
+            self._ask_if_due()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is a newer version that could not be told yet."""
+        return self._found is not None
+
+    @Slot(bool)
+    def _switch(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
+        self._preferences.change(ask_for_updates=on)
+        self._ask_if_due()
+
+    @Slot()
+    def _ask_if_due(self) -> None:
+        from plantdesk import updates
+
+        self._show()
+        settings, now, address = self._preferences.settings, time.time(), self._address
+        if address is None or not settings.ask_for_updates or not updates.is_due(settings.updates_asked_at, now):
+            return
+        self._preferences.change(updates_asked_at=int(now))
+        self._bridge.follow(_on_a_thread(lambda: updates.newer_release(address)), self._on_answer)
+
+    def _on_answer(self, release: Release | None) -> None:
+        self._found = release
+        self._show()
+
+    def _show(self) -> None:
+        """Tell, once; if the bar has something else to tell, the next look may find it free."""
+        release = self._found
+        if release is None or not self._bar.isHidden():
+            return
+        self._found = None
+        self._bar.show_state(
+            BarKind.INFO,
+            self.tr("PlantDesk {version} is out").format(version=release.version),
+            self.tr("You have {version}. Nothing is installed by itself.").format(version=__version__),
+            (self.tr("See what is new"), partial(QDesktopServices.openUrl, QUrl(release.page))),
+        )
+
+
+def _on_a_thread(task: Callable[[], Release | None]) -> Future[Release | None]:
+    """Run `task` on a thread that keeps nothing waiting: not the window's worker, and not the end of the program."""
+    future: Future[Release | None] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(task())
+        except BaseException as error:  # noqa: BLE001  the top of a thread: told where it is followed
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="updates", daemon=True).start()
+    return future

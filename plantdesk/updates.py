@@ -1,0 +1,94 @@
+"""Whether a newer PlantDesk is out: one question over HTTPS, asked only if the person has switched that on.
+
+Nothing is sent but the request itself, and nothing is ever installed: the answer is a page to look at. It waits for the
+network: not for the GUI thread.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import ssl
+import urllib.request
+from pathlib import Path
+from typing import NamedTuple
+
+from plantdesk import HOME_PAGE, __version__, resources
+
+logger = logging.getLogger(__name__)
+
+#: Where the newest release is told, as GitHub has it for a project's home page.
+LATEST = HOME_PAGE.replace("https://github.com/", "https://api.github.com/repos/") + "/releases/latest"
+#: Seconds from one question to the next.
+DAY = 24 * 60 * 60
+_PATIENCE = 15
+_LARGEST = 1024 * 1024
+#: Where systems keep the certificates that they trust, for OpenSSL looks where it was built to.
+_CERTIFICATES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+
+
+class Release(NamedTuple):
+    """A version of PlantDesk and the page that tells about it."""
+
+    version: str
+    page: str
+
+
+def are_ours() -> bool:
+    """Whether it is PlantDesk's business to ask: not where a package manager brings new versions."""
+    return resources.channel() not in {"deb", "rpm"}
+
+
+def is_due(asked_at: int, now: float) -> bool:
+    """Whether a day has gone since the last question (seconds since 1970); a clock set back starts anew."""
+    return not 0 <= now - asked_at < DAY
+
+
+def newer_release(address: str = LATEST, current: str = __version__) -> Release | None:
+    """Ask once for the newest release; return it if it is newer than `current`.
+
+    None, too, when there is no answer or no useful one: the log tells why. Uses the system's proxy.
+    """
+    try:
+        release = _asked(address)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        logger.info("Could not ask for a newer version: %s", error)
+        return None
+    newer = _numbers(release.version) > _numbers(current)
+    logger.info("The newest version is %s", release.version)
+    return release if newer else None
+
+
+def _asked(address: str) -> Release:
+    headers = {"User-Agent": f"PlantDesk/{__version__}", "Accept": "application/json"}
+    request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is no input
+    with urllib.request.urlopen(request, timeout=_PATIENCE, context=_trusting()) as answer:  # noqa: S310
+        told = json.loads(answer.read(_LARGEST))
+    version, page = str(told["tag_name"]).removeprefix("v"), str(told["html_url"])
+    _numbers(version)
+    # The page is opened by a click: whatever the answer says, it is one of the project's own.
+    return Release(version, page if page.startswith(f"{HOME_PAGE}/") else f"{HOME_PAGE}/releases")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return what versions are compared by; trailing zeros say nothing. Raises ValueError."""
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){0,3}", version) is None:
+        raise ValueError(f"“{version[:40]}” is no version")
+    numbers = [int(number) for number in version.split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def _trusting() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if not context.cert_store_stats()["x509_ca"]:
+        found = next((file for file in _CERTIFICATES if Path(file).is_file()), None)
+        context.load_verify_locations(cafile=found) if found else None
+    return context

@@ -1,0 +1,132 @@
+"""Asking for a newer version, of a real server on this machine."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+from typing_extensions import override
+
+from plantdesk import HOME_PAGE, resources, updates
+from plantdesk.updates import DAY, Release
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@contextmanager
+def telling(body: bytes, status: int = 200) -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """Answer every request in that way; give the address, and the headers that came."""
+    came: list[dict[str, str]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            came.append(dict(self.headers))
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        @override
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/latest", came
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def release(version: str, page: str = f"{HOME_PAGE}/releases/tag/v9") -> bytes:
+    return json.dumps({"tag_name": version, "html_url": page, "body": "much more"}).encode()
+
+
+@pytest.mark.parametrize(
+    ("version", "newer"),
+    [
+        *((newer, True) for newer in ("v0.1.1", "0.2", "v0.1.10", "v1.0.0")),
+        *((older, False) for older in ("v0.1.0", "v0.1", "v0.0.9")),
+    ],
+)
+def test_only_a_newer_version_is_told(version: str, newer: bool) -> None:  # noqa: FBT001
+    with telling(release(version)) as (address, _):
+        found = updates.newer_release(address, "0.1.0")
+    assert found == (Release(version.removeprefix("v"), f"{HOME_PAGE}/releases/tag/v9") if newer else None)
+
+
+def test_the_request_tells_nothing_about_the_person() -> None:
+    with telling(release("v9.0.0")) as (address, came):
+        updates.newer_release(address)
+    assert set(came[0]) <= {"Accept", "Accept-Encoding", "Connection", "Host", "User-Agent"}
+    assert came[0]["User-Agent"].startswith("PlantDesk/")
+
+
+@pytest.mark.parametrize("page", ["https://evil.example/", "http://github.com/plantdesk/plantdesk/x", "file:///etc"])
+def test_a_page_elsewhere_is_not_opened(page: str) -> None:
+    with telling(release("v9.0.0", page)) as (address, _):
+        assert updates.newer_release(address) == Release("9.0.0", f"{HOME_PAGE}/releases")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 200),
+        (b"no json", 200),
+        (b"[]", 200),
+        (b"{}", 200),
+        (release("nightly"), 200),
+        (release("v9.9-beta"), 200),
+        (release("9" * 5000), 200),
+        (b"x" * 3_000_000, 200),
+        (b"", 403),
+        (b"", 404),
+        (b"", 500),
+    ],
+)
+def test_no_useful_answer_is_no_news(body: bytes, status: int, caplog: pytest.LogCaptureFixture) -> None:
+    with telling(body, status) as (address, _):
+        assert updates.newer_release(address) is None
+    assert "Could not ask for a newer version" in caplog.text
+    assert {record.levelname for record in caplog.records} == {"INFO"}
+
+
+def test_nobody_there_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    with telling(b"") as (address, _):
+        pass
+    assert updates.newer_release(address) is None
+    assert "Could not ask" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("asked_at", "now", "due"),
+    [(0, 1e9, True), (1000, 1000 + DAY - 1, False), (1000, 1000 + DAY, True), (1000, 900, True)],
+)
+def test_it_is_time_once_a_day(asked_at: int, now: float, due: bool) -> None:  # noqa: FBT001
+    assert updates.is_due(asked_at, now) == due
+
+
+def test_the_address_is_the_projects() -> None:
+    assert updates.LATEST == "https://api.github.com/repos/plantdesk/plantdesk/releases/latest"
+
+
+@pytest.mark.parametrize(("channel", "ours"), [("deb", False), ("rpm", False), ("nsis", True), ("tar", True)])
+def test_package_managers_are_left_to_their_work(
+    channel: str,
+    ours: bool,  # noqa: FBT001
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys._MEIPASS", str(tmp_path), raising=False)
+    assert updates.are_ours()
+    assert resources.channel() == "source"
+    (tmp_path / "resources").mkdir()
+    (tmp_path / "resources" / "channel").write_text(f"{channel}\n", encoding="ascii")
+    assert updates.are_ours() == ours
