@@ -102,7 +102,8 @@ def is_fresh(made: Path) -> bool:
         return False
     sources = [ROOT / "pyproject.toml", ROOT / "CHANGELOG.md"]
     for folder in ("plantdesk", "resources", "packaging"):
-        sources += [file for file in (ROOT / folder).rglob("*") if file.is_file() and file.suffix != ".pyc"]
+        files = (ROOT / folder).rglob("*")
+        sources += [file for file in files if file.is_file() and file.suffix not in (".pyc", ".md")]
     return made.stat().st_mtime >= max(file.stat().st_mtime for file in sources)
 
 
