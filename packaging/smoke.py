@@ -49,6 +49,8 @@ HARMLESS = [
     re.compile(r"^(libEGL|MESA)[ -]"),
     # Qt, where no variable names a locale: four lines, and it goes on in UTF-8.
     re.compile(r'^(Detected locale "C"|Qt depends on a UTF-8|If this causes problems, reconf|for more information\.)'),
+    # Qt's platform without a screen, which --blind may be used on.
+    re.compile(r"^This plugin does not support "),
     # wine tells on starting which parts of Windows it has not.
     re.compile(r"^[0-9a-f]{4}:(fixme|err):"),
 ]
