@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import json
 import os
 import platform
@@ -40,6 +39,14 @@ FIRST = (1, "Fern", None)
 PLANT = {"id": 9007199254740993, "name": "Monstera deliciosa 🌱", "tag": "smoke"}
 #: Seconds: for a start from a cold disk, for all else.
 START, SOON = 90.0, 30.0
+#: Presses Ctrl+C in the console of another process on Windows.
+PRESS_CTRL_C = """
+import ctypes, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+console = ctypes.windll.kernel32
+console.FreeConsole()
+sys.exit(not (console.AttachConsole(int(sys.argv[1])) and console.GenerateConsoleCtrlEvent(0, 0)))
+"""
 #: A variable that every process started from here has.
 MARK = "PLANTDESK_SMOKE"
 #: What may stand on standard error, and why.
@@ -87,7 +94,11 @@ class Product:
         command = [*self._within, self._window if window else self._command, *arguments]
         with tempfile.TemporaryFile() as told:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told, creationflags=_group(window)
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=told,
+                creationflags=_own_console(window),
             )
             started = Running(process, self.data / "runtime.json", has_window=window)
             try:
@@ -109,7 +120,7 @@ class Product:
         elif sys.platform == "win32" and running.has_window:
             subprocess.run(["taskkill", "/PID", str(pid)], check=True, capture_output=True, timeout=SOON)
         elif sys.platform == "win32":  # what runs in a terminal has no window that could be closed
-            os.kill(running.process.pid, signal.CTRL_BREAK_EVENT)
+            subprocess.run([sys.executable, "-c", PRESS_CTRL_C, str(pid)], check=True, timeout=SOON)
         else:
             os.kill(pid, signal.SIGTERM)
         code = running.process.wait(SOON)
@@ -153,12 +164,10 @@ class Running:
                 return refusal.code, json.load(refusal)
 
 
-def _group(window: bool) -> int:  # noqa: FBT001
-    """Give a command on Windows what can be told to end alone: a group in a console, and a console if there is none."""
-    if sys.platform == "win32" and not window:
-        ctypes.windll.kernel32.AllocConsole()  # does nothing where there is one
-        ctypes.windll.user32.ShowWindow(ctypes.windll.kernel32.GetConsoleWindow(), 0)
-        return subprocess.CREATE_NEW_PROCESS_GROUP
+def _own_console(window: bool) -> int:  # noqa: FBT001
+    """Give a command on Windows a console of its own, in which it can be told to end without telling anybody else."""
+    if sys.platform == "win32":
+        return 0 if window else subprocess.CREATE_NEW_CONSOLE
     return 0
 
 
