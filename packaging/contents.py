@@ -27,6 +27,11 @@ EXCLUDED = [
     *("h11", "uvicorn.protocols.http.h11_impl", "uvicorn.protocols.websockets", "wsproto", "websockets"),
     *("_bz2", "_lzma", "bz2", "lzma"),  # the standard library asks for them and does without
     *("PyInstaller", "_pytest", "altgraph", "mypy", "pip", "pkg_resources", "pytest", "setuptools"),
+    *("ftplib", "http.cookiejar", "netrc", "tarfile"),
+    *(
+        f"sqlalchemy.ext.{name}"
+        for name in ("asyncio", "automap", "horizontal_shard", "hybrid", "mutable", "serializer")
+    ),
     *("curses", "doctest", "lib2to3", "pydoc", "pydoc_data", "readline", "test", "tkinter", "unittest", "xmlrpc"),
 ]
 
