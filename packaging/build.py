@@ -1,16 +1,28 @@
-"""Make what people install, from this checkout, on the system it is for.
+"""Make what people install, from this checkout, on the system it is for; and prove it.
 
-python3 packaging/build.py bundle     the frozen program, a folder that all others are made of
-python3 packaging/build.py nsis       the installer for Windows
-python3 packaging/build.py zip        the archive for Windows
+    bundle       the frozen program, a folder that all others are made of
+    deb rpm tar  the packages for Linux; --quick compresses little
+    nsis zip     the installer and the archive for Windows
+    dmg          the disk image for macOS
+    sums         SHA256SUMS over all of them
 
-What is made goes into .dev/dist; `--help` after a name tells its options.
+    check        desktop entry, metainfo, manual page, completions
+    gates        size, GLIBC, the list of bundled files
+    try NAME …   one package in a clean system: deb deb13 upgrade tar rpm
+    reproduce    build everything twice and compare
+    start        time to the first sight of the window, beside the unpackaged program
+    workflows    linters for .github/workflows
+    ci           what every change goes through
+    prove        what a release goes through
+
+What is made goes into .dev/dist; `--help` after a name tells its options. packaging/README.md tells more.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,27 +30,37 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import dev
 
-#: What can be made, and the module whose `make` makes it.
+#: What can be asked for: the module, and its function.
 RECIPES = {
-    "bundle": "bundle",
-    "deb": "deb",
-    "gates": "gates",
-    "rpm": "rpm",
-    "tar": "tarball",
-    "try": "proofs",
-    "nsis": "windows_packages",
-    "zip": "windows_zip",
+    "bundle": "bundle:main",
+    "check": "checks:main",
+    "ci": "chain:ci",
+    "deb": "deb:main",
+    "dmg": "macos_packages:main",
+    "gates": "gates:main",
+    "nsis": "windows_packages:main",
+    "prove": "chain:prove",
+    "reproduce": "reproduce:main",
+    "rpm": "rpm:main",
+    "start": "start_time:main",
+    "sums": "sums:main",
+    "tar": "tarball:main",
+    "try": "proofs:main",
+    "workflows": "workflows:main",
+    "zip": "windows_zip:main",
 }
 
 
 def main() -> int:
     """Make what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recipe", choices=RECIPES, help="what to make")
-    options, rest = parser.parse_known_args()
+    parser.add_argument("recipe", choices=RECIPES, metavar="NAME", help="one of the names above")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the recipe's own")
+    options = parser.parse_args()
+    module, _, function = RECIPES[options.recipe].partition(":")
     try:
-        return int(importlib.import_module(RECIPES[options.recipe]).main(rest) or 0)
-    except (dev.RefusedError, OSError) as reason:
+        return int(getattr(importlib.import_module(module), function)(options.arguments) or 0)
+    except (dev.RefusedError, OSError, subprocess.CalledProcessError) as reason:
         dev.say(str(reason))
         return 1
 

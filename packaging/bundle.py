@@ -31,6 +31,7 @@ def make() -> Path:
     environment = prepare()
     folder = project.folder_of_program()
     shutil.rmtree(folder, ignore_errors=True)
+    project.sbom().unlink(missing_ok=True)
     run(environment, "notices.py", "write", project.NOTICES)
     command = [str(environment.python), "-P", "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
     command += ["--distpath", str(project.DIST), "--workpath", str(project.WORK / "pyinstaller")]
@@ -42,7 +43,7 @@ def make() -> Path:
         for file in filter(elf.is_elf, folder.rglob("*")):
             elf.forget_machine(file)
     run(environment, "notices.py", "check", folder)
-    run(environment, "notices.py", "sbom", folder, project.DIST / f"{project.file_stem()}.cdx.json")
+    run(environment, "notices.py", "sbom", folder, project.sbom())
     dev.say(f"{folder}: {size(folder) / 1e6:.1f} MB after {time.monotonic() - began:.0f} s")
     return folder
 
@@ -76,9 +77,8 @@ def _link(source: str, target: str) -> None:
 
 
 def ready() -> Path:
-    """Return the frozen program's folder; freeze it when it is not there."""
-    folder = project.folder_of_program()
-    return folder if project.executable().exists() else make()
+    """Return the frozen program's folder; freeze it when it is not there, or older than what it is made of."""
+    return project.folder_of_program() if project.is_fresh(project.sbom()) else make()
 
 
 def size(folder: Path) -> int:

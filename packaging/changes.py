@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -34,5 +35,26 @@ def newest() -> str:
     return releases()[0].text
 
 
+def disagreement(tag: str) -> str | None:
+    """Say why a tag is not that of the newest version, None when it is."""
+    version, changed = project.version(), releases()[0].version if releases() else "nothing"
+    if tag == f"v{version}" and changed == version:
+        return None
+    return f"The tag is {tag}, the program's version {version}, the newest in CHANGELOG.md {changed}."
+
+
+def main() -> int:
+    """Print the text of the newest release, or with --tag TAG see whether all agree on its version."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tag", help="see that this is the newest version's tag, and print nothing")
+    tag = parser.parse_args().tag
+    if tag is None:
+        print(newest())
+    elif wrong := disagreement(tag):
+        print(wrong, file=sys.stderr)
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    print(newest())
+    sys.exit(main())

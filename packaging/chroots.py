@@ -1,7 +1,7 @@
 """Clean Debian systems to install packages in: made once by debootstrap, copied for each use. Needs root.
 
-What is made is kept in the cache folder of the account (XDG_CACHE_HOME), outside the checkout. Debian comes from the
-mirror that this machine's own apt uses.
+What is made is kept in /var/cache, as it is the machine's and root's. Debian comes from the mirror that this machine's
+own apt uses.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import dev
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+CACHE = Path("/var/cache/plantdesk-packaging")
 #: An ordinary account inside; no other program here should run under its number.
 PERSON = 64821
 _HOME = "/home/person"
@@ -85,7 +86,7 @@ class Chroot:
 @contextlib.contextmanager
 def fresh(codename: str) -> Iterator[Chroot]:
     """Yield a copy of a release's base system, and remove it in the end."""
-    with dev.alone():
+    with _alone():
         base = _base(codename)
     with tempfile.TemporaryDirectory(prefix=f"plantdesk-{codename}-", ignore_cleanup_errors=True) as folder:
         root = Path(folder) / "root"
@@ -95,17 +96,26 @@ def fresh(codename: str) -> Iterator[Chroot]:
         yield chroot
 
 
-def _base(codename: str) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plantdesk-packaging"
-    base = cache / codename
-    if base.exists() and time.time() - base.stat().st_mtime < _FRESH_DAYS * 86400:
-        return base
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Keep others waiting, from any checkout, while a base system is made."""
     if os.geteuid() != 0:
         raise dev.RefusedError("A clean Debian system to install in can only be made by root.")
+    import fcntl
+
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _base(codename: str) -> Path:
+    base = CACHE / codename
+    if base.exists() and time.time() - base.stat().st_mtime < _FRESH_DAYS * 86400:
+        return base
     debian.need(["debootstrap", "xvfb"])
     dev.say(f"Making a clean Debian {codename} …")
-    cache.mkdir(parents=True, exist_ok=True)
-    draft = cache / f"{codename}.part"
+    draft = CACHE / f"{codename}.part"
     for old in (draft, base):
         shutil.rmtree(old, ignore_errors=True)
     dev.call(["debootstrap", "--variant=minbase", codename, str(draft), mirror()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,16 @@ EXCLUDED = [
     *("h11", "uvicorn.protocols.http.h11_impl", "uvicorn.protocols.websockets", "wsproto", "websockets"),
     *("_bz2", "_lzma", "bz2", "lzma"),  # the standard library asks for them and does without
     *("PyInstaller", "_pytest", "altgraph", "mypy", "pip", "pkg_resources", "pytest", "setuptools"),
+    *("ftplib", "http.cookiejar", "netrc", "tarfile"),
+    *(
+        f"sqlalchemy.ext.{name}"
+        for name in ("asyncio", "automap", "horizontal_shard", "hybrid", "mutable", "serializer")
+    ),
     *("curses", "doctest", "lib2to3", "pydoc", "pydoc_data", "readline", "test", "tkinter", "unittest", "xmlrpc"),
 ]
+
+#: What only macOS needs: our module that writes its property lists, and what that imports.
+FOR_MACOS = ["plantdesk.integration.macos_login", "plistlib", "pyexpat", "xml"]
 
 #: Qt's plugins that stay; all others drag in libraries that nobody needs, some of them the build machine's own.
 PLUGINS = {
@@ -54,6 +63,16 @@ OLDEST_MACOS = "14.0"
 _NEVER = re.compile(r"opengl32sw|d3dcompiler|\.dist-info/", re.IGNORECASE)
 _TRANSLATION = re.compile(r"translations/(.+)\.qm$")
 _PLUGIN = re.compile(r"PySide6/(?:Qt/)?plugins/([^/]+)/(?:lib)?([^/]+?)\.(?:so|dll|dylib)$")
+
+
+def excluded() -> list[str]:
+    """The modules that do not go into this system's program."""
+    return EXCLUDED if sys.platform == "darwin" else EXCLUDED + FOR_MACOS
+
+
+def imported() -> list[str]:
+    """The modules that go into it, whether PyInstaller sees somebody import them or not."""
+    return [name for name in project.modules() + BY_NAME if name not in excluded()]
 
 
 def resources() -> list[tuple[str, str]]:

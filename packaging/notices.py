@@ -142,7 +142,7 @@ def _part(distribution: metadata.Distribution) -> Part:
     return Part(
         name=name,
         version=distribution.version,
-        licence=about["License-Expression"] or _old_licence(about.get_all("Classifier") or []),
+        licence="".join(about.get_all("License-Expression") or []) or _old_licence(about.get_all("Classifier") or []),
         copyright="as in its licence",
         source=f"https://pypi.org/project/{name}/{distribution.version}/",
         note="",

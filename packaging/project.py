@@ -96,6 +96,17 @@ def modules() -> list[str]:
     return [re.sub(r"\.__init__$", "", each) for each in dotted if not each.endswith(".__main__")]
 
 
+def is_fresh(made: Path) -> bool:
+    """Whether something was made after the last change of anything that it may be made of."""
+    if not made.exists():
+        return False
+    sources = [ROOT / "pyproject.toml", ROOT / "CHANGELOG.md"]
+    for folder in ("plantdesk", "resources", "packaging"):
+        files = (ROOT / folder).rglob("*")
+        sources += [file for file in files if file.is_file() and file.suffix not in (".pyc", ".md")]
+    return made.stat().st_mtime >= max(file.stat().st_mtime for file in sources)
+
+
 def machine() -> str:
     """The processor that is built for, in the usual word."""
     return {"AMD64": "x86_64", "ARM64": "arm64"}.get(platform.machine(), platform.machine())
@@ -105,6 +116,11 @@ def file_stem() -> str:
     """How the files begin that people download."""
     system = {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
     return f"{name()}-{version()}-{system}-{machine()}"
+
+
+def sbom() -> Path:
+    """The list of the frozen program's parts; written last, so that it is as old as the bundle."""
+    return DIST / f"{file_stem()}.cdx.json"
 
 
 def folder_of_program() -> Path:

@@ -71,7 +71,7 @@ def smoke_in(chroot: Chroot, channel: str, screenshot: str) -> None:
 def latest_deb() -> Path:
     """Return the package of this version; make a quick one where there is none."""
     file = project.DIST / f"plantdesk_{project.version()}_{deb.architecture()}.deb"
-    return file if file.exists() else deb.make(quick=True)
+    return file if project.is_fresh(file) else deb.make(quick=True)
 
 
 def prove_deb(codename: str = "bookworm") -> None:
@@ -172,8 +172,8 @@ def prove_tar() -> None:
 def prove_rpm() -> None:
     """Install by rpm beside a Debian's libraries, verify, use, upgrade from an older one, erase.
 
-    Debian's libraries are no rpm packages, so each library that it requires is looked for itself; what Fedora's packages
-    make of that, only a Fedora can tell.
+    Debian's libraries are no rpm packages, so each library that it requires is looked for by itself; what Fedora's
+    packages make of that, only a Fedora can tell.
     """
     older = rpm.make(quick=True, version="0.0.9", extra={STALE: b"# was in an older version\n"})
     newer = rpm.latest()

@@ -64,7 +64,7 @@ def path(version: str) -> Path:
 def latest() -> Path:
     """Return the package of this version; make a quick one where there is none."""
     file = path(project.version())
-    return file if file.exists() else make(quick=True)
+    return file if project.is_fresh(file) else make(quick=True)
 
 
 def _specification(root: Path, version: str) -> str:

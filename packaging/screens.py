@@ -69,13 +69,13 @@ def screen() -> Iterator[Callable[[], Picture]]:
     elif sys.platform == "darwin":
         yield _macos_picture
     else:
-        with virtual_screen() as picture:
+        with virtual_screen() as (picture, _):
             yield picture
 
 
 @contextlib.contextmanager
-def virtual_screen() -> Iterator[Callable[[], Picture]]:
-    """Start an X server that keeps its screen in a file, and make it the one for programs started from here."""
+def virtual_screen() -> Iterator[tuple[Callable[[], Picture], Path]]:
+    """Start an X server for programs started from here; yield what takes its picture, and the file of its pixels."""
     program = shutil.which("Xvfb")
     if program is None:
         raise FileNotFoundError("Xvfb is not installed (Debian: apt-get install xvfb)")
@@ -91,8 +91,9 @@ def virtual_screen() -> Iterator[Callable[[], Picture]]:
         os.environ["DISPLAY"] = f":{number}"
         for other in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
             os.environ.pop(other, None)
+        file = Path(folder) / "Xvfb_screen0"
         try:
-            yield lambda: _xwd_picture((Path(folder) / "Xvfb_screen0").read_bytes())
+            yield (lambda: _xwd_picture(file.read_bytes())), file
         finally:
             os.environ.clear()
             os.environ.update(before)

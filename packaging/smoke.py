@@ -39,6 +39,14 @@ FIRST = (1, "Fern", None)
 PLANT = {"id": 9007199254740993, "name": "Monstera deliciosa 🌱", "tag": "smoke"}
 #: Seconds: for a start from a cold disk, for all else.
 START, SOON = 90.0, 30.0
+#: Presses Ctrl+C in the console of another process on Windows.
+PRESS_CTRL_C = """
+import ctypes, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+console = ctypes.windll.kernel32
+console.FreeConsole()
+sys.exit(not (console.AttachConsole(int(sys.argv[1])) and console.GenerateConsoleCtrlEvent(0, 0)))
+"""
 #: A variable that every process started from here has.
 MARK = "PLANTDESK_SMOKE"
 #: What may stand on standard error, and why.
@@ -48,6 +56,8 @@ HARMLESS = [
     re.compile(r"^(libEGL|MESA)[ -]"),
     # Qt, where no variable names a locale: four lines, and it goes on in UTF-8.
     re.compile(r'^(Detected locale "C"|Qt depends on a UTF-8|If this causes problems, reconf|for more information\.)'),
+    # Qt's platform without a screen, which --blind may be used on.
+    re.compile(r"^This plugin does not support "),
     # wine tells on starting which parts of Windows it has not.
     re.compile(r"^[0-9a-f]{4}:(fixme|err):"),
 ]
@@ -83,8 +93,14 @@ class Product:
         """Start the window, or a command that stays; end it hard where the block was left too early."""
         command = [*self._within, self._window if window else self._command, *arguments]
         with tempfile.TemporaryFile() as told:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told)
-            started = Running(process, self.data / "runtime.json")
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=told,
+                creationflags=_own_console(window),
+            )
+            started = Running(process, self.data / "runtime.json", has_window=window)
             try:
                 yield started
             except BaseException:
@@ -101,8 +117,10 @@ class Product:
         pid = running.runtime["pid"]
         if self._stop:
             subprocess.run([*self._stop, str(pid)], check=True, capture_output=True, timeout=SOON)
-        elif sys.platform == "win32":
+        elif sys.platform == "win32" and running.has_window:
             subprocess.run(["taskkill", "/PID", str(pid)], check=True, capture_output=True, timeout=SOON)
+        elif sys.platform == "win32":  # what runs in a terminal has no window that could be closed
+            subprocess.run([sys.executable, "-c", PRESS_CTRL_C, str(pid)], check=True, timeout=SOON)
         else:
             os.kill(pid, signal.SIGTERM)
         code = running.process.wait(SOON)
@@ -114,8 +132,9 @@ class Product:
 class Running:
     """A program that runs."""
 
-    def __init__(self, process: subprocess.Popen[bytes], runtime_file: Path) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], runtime_file: Path, *, has_window: bool) -> None:
         self.process = process
+        self.has_window = has_window
         self._runtime_file = runtime_file
         self.runtime: dict[str, Any] = {}
 
@@ -143,6 +162,13 @@ class Running:
         except urllib.error.HTTPError as refusal:
             with refusal:
                 return refusal.code, json.load(refusal)
+
+
+def _own_console(window: bool) -> int:  # noqa: FBT001
+    """Give a command on Windows a console of its own, in which it can be told to end without telling anybody else."""
+    if sys.platform == "win32":
+        return 0 if window else subprocess.CREATE_NEW_CONSOLE
+    return 0
 
 
 def _window_executable(command: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import io
 import tarfile
 import time
 from typing import TYPE_CHECKING
@@ -48,7 +47,7 @@ def path() -> Path:
 
 def latest() -> Path:
     """Return the archive of this version; make a quick one where there is none."""
-    return path() if path().exists() else make(quick=True)
+    return path() if project.is_fresh(path()) else make(quick=True)
 
 
 def _read_me(file: Path) -> None:
@@ -62,8 +61,9 @@ def _read_me(file: Path) -> None:
 
 
 def _archive(root: Path, compressed: gzip.GzipFile) -> None:
-    with tarfile.open(fileobj=io.BufferedWriter(compressed), mode="w", format=tarfile.PAX_FORMAT) as archive:
-        archive.add(root, "", filter=_settled)
+    with tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for program in root.iterdir():
+            archive.add(program, program.name, filter=_settled)
 
 
 def _settled(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:

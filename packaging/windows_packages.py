@@ -65,7 +65,7 @@ def make_installer(folder: Path, out: Path, other: dict[str, str] | None = None)
     with tempfile.TemporaryDirectory() as name:
         payload = with_channel(folder, Path(name) / "payload", "nsis")
         listed = Path(name) / "payload.nsh"
-        listed.write_text(_listed(payload), encoding="utf-8-sig")  # the mark tells makensis the encoding
+        listed.write_text(payload_list(payload), encoding="utf-8-sig")  # the mark tells makensis the encoding
         defines = _defines(payload, listed, out) | (other or {})
         if command := os.environ.get("WINDOWS_SIGN_COMMAND"):
             defines["SIGN"] = command
@@ -118,7 +118,7 @@ def _three_numbers() -> str:
     return version
 
 
-def _listed(payload: Path) -> str:
+def payload_list(payload: Path) -> str:
     """Return NSIS macros that pack everything in a folder, and remove exactly that."""
     entries = sorted(payload.iterdir(), key=lambda entry: entry.name)
     pack = [f'  File /r "{entry}"' if entry.is_dir() else f'  File "{entry}"' for entry in entries]

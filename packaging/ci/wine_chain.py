@@ -16,8 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import bundle
 import dev
@@ -25,8 +24,9 @@ import project
 import windows_packages
 import windows_proof
 
+HERE = project.HERE / "ci"
 #: wine itself is quiet, takes the library that wine_root.sh made, and lets nothing that fails wait for a debugger.
-WINE = ["WINEDEBUG=-all", "WINEDLLOVERRIDES=mscms=n,b;winedbg.exe=d", "PYTHONHASHSEED=0"]
+WINE = ["WINEDEBUG=-all", "WINEDLLOVERRIDES=mscms=n,b;winedbg.exe=d", f"SOURCE_DATE_EPOCH={project.epoch()}"]
 PYTHON = r"Z:\w\python\python.exe"
 #: wine in Debian runs programs of 64 bits only, so that the installer must be one.
 INSTALLER_OF_64_BITS = "amd64-unicode"
@@ -49,13 +49,9 @@ class Chain:
 
     def freeze(self) -> Path:
         """Freeze a copy of this checkout with Windows' Python; return the folder."""
-        self._copy_project()
-        for made in ("dist", "work"):
-            shutil.rmtree(self._work / made, ignore_errors=True)
-        freeze = [PYTHON, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR"]
-        freeze += ["--distpath", r"Z:\w\dist", "--workpath", r"Z:\w\work", "packaging/plantdesk.spec"]
-        self._inside(*freeze)
-        folder = self._work / "dist" / project.name()
+        self._copy_project("project")
+        self._inside("project", PYTHON, "packaging/ci/freeze_here.py")
+        folder = self._work / "project" / project.folder_of_program().relative_to(project.ROOT)
         say(f"frozen: {bundle.size(folder) / 1e6:.1f} MB")
         return folder
 
@@ -76,23 +72,24 @@ class Chain:
         """Install, use, upgrade and remove, in a fresh account without a network."""
         shutil.rmtree(self._work / "prefix", ignore_errors=True)
         shutil.copytree(self._root / "root" / ".wine", self._work / "prefix", symlinks=True)
+        self._copy_project("proof")
         picture = self._work / "window.png"
         picture.unlink(missing_ok=True)
         proof = [PYTHON, "packaging/windows_proof.py", r"Z:\w\new.exe", "--older", r"Z:\w\older.exe"]
-        self._inside(*proof, "--screenshot", r"Z:\w\window.png", more=["WINEPREFIX=/w/prefix"])
+        self._inside("proof", *proof, "--screenshot", r"Z:\w\window.png", more=["WINEPREFIX=/w/prefix"])
         if screenshot is not None:
             shutil.copy(picture, screenshot)
         say("proved")
 
-    def _copy_project(self) -> None:
-        copy = self._work / "project"
+    def _copy_project(self, name: str) -> None:
+        copy = self._work / name
         shutil.rmtree(copy, ignore_errors=True)
         made = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
         shutil.copytree(project.ROOT, copy, ignore=made)
 
-    def _inside(self, *command: str, more: list[str] | None = None) -> None:
-        """Run a program of Windows to its end, on a screen of its own."""
-        words = ["env", "-C", "/w/project", *WINE, *(more or [])]
+    def _inside(self, project_copy: str, *command: str, more: list[str] | None = None) -> None:
+        """Run a program of Windows to its end, in a copy of the project and on a screen of its own."""
+        words = ["env", "-C", f"/w/{project_copy}", *WINE, *(more or [])]
         words += ["packaging/ci/on_screen.sh", str(PATIENCE), "wine", *command]
         inside = [str(HERE / "in_root.sh"), "--offline", str(self._root), *words]
         subprocess.run(inside, stdin=subprocess.DEVNULL, check=True, timeout=PATIENCE + 60)

@@ -117,9 +117,13 @@ compile() {
 add_packages() {
   local tools=$root.tools
   [[ -x $tools/bin/uv ]] || { python3 -m venv "$tools" && "$tools/bin/python" -m pip install -q uv; }
-  "$tools/bin/uv" pip install -q --target "$python/Lib/site-packages" --python-platform x86_64-pc-windows-msvc \
-    --python-version 3.13 --only-binary :all: --link-mode copy \
-    --constraints "$here/../constraints.txt" --requirements "$project/pyproject.toml" --extra build
+  local install=("$tools/bin/uv" pip install -q --target "$python/Lib/site-packages" --link-mode copy
+    --python-platform x86_64-pc-windows-msvc --python-version 3.13)
+  "${install[@]}" --only-binary :all: --constraints "$here/../constraints.txt" \
+    --requirements "$project/pyproject.toml" --extra build
+  "${install[@]}" --no-deps "$project"
+  # What is frozen is the checkout of then; only what the project needs, and its metadata, is wanted here.
+  rm -rf "$python/Lib/site-packages/plantdesk"
   say "packages"
 }
 

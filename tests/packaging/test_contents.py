@@ -1,0 +1,172 @@
+"""What goes into the frozen program, and that somebody's licence is named for it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import contents
+import gates
+import notices
+import project
+
+ENTRIES = [
+    ("libpython3.11.so.1.0", "/python", "BINARY"),
+    ("plantdesk_native.so", "/native", "EXTENSION"),
+    ("PySide6/Qt/plugins/platforms/libqxcb.so", "/xcb", "BINARY"),
+    ("PySide6/Qt/lib/libQt6XcbQpa.so.6", "/qpa", "BINARY"),
+    ("libQt6XcbQpa.so.6", "PySide6/Qt/lib/libQt6XcbQpa.so.6", "SYMLINK"),
+    ("libgtk-3.so.0", "/gtk", "BINARY"),
+    ("libgtk.so", "libgtk-3.so.0", "SYMLINK"),
+    ("icons/plantdesk.svg", "/svg", "DATA"),
+]
+LINKS = {"/xcb": ["libQt6XcbQpa.so.6", "libc.so.6"], "/gtk": ["libQt6XcbQpa.so.6"]}
+BUNDLED = gates.LISTED.read_text(encoding="utf-8").splitlines()
+
+
+def test_a_library_that_nobody_links_to_stays_out_with_its_links() -> None:
+    kept = [entry[0] for entry in contents.needed(ENTRIES, lambda file: LINKS.get(file, []))]
+    assert set(kept) == {entry[0] for entry in ENTRIES} - {"libgtk-3.so.0", "libgtk.so"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PySide6/Qt/plugins/platformthemes/libqgtk3.so",
+        "PySide6\\plugins\\sqldrivers\\qsqlite.dll",
+        "PySide6/Qt/plugins/platforms/libqeglfs.so",
+        "PySide6/Qt/translations/qtbase_de.qm",
+        "PySide6\\opengl32sw.dll",
+        "click-8.5.1.dist-info/METADATA",
+        "libstdc++.so.6",
+    ],
+)
+def test_what_nobody_needs_or_must_be_the_systems_stays_out(name: str) -> None:
+    assert not contents.wanted((name, "/somewhere", "BINARY"), contents.host_libraries())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PySide6/Qt/plugins/platforms/libqxcb.so",
+        "PySide6\\plugins\\platforms\\qwindows.dll",
+        "PySide6/Qt/plugins/platforms/libqcocoa.dylib",
+        "PySide6/Qt/translations/qtbase_en.qm",
+        "libxcb-cursor.so.0",
+    ],
+)
+def test_what_windows_are_made_with_goes_in(name: str) -> None:
+    assert contents.wanted((name, "/somewhere", "BINARY"), contents.host_libraries())
+
+
+def test_no_module_that_the_program_imports_is_excluded() -> None:
+    imported = set()
+    for file in (project.ROOT / "plantdesk").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    assert not imported.intersection(contents.EXCLUDED)
+
+
+def test_only_macos_gets_what_only_macos_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "plantdesk.integration.macos_login" in contents.imported()
+    assert "plistlib" not in contents.excluded()
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert "plantdesk.integration.macos_login" not in contents.imported()
+    assert {"plantdesk.cli", "plantdesk.ui.api_dialog"} <= set(contents.imported())
+
+
+def test_every_icon_that_the_program_reads_is_a_resource() -> None:
+    found = {Path(source).name: folder for source, folder in contents.resources()}
+    assert found["plantdesk.svg"] == str(Path("resources/icons"))
+    assert found["check.svg"] == str(Path("resources/icons/lucide"))
+    assert "plantdesk.icns" not in found
+
+
+# --- licences -----------------------------------------------------------------------------------
+
+
+def test_every_library_of_the_bundle_has_a_licence() -> None:
+    assert len(BUNDLED) > 100
+    assert notices.uncovered(BUNDLED, [*notices.listed(), *notices.packages()]) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plantdesk.exe",
+        "_internal/python313.dll",
+        "_internal/_ssl.pyd",
+        "_internal/VCRUNTIME140.dll",
+        "_internal/PySide6/Qt6Core.dll",
+        "_internal/PySide6/QtCore.pyd",
+        "_internal/sqlite3.dll",
+        "Contents/Frameworks/PySide6/Qt/lib/QtCore.framework/Versions/A/QtCore",
+        "Contents/Frameworks/libssl.3.dylib",
+        "Contents/MacOS/plantdesk",
+    ],
+)
+def test_so_have_those_of_other_systems(name: str) -> None:
+    assert notices.BINARY.search(name)
+    assert notices.uncovered([name], notices.listed()) == []
+
+
+def test_a_library_of_unknown_origin_is_named() -> None:
+    strange = "_internal/libstrange.so.3"
+    assert notices.uncovered([strange, "_internal/resources/icons/x.svg"], notices.listed()) == [strange]
+
+
+def test_the_notices_hold_each_licence_once_and_say_how_to_replace_qt() -> None:
+    text = notices.notices([*notices.listed(), *notices.packages()], "MIT")
+    assert text.count("GNU LESSER GENERAL PUBLIC LICENSE\n") == 1
+    assert text.count("GNU GENERAL PUBLIC LICENSE\n") == 1
+    assert "_internal/PySide6" in text
+    for package in ("SQLAlchemy", "uvicorn", "pydantic_core", "OpenSSL", "PyInstaller"):
+        assert package in text
+    assert str(project.ROOT) not in text
+
+
+def test_every_python_package_brings_its_licence() -> None:
+    assert [part.name for part in notices.packages() if not part.texts or part.licence == "NOASSERTION"] == []
+
+
+def test_the_sbom_lists_what_is_there_and_is_the_same_each_time() -> None:
+    parts = notices.present(["_internal/libssl.so.3"], notices.listed())
+    assert "OpenSSL" in [part.name for part in parts]
+    assert "SQLite" not in [part.name for part in parts]
+    document = notices.sbom([*parts, *notices.packages()], "plantdesk", "1.0", "Plants.")
+    references = [component["purl"] for component in document["components"]]  # type: ignore[attr-defined]
+    assert len(set(references)) == len(references)
+    assert json.dumps(document) == json.dumps(
+        notices.sbom([*parts, *notices.packages()], "plantdesk", "1.0", "Plants.")
+    )
+
+
+# --- limits -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "nameless"),
+    [
+        ("python3.11/lib-dynload/_ssl.cpython-311-x86_64-linux-gnu.so", "python3/lib-dynload/_ssl.so"),
+        ("PySide6/QtCore.abi3.so", "PySide6/QtCore.so"),
+        ("PySide6/Qt/lib/libicudata.so.73", "PySide6/Qt/lib/libicudata.so"),
+        ("libpython3.13.so.1.0", "libpython3.so"),
+    ],
+)
+def test_the_list_of_files_knows_no_versions(name: str, nameless: str) -> None:
+    assert gates.nameless(name) == nameless
+
+
+def test_the_list_of_files_holds_neither_versions_nor_strangers() -> None:
+    assert sorted(BUNDLED) == BUNDLED
+    assert not [name for name in BUNDLED if re.search(r"cpython-\d|\.so\.\d|gtk|libstdc", name)]
+    assert {"plantdesk", "_internal/libxcb-cursor.so", "_internal/resources/NOTICES.txt"} <= set(BUNDLED)

@@ -1,0 +1,197 @@
+"""What Linux gets beside the program: entry, metainfo, manual page, completions, packages."""
+
+from __future__ import annotations
+
+import configparser
+import gzip
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+import changes
+import deb
+import dev
+import elf
+import gates
+import manual
+import project
+import tarball
+import tree
+from plantdesk import APP_ID, __version__, options
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
+STEM = project.RESOURCES / APP_ID
+COMMANDS = manual.commands(options.parser())
+
+
+@pytest.fixture
+def bundle_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A bundle that is small."""
+    monkeypatch.setattr(project, "DIST", tmp_path / "dist")
+    monkeypatch.setattr(project, "WORK", tmp_path / "work")
+    folder = project.folder_of_program()
+    (folder / "_internal" / "resources").mkdir(parents=True)
+    (folder / "_internal" / "libx.so.1").write_bytes(b"x")
+    (folder / "_internal" / "libx.so").symlink_to("libx.so.1")
+    (folder / "plantdesk").write_bytes(b"program")
+    (folder / "plantdesk").chmod(0o755)
+    monkeypatch.setattr("bundle.ready", lambda: folder)
+    return folder
+
+
+# --- one source of truth ------------------------------------------------------------------------
+
+
+def test_the_versions_agree() -> None:
+    newest = changes.releases()[0]
+    release = ET.parse(f"{STEM}.metainfo.xml").getroot().find("releases/release")  # noqa: S314 - our own file
+    assert release is not None
+    assert project.version() == newest.version == release.get("version") == __version__
+    assert newest.day == release.get("date")
+
+
+def test_one_identifier_names_entry_metainfo_and_icon() -> None:
+    entry = configparser.RawConfigParser()
+    entry.read(f"{STEM}.desktop", encoding="utf-8")
+    root = ET.parse(f"{STEM}.metainfo.xml").getroot()  # noqa: S314
+    assert entry["Desktop Entry"]["Icon"] == APP_ID
+    assert entry["Desktop Entry"]["Exec"] == project.name()
+    assert root.findtext("id") == APP_ID
+    assert root.findtext("launchable") == f"{APP_ID}.desktop"
+    assert root.findtext("name") == entry["Desktop Entry"]["Name"] == project.TITLE
+
+
+@pytest.mark.skipif(shutil.which("desktop-file-validate") is None, reason="desktop-file-utils is not installed")
+def test_the_desktop_entry_is_valid() -> None:
+    assert subprocess.run(["desktop-file-validate", f"{STEM}.desktop"], capture_output=True, check=True).stdout == b""
+
+
+# --- the manual ---------------------------------------------------------------------------------
+
+
+def test_the_manual_page_tells_every_command_and_option() -> None:
+    page = manual.page(COMMANDS, options.DESCRIPTION, options.EPILOG, "2026-11-21").replace("\\-", "-")
+    for command in COMMANDS:
+        if not command.inner:
+            assert f".SS plantdesk {' '.join(command.path)}" in page
+        for option in command.options:
+            assert all(f"\\fB{name}\\fR" in page for name in option.names if name != "-h")
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_the_manual_page_can_be_read(tmp_path: Path) -> None:
+    manual.main(tmp_path)
+    command = ["groff", "-man", "-Tutf8", "-ww", "-z", str(tmp_path / "plantdesk.1")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["plantdesk", "tok"], {"token"}),
+        (["plantdesk", "token", ""], {"create", "list", "revoke", "-h", "--help"}),
+        (["plantdesk", "--database", "x.db", "serve", "--po"], {"--port"}),
+        (["plantdesk", "add", "--name", ""], set()),
+    ],
+    ids=str,
+)
+def test_bash_completes(typed: list[str], offered: set[str]) -> None:
+    ask = f'COMP_WORDS=("$@"); COMP_CWORD={len(typed) - 1}; _plantdesk; echo "${{COMPREPLY[*]}}"'
+    command = ["bash", "-c", f"{manual.bash(COMMANDS)}\n{ask}", "bash", *typed]
+    assert set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()) == offered
+
+
+@pytest.mark.parametrize(("shell", "text"), [("zsh", manual.zsh(COMMANDS)), ("fish", manual.fish(COMMANDS))])
+def test_other_shells_can_read_theirs(shell: str, text: str, tmp_path: Path) -> None:
+    assert all(command.path[-1] in text for command in COMMANDS if command.path)
+    if shutil.which(shell):
+        (tmp_path / "completion").write_text(text, encoding="utf-8")
+        subprocess.run([shell, "-n", str(tmp_path / "completion")], check=True)
+
+
+# --- packages -----------------------------------------------------------------------------------
+
+
+def test_the_archive_starts_with_one_folder_and_is_the_same_each_time(bundle_folder: Path) -> None:
+    first = tarball.make(quick=True).read_bytes()
+    (bundle_folder / "plantdesk").touch()
+    assert tarball.make(quick=True).read_bytes() == first
+    with tarfile.open(tarball.path()) as archive:
+        names = {entry.name: entry for entry in archive if entry.name}
+    top = f"plantdesk-{__version__}"
+    assert {name.split("/")[0] for name in names} == {top}
+    assert names[f"{top}/plantdesk"].mode == 0o755
+    assert names[f"{top}/_internal/libx.so"].issym()
+    assert {entry.uid for entry in names.values()} == {0}
+    assert {f"{top}/README.txt", f"{top}/LICENSE", f"{top}/_internal/resources/channel"} <= set(names)
+
+
+def test_a_package_has_modes_that_suit_all(bundle_folder: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    shutil.copytree(bundle_folder, root / tree.PROGRAM, symlinks=True)
+    (root / tree.PROGRAM / "_internal" / "libx.so.1").chmod(0o700)
+    tree.settle(root)
+    assert (root / tree.PROGRAM / "plantdesk").stat().st_mode & 0o777 == 0o755
+    assert (root / tree.PROGRAM / "_internal" / "libx.so.1").stat().st_mode & 0o777 == 0o644
+    assert (root / tree.PROGRAM).stat().st_mtime == project.epoch()
+
+
+def test_compressed_files_are_the_same_each_time(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        tree.compress(b"text", tmp_path / name)
+        os.utime(tmp_path / name, (1, 1))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert gzip.decompress((tmp_path / "one").read_bytes()) == b"text"
+
+
+def test_the_changelog_of_debian_is_the_one_there_is() -> None:
+    lines = deb._items(changes.newest())  # noqa: SLF001 - no other way to it but a whole package
+    assert lines[0].startswith("  * ")
+    assert all(len(line) <= 78 and re.match(r"  \* |    \S", line) for line in lines)
+
+
+# --- limits -------------------------------------------------------------------------------------
+
+
+def test_the_newest_glibc_that_is_asked_for_is_found() -> None:
+    if shutil.which("readelf") is None:
+        pytest.skip("binutils are not installed")
+    assert elf.is_elf(Path(sys.executable).resolve())
+    assert elf.highest_glibc(Path(sys.executable).resolve()) >= (2, 2, 5)
+
+
+def test_a_library_forgets_the_folder_of_the_machine_it_was_built_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "libx.so"
+    path = b"/home/builder/python/lib"
+    library.write_bytes(struct.pack("<I", 7) + path + b"\0rest")
+    monkeypatch.setattr(elf, "_readelf", lambda *_: f" 0x1d (RUNPATH)  Library runpath: [{path.decode()}]")
+    elf.forget_machine(library)
+    assert library.read_bytes() == struct.pack("<I", 7) + b"$ORIGIN".ljust(len(path), b"\0") + b"\0rest"
+
+
+def test_a_package_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "large.deb").open("wb") as file:
+        file.truncate(gates.LARGEST_PACKAGE * 1_000_000 + 1)
+    with pytest.raises(dev.RefusedError, match="40 are allowed"):
+        gates.check_package_size(tmp_path / "large.deb")
+
+
+def test_a_file_that_is_not_listed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    listed = tmp_path / "listed.txt"
+    listed.write_text("a\nb\n", encoding="utf-8")
+    monkeypatch.setattr(gates, "LISTED", listed)
+    problems = gates._list_problems(["a", "c"])  # noqa: SLF001 - the rest takes a bundle
+    assert problems[0].startswith("c is new")
+    assert problems[1].startswith("b is not")
+    assert gates._list_problems(["a", "b"]) == []  # noqa: SLF001

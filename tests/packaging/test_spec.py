@@ -1,0 +1,119 @@
+"""PyInstaller's recipe, gone through for each system with stand-ins: PyInstaller itself only knows the one it is on."""
+
+from __future__ import annotations
+
+import plistlib
+import runpy
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import elf
+import project
+from plantdesk import APP_ID, __version__
+
+SYSTEMS = ("linux", "win32", "darwin")
+
+
+class Found:
+    """What PyInstaller would find."""
+
+    binaries = [  # noqa: RUF012 - read only
+        ("PySide6\\plugins\\platforms\\qwindows.dll", "/somewhere/qwindows.dll", "BINARY"),
+        ("PySide6/Qt/plugins/platforms/libqxcb.so", "/somewhere/libqxcb.so", "BINARY"),
+        ("PySide6\\plugins\\sqldrivers\\qsqlite.dll", "/somewhere/qsqlite.dll", "BINARY"),
+        ("libneeded.so", "/somewhere/libneeded.so", "BINARY"),
+        ("libforgotten.so", "/somewhere/libforgotten.so", "BINARY"),
+    ]
+    datas: list[tuple[str, str, str]] = []  # noqa: RUF012
+    pure: list[tuple[str, str, str]] = []  # noqa: RUF012
+    scripts: list[tuple[str, str, str]] = []  # noqa: RUF012
+
+
+def links_to(file: str) -> list[str]:
+    return ["libneeded.so"] if "qxcb" in file else []
+
+
+class Recipe:
+    """What the recipe asked PyInstaller for, by the name of the step."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+        self.asked: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {}
+        monkeypatch.setattr(sys, "platform", system)
+        bindepend = ModuleType("PyInstaller.depend.bindepend")
+        vars(bindepend)["get_imports"] = lambda file: [(name, None) for name in links_to(file)]
+        monkeypatch.setattr(elf, "needed", links_to)
+        for name in ("PyInstaller", "PyInstaller.depend"):
+            monkeypatch.setitem(sys.modules, name, ModuleType(name))
+        monkeypatch.setitem(sys.modules, "PyInstaller.depend.bindepend", bindepend)
+        steps = {name: self._step(name) for name in ("Analysis", "PYZ", "EXE", "COLLECT", "BUNDLE")}
+        runpy.run_path(str(project.HERE / "plantdesk.spec"), steps | {"SPECPATH": str(project.HERE)})
+
+    def _step(self, name: str) -> object:
+        def step(*args: object, **options: object) -> object:
+            self.asked.setdefault(name, []).append((args, options))
+            return Found() if name == "Analysis" else name
+
+        return step
+
+    def options(self, name: str) -> list[dict[str, Any]]:
+        return [options for _, options in self.asked.get(name, [])]
+
+
+@pytest.fixture(params=SYSTEMS)
+def system(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def recipe(monkeypatch: pytest.MonkeyPatch, system: str) -> Recipe:
+    return Recipe(monkeypatch, system)
+
+
+def test_every_file_that_it_names_is_there(recipe: Recipe) -> None:
+    for step, options in (("EXE", "icon entitlements_file version"), ("BUNDLE", "icon")):
+        named = [asked[name] for asked in recipe.options(step) for name in options.split()]
+        assert all(Path(file).is_file() for file in named if file)
+    for source, _ in recipe.options("Analysis")[0]["datas"]:
+        assert Path(source).is_file() or source == str(project.NOTICES)  # these are written first
+
+
+def test_no_two_executables_differ_by_case_alone(recipe: Recipe, system: str) -> None:
+    names = [options["name"] for options in recipe.options("EXE")]
+    assert len({name.lower() for name in names}) == len(names)
+    assert names == (["plantdesk", "plantdeskw"] if system == "win32" else ["plantdesk"])
+
+
+def test_one_executable_has_a_console_and_the_window_has_none(recipe: Recipe, system: str) -> None:
+    consoles = [options["console"] for options in recipe.options("EXE")]
+    assert consoles == {"linux": [True], "win32": [True, False], "darwin": [False]}[system]
+
+
+def test_only_linux_is_stripped_and_nothing_is_packed(recipe: Recipe, system: str) -> None:
+    for options in (*recipe.options("EXE"), *recipe.options("COLLECT")):
+        assert options["strip"] == (system == "linux")
+        assert not options["upx"]
+
+
+def test_plugins_are_chosen_whatever_the_slashes(recipe: Recipe) -> None:
+    (args, _), *_ = recipe.asked["COLLECT"]
+    (files,) = [each for each in args if isinstance(each, list)]
+    taken = {Path(entry[0].replace("\\", "/")).name for entry in files}
+    assert taken == {"qwindows.dll", "libqxcb.so", "libneeded.so"}
+
+
+def test_the_macos_program_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    (options,) = Recipe(monkeypatch, "darwin").options("BUNDLE")
+    assert options["bundle_identifier"] == APP_ID
+    read = plistlib.loads(plistlib.dumps(options["info_plist"]))
+    assert read["CFBundleShortVersionString"] == __version__
+    assert read["NSRequiresAquaSystemAppearance"] is False
+    assert read["LSMinimumSystemVersion"] >= "14.0"
+
+
+def test_the_entitlements_are_a_property_list() -> None:
+    allowed = plistlib.loads((project.HERE / "macos" / "entitlements.plist").read_bytes())
+    assert set(allowed.values()) == {True}

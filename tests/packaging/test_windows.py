@@ -1,0 +1,104 @@
+"""The Windows packages, as far as they can be made anywhere; windows_proof.py uses them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+import bundle
+import dev
+import project
+import windows_packages
+import windows_zip
+from plantdesk import APP_ID, HOME_PAGE, __version__, running_mark
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = project.HERE / "windows" / "plantdesk.nsi"
+
+
+@pytest.fixture
+def frozen(tmp_path: Path) -> Path:
+    """What has the form of the frozen program."""
+    folder = tmp_path / "plantdesk"
+    (folder / "_internal" / "resources").mkdir(parents=True)
+    for name in ("plantdesk.exe", "plantdeskw.exe", "_internal/python313.dll"):
+        (folder / name).write_bytes(b"MZ")
+    return folder
+
+
+def test_each_executable_tells_what_it_is() -> None:
+    for name, told in windows_packages.EXECUTABLES.items():
+        text = windows_packages.version_info(name).read_text(encoding="utf-8")
+        ast.parse(text)  # PyInstaller evaluates it
+        assert f'"FileDescription", "{told}"' in text
+        assert f'"OriginalFilename", "{name}.exe"' in text
+        assert f'"ProductVersion", "{__version__}"' in text
+
+
+def test_the_archive_holds_one_folder_and_is_the_same_each_time(frozen: Path, tmp_path: Path) -> None:
+    first, again = (windows_zip.make_archive(frozen, tmp_path / name) for name in ("a.zip", "b.zip"))
+    assert first.read_bytes() == again.read_bytes()
+    with zipfile.ZipFile(first) as archive:
+        top = f"PlantDesk-{__version__}"
+        assert {name.partition("/")[0] for name in archive.namelist()} == {top}
+        assert archive.read(f"{top}/_internal/resources/channel") == b"zip\n"
+    assert not (frozen / "_internal" / "resources" / "channel").exists()
+
+
+@pytest.mark.skipif(shutil.which("makensis") is None, reason="makensis is not installed")
+def test_the_installer_compiles_without_a_warning(frozen: Path, tmp_path: Path) -> None:
+    made = windows_packages.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
+    assert made.read_bytes()[:2] == b"MZ"
+
+
+@pytest.mark.skipif(shutil.which("makensis") is None, reason="makensis is not installed")
+def test_a_warning_of_makensis_is_an_error(frozen: Path, tmp_path: Path) -> None:
+    with pytest.raises(dev.RefusedError, match="makensis"):
+        windows_packages.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"VERSION": "one"})
+
+
+def test_only_windows_freezes_for_windows() -> None:
+    if sys.platform == "win32":
+        pytest.skip("this is Windows")
+    with pytest.raises(dev.RefusedError, match="on Windows"):
+        windows_packages.main([])
+
+
+def test_the_uninstaller_removes_what_was_packed_by_name_and_nothing_else(frozen: Path) -> None:
+    listed = windows_packages.payload_list(frozen)
+    removed = listed.partition("!macro remove_payload")[2]
+    assert re.findall(r"(Delete|RMDir /r) \"\$INSTDIR\\(.+)\"", removed) == [
+        ("RMDir /r", "_internal"),
+        ("Delete", "plantdesk.exe"),
+        ("Delete", "plantdeskw.exe"),
+    ]
+    assert not re.search(r'RMDir /r "\$INSTDIR"', SCRIPT.read_text(encoding="utf-8"))
+
+
+def test_the_installer_looks_for_the_mark_that_the_program_shows() -> None:
+    assert f'!define RUNNING_MARK "{running_mark.NAME}"' in SCRIPT.read_text(encoding="utf-8")
+
+
+def test_the_same_facts_are_everywhere() -> None:
+    assert project.home_page() == HOME_PAGE
+    assert project.desktop_id() == APP_ID
+    assert project.version() == __version__
+
+
+def test_the_size_is_that_of_the_files(frozen: Path) -> None:
+    assert bundle.size(frozen) == 6
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or sys.platform == "win32", reason="bash is POSIX's")
+def test_the_shell_scripts_can_be_read_by_their_shell() -> None:
+    for script in sorted(project.HERE.rglob("*.sh")):
+        subprocess.run(["bash", "-n", str(script)], check=True)

@@ -1,0 +1,59 @@
+"""What must hold for the workflows; `build.py workflows` lints them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # schemathesis brings it
+
+import changes
+import project
+from plantdesk import __version__
+
+FILES = sorted((project.ROOT / ".github" / "workflows").glob("*.yml"))
+STEP = re.compile(r"uses: (\S+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$")
+
+
+@pytest.fixture(params=FILES, ids=lambda file: file.stem)
+def text(request: pytest.FixtureRequest) -> str:
+    return str(request.param.read_text(encoding="utf-8"))
+
+
+def jobs(text: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = yaml.safe_load(text)["jobs"]
+    return found
+
+
+def test_actions_are_those_of_one_commit_each(text: str) -> None:
+    lines = [line.strip().removeprefix("- ") for line in text.splitlines() if "uses:" in line]
+    assert lines
+    assert all(STEP.match(line) for line in lines)
+
+
+def test_nobody_may_more_than_he_needs(text: str) -> None:
+    assert yaml.safe_load(text)["permissions"] == {}
+    writers = {name for name, job in jobs(text).items() if "write" in job["permissions"].values()}
+    assert writers <= {"release"}
+
+
+def test_no_step_keeps_the_credentials(text: str) -> None:
+    steps = [step for job in jobs(text).values() for step in job["steps"]]
+    checkouts = [step for step in steps if step.get("uses", "").startswith("actions/checkout@")]
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+def test_no_job_hangs_for_hours(text: str) -> None:
+    assert all(job["timeout-minutes"] <= 90 for job in jobs(text).values())
+
+
+def test_what_is_run_is_there(text: str) -> None:
+    for script in re.findall(r"packaging/[\w/]+\.(?:py|sh)", text):
+        assert (project.ROOT / script).is_file()
+
+
+def test_a_tag_must_be_the_newest_versions() -> None:
+    newest = changes.releases()[0].version if changes.releases() else "nothing"
+    assert changes.disagreement("v9.9.9") is not None
+    assert (changes.disagreement(f"v{__version__}") is None) == (newest == __version__)
