@@ -12,7 +12,8 @@ from plantdesk.server_state import PortInUseError, PortReservedError, ServerErro
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BACKLOG = 1024
+#: Connections that wait to be taken; one more would try again after a second.
+BACKLOG = 1024
 #: What tells that there is no IPv6 on this machine.
 _NO_ADDRESS = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _NEIGHBOURS = 20
@@ -65,7 +66,7 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         listener.bind((host, port))
-        listener.listen(_BACKLOG)
+        listener.listen(BACKLOG)
         listener.setblocking(False)
     except OSError:
         listener.close()

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 _METHOD = re.compile(rb"(?:\r\n)*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ")
 #: What llhttp is given to read in the place of a method that it does not know.
 _STAND_IN = b"PATCH"
-#: Bytes that are parsed at once, and requests that may wait for their answer on one connection: together they bound
-#: how many there are when a client sends thousands of them in one go.
+#: Bytes parsed at once, and requests that may wait on one connection: a bound where a client sends thousands in one go.
 _PIECE = 1024
 _MOST_WAITING = 8
 #: Bytes for each of which a body may have one more piece; none is parsed in less than a microsecond.
@@ -102,6 +101,7 @@ class PlantProtocol(HttpToolsProtocol):
         self.pipeline.clear()
         self._deaf = True
         super().connection_lost(exc)
+        self.cycle = self._incoming = self._active = None  # type: ignore[assignment]  # circles cost memory until collected
 
     @override
     def eof_received(self) -> bool:  # type: ignore[override]

@@ -15,6 +15,7 @@ from uvicorn.server import ServerState
 
 from plantdesk.api.app import Application, application
 from plantdesk.api.intake import Intake
+from plantdesk.api.listening import BACKLOG
 from plantdesk.api.protocol import PlantProtocol
 from plantdesk.api.reading import reading_little
 
@@ -107,7 +108,8 @@ class Service:
 
             return [Acceptor(listener, protocol)]
         else:  # noqa: RET505  mypy takes what follows such a return for unreachable there
-            return [await self._loop.create_server(protocol, sock=listener.dup()) for _ in range(_EARS)]
+            ears = [listener.dup() for _ in range(_EARS)]
+            return [await self._loop.create_server(protocol, sock=ear, backlog=BACKLOG) for ear in ears]
 
     def _look_at_clock(self) -> None:
         """Renew the Date that answers carry, and let each connection look whether its client takes too long."""
