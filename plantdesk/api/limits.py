@@ -18,7 +18,7 @@ class Limits:
     #: Chunks of one body, besides one for each 64 bytes.
     pieces: int = 1000
     #: Of one request as it came, with the framing of its chunks and its trailers.
-    message: int = 8_388_608
+    message: int = 2_097_152
     #: Connections at a time; one more, and that which has been idle for longest is given up.
     connections: int = 1000
     #: Bodies over 64 KiB that are in memory at a time; others wait.
