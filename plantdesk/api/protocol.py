@@ -40,7 +40,7 @@ _MOST_WAITING = 8
 #: Bytes for each of which a body may have one more piece; none is parsed in less than a microsecond.
 _PIECE_OF_BODY = 64
 #: Seconds between two looks at what is only read to be dropped.
-_UNHEARD_PAUSE = 0.02
+_UNHEARD_PAUSE = 0.001
 _ORDER = itertools.count()
 
 
