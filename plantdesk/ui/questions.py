@@ -38,8 +38,8 @@ class Questions:
         self.ask(_next_free_id, answered, failed)
 
     def close(self) -> None:
-        """Close the reader, after the questions already asked."""
-        self._bridge.run(self._close)
+        """Close the reader after the questions already asked, and wait for that: the file is closed next."""
+        self._bridge.run(self._close).result()
 
     # --- on the worker thread ---
 
