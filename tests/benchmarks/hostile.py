@@ -69,21 +69,24 @@ class Bench:
         """Measure one line of the table, print it, and return what the attackers were answered."""
         self._settle()
         memory, heart = _resident(), Heartbeat()
-        attackers = self._started("tests.support.attackers", str(_CONNECTIONS), str(self._seconds), *names)
+        attackers = self._attackers(names) if names else None
         good = self._started("tests.benchmarks.hostile", "--good", str(self._seconds))
         highest = memory
-        while (names and attackers.poll() is None) or good.poll() is None:
+        while (attackers and attackers.poll() is None) or good.poll() is None:
             self._app.processEvents()
             time.sleep(0.001)  # what Qt's own loop does; it would not look after the processes
             highest = max(highest, _resident())
         took = [float(each) for each in json.loads(good.communicate()[0])]
-        told = json.loads(attackers.communicate()[0]) if names else {}
+        told = json.loads(attackers.communicate()[0]) if attackers else {}
         title = names[0] if len(names) == 1 else "all at once" if names else "nobody"
         print(
             f"{title:22}{_figures(took)}  {(highest - memory) / (1 << 20):+7.1f} MiB  {_figures(heart.late)}",
             flush=True,
         )
         return told
+
+    def _attackers(self, names: list[str]) -> subprocess.Popen[str]:
+        return self._started("tests.support.attackers", str(_CONNECTIONS), str(self._seconds), *names)
 
     def _settle(self) -> None:
         """Let the server finish with those of the line before."""
