@@ -39,8 +39,6 @@ _PIECE = 1024
 _MOST_WAITING = 8
 #: Bytes for each of which a body may have one more piece; none is parsed in less than a microsecond.
 _PIECE_OF_BODY = 64
-#: Seconds between two looks at what is only read to be dropped.
-_UNHEARD_PAUSE = 0.001
 _ORDER = itertools.count()
 
 
@@ -67,7 +65,7 @@ class PlantProtocol(HttpToolsProtocol):
         self._begun = 0  # requests on this connection
         self._held = b""  # what came and is not parsed yet, because enough requests wait
         self._ended = False  # the client has closed its side
-        self._deaf = False  # takes nothing more in
+        self.deaf = False  # takes nothing more in
         self._refusal: PlantDeskError | None = None  # to be told once all that came before it is answered
         self._lingering = False  # the last answer is out
         # The times (of the loop) by which the client must have done its part.
@@ -99,7 +97,7 @@ class PlantProtocol(HttpToolsProtocol):
                 cycle.disconnected = True
                 cycle.message_event.set()
         self.pipeline.clear()
-        self._deaf = True
+        self.deaf = True
         super().connection_lost(exc)
         self.cycle = self._incoming = self._active = None  # type: ignore[assignment]  # circles cost memory until collected
 
@@ -109,7 +107,7 @@ class PlantProtocol(HttpToolsProtocol):
         if self._lingering:
             return False
         self._ended = True
-        if self._held and not self._deaf:
+        if self._held and not self.deaf:
             return True
         self._take_end()
         return self._active is not None or self._lingering
@@ -117,7 +115,7 @@ class PlantProtocol(HttpToolsProtocol):
     def _take_end(self) -> None:
         if self._receiving:
             self._refuse(MalformedHttpError("it ended before it was whole"))
-        self._deaf = True
+        self.deaf = True
 
     @override
     def pause_writing(self) -> None:
@@ -134,7 +132,7 @@ class PlantProtocol(HttpToolsProtocol):
         """Give the answers that are due, and close; a request that is not whole is given up."""
         if self._lingering:
             return
-        self._deaf = True
+        self.deaf = True
         if self._receiving:
             self._give_up_request()
         if self._active is None:
@@ -155,7 +153,7 @@ class PlantProtocol(HttpToolsProtocol):
             if not self.transport.get_write_buffer_size() or now >= self._linger_until:
                 self.transport.abort()
         elif not self._receiving:
-            self._deaf = True
+            self.deaf = True
             self.transport.close()
         elif self.flow.read_paused:  # it is for us to read on
             self._due = now + self._limits.request
@@ -166,8 +164,11 @@ class PlantProtocol(HttpToolsProtocol):
 
     @override
     def data_received(self, data: bytes) -> None:
+        if self.deaf:
+            self.flow.ignore(len(self.connections))
+            return
         if len(data) >= AT_ONCE:
-            self.flow.let_others(_UNHEARD_PAUSE if self._deaf else 0)
+            self.flow.let_others()
         if self._held or len(data) > _PIECE:
             self._held += data
             self._take_held()
@@ -178,13 +179,13 @@ class PlantProtocol(HttpToolsProtocol):
     def _take_held(self) -> None:
         """Parse what is held, piece by piece, until enough requests wait."""
         held, start = self._held, 0
-        while start < len(held) and not self._deaf and len(self.pipeline) < _MOST_WAITING:
+        while start < len(held) and not self.deaf and len(self.pipeline) < _MOST_WAITING:
             self._feed(held[start : start + _PIECE])
             start += _PIECE
-        self._held = b"" if self._deaf else held[start:]
+        self._held = b"" if self.deaf else held[start:]
         if self._held:
             self.flow.pause_reading()
-        elif self._ended and not self._deaf:
+        elif self._ended and not self.deaf:
             self._take_end()
         self._set_deadline()
 
@@ -194,7 +195,7 @@ class PlantProtocol(HttpToolsProtocol):
 
     def _feed(self, data: bytes) -> None:
         as_it_came = True
-        while data and not self._deaf:
+        while data and not self.deaf:
             data = self._parsed(data, as_it_came=as_it_came)
             as_it_came = False
 
@@ -240,7 +241,7 @@ class PlantProtocol(HttpToolsProtocol):
         A server may ignore the offer (RFC 9110, section 7.8), and Java's HttpClient makes it with each first request.
         """
         if self.scope["method"] == "CONNECT":
-            self._deaf = True
+            self.deaf = True
             return b""
         self._begin_anew(self._method)
         lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
@@ -341,7 +342,7 @@ class PlantProtocol(HttpToolsProtocol):
                 self._take_held()
         elif self._refusal is not None:
             self._write_refusal(self._refusal)
-        elif self._deaf:
+        elif self.deaf:
             self._end()
         else:
             self.flow.resume_reading()
@@ -351,7 +352,7 @@ class PlantProtocol(HttpToolsProtocol):
 
     def _refuse(self, error: PlantDeskError) -> None:
         """Take nothing more in, answer what came whole before, and then this."""
-        self._deaf = True
+        self.deaf = True
         if self._receiving:
             self._give_up_request()
         if self._active is not None:
@@ -382,7 +383,7 @@ class PlantProtocol(HttpToolsProtocol):
 
         Closing at once with unread input would reset the connection, and the client would lose the answer.
         """
-        self._deaf = self._lingering = True
+        self.deaf = self._lingering = True
         self.pipeline.clear()
         self._due = self.loop.time() + self._limits.linger
         self._linger_until = self.loop.time() + self._limits.request

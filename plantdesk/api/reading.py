@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 #: Bytes. The loop's own buffer would hand over 256 KiB, and up to 32 times in one turn.
 AT_ONCE = 4096
+#: The same of what nobody hears.
+_DROPPED_AT_ONCE = 65_536
+#: Seconds for each connection that there is, between two reads of what is dropped: alone, a client that sends on soon
+#: comes to read its answer; two hundred of them together take a small part of the loop's time.
+_DROP_PAUSE = 0.002
 
 
 class Flow(FlowControl):
@@ -34,6 +39,10 @@ class Flow(FlowControl):
             if not self.read_paused:
                 self._transport.pause_reading()
             self._loop.call_later(seconds, self._go_on)
+
+    def ignore(self, connections: int) -> None:
+        """Drop what came, and read on after a while, which is the longer the more `connections` there are."""
+        self.let_others(_DROP_PAUSE * connections)
 
     @override
     def pause_reading(self) -> None:
@@ -60,15 +69,16 @@ def reading_little(make: Callable[[], asyncio.Protocol]) -> Callable[[], asyncio
     if sys.platform == "win32":
         return make  # its loop hands over 64 KiB at most, and fills the buffer while others may use it
     else:  # noqa: RET505  mypy takes what follows such a return for unreachable there
-        buffer = bytearray(AT_ONCE)
-        return lambda: _ReadingLittle(make(), buffer)
+        buffer, bin_ = bytearray(AT_ONCE), bytearray(_DROPPED_AT_ONCE)
+        return lambda: _ReadingLittle(make(), buffer, bin_)
 
 
 class _ReadingLittle(asyncio.BufferedProtocol):
     """A protocol's ear: what comes goes through a buffer that all share, since each read is taken out at once."""
 
-    def __init__(self, protocol: asyncio.Protocol, buffer: bytearray) -> None:
+    def __init__(self, protocol: asyncio.Protocol, buffer: bytearray, bin_: bytearray) -> None:
         self._buffer = buffer
+        self._bin = bin_
         self._protocol: Any = protocol
         # What they are called with goes straight on.
         self.connection_made = protocol.connection_made  # type: ignore[method-assign]
@@ -79,8 +89,11 @@ class _ReadingLittle(asyncio.BufferedProtocol):
 
     @override
     def get_buffer(self, sizehint: int) -> bytearray:
-        return self._buffer
+        return self._bin if self._protocol.deaf else self._buffer
 
     @override
     def buffer_updated(self, nbytes: int) -> None:
-        self._protocol.data_received(bytes(memoryview(self._buffer)[:nbytes]))
+        if self._protocol.deaf:
+            self._protocol.data_received(b"")
+        else:
+            self._protocol.data_received(bytes(memoryview(self._buffer)[:nbytes]))
