@@ -18,7 +18,7 @@ from sqlmodel import col, select
 from plantdesk.store.engine import driver_connection, make_engine, told_plainly
 from plantdesk.store.folding import SEPARATOR, fold
 from plantdesk.store.place import Place
-from plantdesk.store.rows import chunks, next_free_id, rows_by_id
+from plantdesk.store.rows import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:
@@ -85,6 +85,11 @@ class Reader:
         """Return the plants of `ids` by id; those that are gone are left out."""
         with self._asking():
             return rows_by_id(self._raw, ids)
+
+    def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+        """Return the same with the first `longest` characters of each text: a name may have a million."""
+        with self._asking():
+            return rows_cut(self._raw, ids, longest)
 
     def plant(self, plant_id: int) -> PlantRow | None:
         """Return one plant, or None."""

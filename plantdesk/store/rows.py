@@ -19,8 +19,9 @@ _Item = TypeVar("_Item")
 #: Items in one statement. Even with 7 values for each this is far below SQLite's limit of 32,766 variables.
 CHUNK = 500
 
-_SELECT = """SELECT plant.id, name, tag, added_at, source_id, kind, label
-             FROM plant JOIN source ON source.id = source_id"""
+_FROM = "added_at, source_id, kind, label FROM plant JOIN source ON source.id = source_id"
+_SELECT = f"SELECT plant.id, name, tag, {_FROM}"
+_SELECT_CUT = f"SELECT plant.id, substr(name, 1, :longest), substr(tag, 1, :longest), {_FROM}"
 
 
 def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, PlantRow]:
@@ -30,6 +31,16 @@ def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, 
         cursor = connection.execute(_select_listed(len(chunk)), chunk)
         found.update((values[0], _row(values)) for values in cursor.fetchall())
     return found
+
+
+def rows_cut(connection: sqlite3.Connection, ids: Iterable[int], longest: int) -> dict[int, PlantRow]:
+    """Return the plants of `ids` that there are, with the first `longest` characters of their texts.
+
+    A text may hold a NUL, at which substr() goes on. Raises sqlite3.Error.
+    """
+    statement = f"{_SELECT_CUT} WHERE plant.id = :id"
+    found = (connection.execute(statement, {"id": plant_id, "longest": longest}).fetchone() for plant_id in ids)
+    return {values[0]: _row(values) for values in found if values is not None}
 
 
 def rows_since(connection: sqlite3.Connection, seq: int, limit: int) -> list[PlantRow]:

@@ -70,7 +70,7 @@ class PageCache(QObject):
             ids = self._waiting.pop()
         except IndexError:  # a page was dropped, its job was not
             return
-        self._rows_read.emit(ids, {plant_id: _cut(row) for plant_id, row in reader.rows(ids).items()})
+        self._rows_read.emit(ids, reader.rows_cut(ids, LONGEST_TEXT))
 
     @Slot(object, object)
     def _on_rows_read(self, ids: Sequence[int], rows: dict[int, PlantRow]) -> None:
@@ -93,7 +93,5 @@ class PageCache(QObject):
 
 
 def _cut(row: PlantRow) -> PlantRow:
-    if len(row.name) <= LONGEST_TEXT and len(row.tag or "") <= LONGEST_TEXT:
-        return row
     tag = row.tag[:LONGEST_TEXT] if row.tag is not None else None
     return row._replace(name=row.name[:LONGEST_TEXT], tag=tag)
