@@ -70,7 +70,7 @@ PROVE: list[Step] = [
 def ci(arguments: list[str]) -> None:
     """What every change goes through."""
     argparse.ArgumentParser(prog="build.py ci", description=__doc__).parse_args(arguments)
-    debian.need(["xvfb"])
+    debian.need(["xvfb", "fonts-dejavu-core"])
     walk(CI)
 
 
