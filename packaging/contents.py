@@ -38,6 +38,10 @@ EXCLUDED = [
 #: What only macOS needs: our module that writes its property lists, and what that imports.
 FOR_MACOS = ["plantdesk.integration.macos_login", "plistlib", "pyexpat", "xml"]
 
+#: What PyInstaller would run before our entry, for programs that read their own source or start processes of Python.
+#: Each imports much, so that a start would take a tenth longer.
+LEFT_OUT_HOOKS = ["pyi_rth_inspect", "pyi_rth_multiprocessing"]
+
 #: Qt's plugins that stay; all others drag in libraries that nobody needs, some of them the build machine's own.
 PLUGINS = {
     "iconengines": {"qsvgicon"},
