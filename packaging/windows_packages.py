@@ -86,7 +86,7 @@ def frozen() -> Path:
 
 def stem() -> str:
     """How the names of what people download begin."""
-    return f"{project.TITLE}-{project.version()}-windows-x64"
+    return f"{project.name()}-{project.version()}-windows-x86_64"
 
 
 def with_channel(folder: Path, copy: Path, channel: str) -> Path:
