@@ -10,12 +10,16 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk import no_console, paths
 from plantdesk.cli import main
 from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _WITHOUT = "import sys; sys.stdin = sys.stdout = sys.stderr = None; from plantdesk.cli import main; sys.exit(main({}))"
 PATIENCE = 30
@@ -126,3 +130,14 @@ def post(port: int, token: str, plant: dict[str, object]) -> int:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         connection.request("POST", "/plants", json.dumps(plant), headers)
         return connection.getresponse().status
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nothing tells a program without a window and a console to end there")
+def test_a_server_that_ends_shows_nothing(tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
+    box = f"from plantdesk import no_console; no_console.message_box = lambda text, code: open({str(shown)!r}, 'w')"
+    with subprocess.Popen([sys.executable, "-c", f"{box}; {_WITHOUT.format(['serve', '--port', '0'])}"]) as server:
+        port_of(server)
+        server.terminate()
+        assert server.wait(PATIENCE) == 0
+    assert not shown.exists()
