@@ -9,7 +9,6 @@ Debian 13 with wine and a Windows Python from public registries is made in FOLDE
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import bundle
+import chroots
 import debian
 import dev
 import project
@@ -124,9 +124,8 @@ def say(text: str) -> None:
 
 def main() -> int:
     """Go through the chain."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--root", type=Path, default=cache / "plantdesk-packaging" / "wine", help="where Debian is put")
+    parser.add_argument("--root", type=Path, default=chroots.CACHE / "wine", help="where Debian is put")
     parser.add_argument("--keep", action="store_true", help="prove the installers that the last run made")
     parser.add_argument("--tests", action="store_true", help="only run the tests that are about Windows")
     parser.add_argument("--screenshot", type=Path, metavar="FILE", help="keep a picture of the window (PNG)")
