@@ -31,7 +31,8 @@ WINE = ["WINEDEBUG=-all", "WINEDLLOVERRIDES=mscms=n,b;winedbg.exe=d", f"SOURCE_D
 PYTHON = r"Z:\w\python\python.exe"
 #: wine in Debian runs programs of 64 bits only, so that the installer must be one.
 INSTALLER_OF_64_BITS = "amd64-unicode"
-TESTING = [r"PYTHONPATH=Z:\w\python\Lib\test-packages", r"QT_QPA_FONTDIR=Z:\usr\share\fonts\truetype\dejavu"]
+#: What tests need besides; Qt's own variables pass wine only with its name before theirs.
+TESTING = [r"PYTHONPATH=Z:\w\python\Lib\test-packages", r"WINEQT_QPA_FONTDIR=Z:\usr\share\fonts\truetype\dejavu"]
 #: wine has no fonts of Windows, and passes Ctrl+Break to nobody: tests of both are left out.
 TESTS = [
     *("tests/integration", "tests/test_no_console.py", "tests/test_updates.py", "tests/test_settings.py"),
