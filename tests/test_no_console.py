@@ -10,16 +10,13 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from plantdesk import no_console, paths
 from plantdesk.cli import main
 from plantdesk.store import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _WITHOUT = "import sys; sys.stdin = sys.stdout = sys.stderr = None; from plantdesk.cli import main; sys.exit(main({}))"
 PATIENCE = 30
@@ -108,7 +105,8 @@ def test_the_window_takes_a_plant_by_its_api(command: list[str]) -> None:
         try:
             assert post(port_of(window), token, {"id": 7, "name": "Fern"}) == 200
             if command[0] == "sh" and sys.platform == "linux":  # no file of ours has the number of a stream
-                assert {os.readlink(f"/proc/{window.pid}/fd/{number}") for number in range(3)} == {os.devnull}
+                streams = {Path(f"/proc/{window.pid}/fd/{number}").readlink() for number in range(3)}
+                assert streams == {Path(os.devnull)}
         finally:
             window.terminate()
     with closing(sqlite3.connect(paths.database_file())) as database:
