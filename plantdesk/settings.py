@@ -134,13 +134,15 @@ def save(settings: Settings, file: Path) -> None:
     """
     import tempfile  # takes 3 ms, and the window's start only reads
 
+    from plantdesk import replacing
+
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # 0600 from its first moment
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as temporary:
             temporary.write(json.dumps(_flat(asdict(settings)), indent=2) + "\n")
             temporary.flush()
             os.fsync(temporary.fileno())
-        Path(name).replace(file)
+        replacing.put(Path(name), file)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

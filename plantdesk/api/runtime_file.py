@@ -7,6 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk import replacing
 from plantdesk.api.probe import instance_at
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def write(path: Path, runtime: Runtime) -> None:
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(runtime._asdict(), file, indent=2)
         file.write("\n")
-    draft.replace(path)
+    replacing.put(draft, path)
 
 
 def remove(path: Path, instance: str) -> None:
