@@ -69,6 +69,14 @@ _TRANSLATION = re.compile(r"translations/(.+)\.qm$")
 _PLUGIN = re.compile(r"PySide6/(?:Qt/)?plugins/([^/]+)/(?:lib)?([^/]+?)\.(?:so|dll|dylib)$")
 
 
+def runs_first(hook: str) -> bool:
+    """Whether one of PyInstaller's hooks runs before our entry.
+
+    That for Qt imports it, for each command, to tell it where its plugins are; on Linux Qt finds them itself.
+    """
+    return hook not in LEFT_OUT_HOOKS and not (hook == "pyi_rth_pyside6" and sys.platform.startswith("linux"))
+
+
 def excluded() -> list[str]:
     """The modules that do not go into this system's program."""
     return EXCLUDED if sys.platform == "darwin" else EXCLUDED + FOR_MACOS

@@ -15,6 +15,7 @@ import elf
 import project
 from plantdesk import APP_ID, __version__
 
+HOOKS = ("pyi_rth_inspect", "pyi_rth_multiprocessing", "pyi_rth_pyside6")
 SYSTEMS = ("linux", "win32", "darwin")
 
 
@@ -30,7 +31,7 @@ class Found:
     ]
     datas: list[tuple[str, str, str]] = []  # noqa: RUF012
     pure: list[tuple[str, str, str]] = []  # noqa: RUF012
-    scripts = [("pyi_rth_inspect", "/hook", "PYSOURCE"), ("entry", "/entry", "PYSOURCE")]  # noqa: RUF012
+    scripts = [*((hook, "/hook", "PYSOURCE") for hook in HOOKS), ("entry", "/entry", "PYSOURCE")]  # noqa: RUF012
 
 
 def links_to(file: str) -> list[str]:
@@ -122,4 +123,5 @@ def test_the_entitlements_are_a_property_list() -> None:
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_nothing_that_takes_long_runs_before_the_entry(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (_archive, scripts, *_), _ = Recipe(monkeypatch, system).asked["EXE"][0]
-    assert [script[0] for script in scripts] == ["entry"]
+    hooks = [] if system == "linux" else ["pyi_rth_pyside6"]  # it imports Qt, for each command
+    assert [script[0] for script in scripts] == [*hooks, "entry"]
