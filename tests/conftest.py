@@ -18,12 +18,6 @@ if sys.platform == "win32":
     os.environ.setdefault("QT_QPA_FONTDIR", os.path.expandvars(r"%WINDIR%\Fonts"))
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Overlook on Windows what asyncio leaves when it could not take a connection: a socket that nobody closes."""
-    if sys.platform == "win32":
-        config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
-
-
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep all that PlantDesk keeps in the test's own folder."""
