@@ -25,6 +25,7 @@ import rpm
 import start_time
 import sums
 import tarball
+import workflows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,7 @@ def wine() -> None:
 
 CI: list[Step] = [
     ("recipes checked", lambda: checks.main([])),
+    ("workflows linted", lambda: workflows.main([])),
     ("frozen", bundle.make),
     ("within the limits", lambda: gates.check(bundle.ready())),
     ("smoke test of the bundle", smoke_bundle),
@@ -51,7 +53,7 @@ CI: list[Step] = [
     (".deb used in a clean Debian 12", proofs.prove_deb),
 ]
 PROVE: list[Step] = [
-    *CI[:4],
+    *CI[:5],
     ("built twice, the same bytes", lambda: reproduce.main([])),
     ("upgraded while it runs", proofs.prove_upgrade),
     (".deb made", deb.make),
@@ -70,7 +72,7 @@ PROVE: list[Step] = [
 def ci(arguments: list[str]) -> None:
     """What every change goes through."""
     argparse.ArgumentParser(prog="build.py ci", description=__doc__).parse_args(arguments)
-    debian.need(["xvfb"])
+    debian.need(["xvfb", "fonts-dejavu-core"])
     walk(CI)
 
 

@@ -38,6 +38,10 @@ EXCLUDED = [
 #: What only macOS needs: our module that writes its property lists, and what that imports.
 FOR_MACOS = ["plantdesk.integration.macos_login", "plistlib", "pyexpat", "xml"]
 
+#: What PyInstaller would run before our entry, for programs that read their own source or start processes of Python.
+#: Each imports much, so that a start would take a tenth longer.
+LEFT_OUT_HOOKS = ["pyi_rth_inspect", "pyi_rth_multiprocessing"]
+
 #: Qt's plugins that stay; all others drag in libraries that nobody needs, some of them the build machine's own.
 PLUGINS = {
     "iconengines": {"qsvgicon"},
@@ -63,6 +67,14 @@ OLDEST_MACOS = "14.0"
 _NEVER = re.compile(r"opengl32sw|d3dcompiler|\.dist-info/", re.IGNORECASE)
 _TRANSLATION = re.compile(r"translations/(.+)\.qm$")
 _PLUGIN = re.compile(r"PySide6/(?:Qt/)?plugins/([^/]+)/(?:lib)?([^/]+?)\.(?:so|dll|dylib)$")
+
+
+def runs_first(hook: str) -> bool:
+    """Whether one of PyInstaller's hooks runs before our entry.
+
+    That for Qt imports it, for each command, to tell it where its plugins are; on Linux Qt finds them itself.
+    """
+    return hook not in LEFT_OUT_HOOKS and not (hook == "pyi_rth_pyside6" and sys.platform.startswith("linux"))
 
 
 def excluded() -> list[str]:

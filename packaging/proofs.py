@@ -137,7 +137,11 @@ def upgrade_while_running(chroot: Chroot, upgrade: Callable[[], None]) -> None:
     with subprocess.Popen([*home, "plantdesk", "serve", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None  # noqa: S101
         server.stdout.readline()
-        upgrade()
+        try:
+            upgrade()
+        except BaseException:
+            server.terminate()  # else leaving the block would wait for it for ever
+            raise
         told = subprocess.run([*home, "plantdesk", "info", "--json"], capture_output=True, text=True, check=True)
         facts = json.loads(told.stdout)
         held = list(Path(f"/proc/{facts['pid']}/fd").iterdir()) if facts["running"] else []

@@ -24,9 +24,9 @@ import screens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: What a start may take, as a part of the unpackaged program's.
-SLOWEST = 1.0
-_ROUNDS = 15
+#: What a start may take, as a part of the unpackaged program's: as much, and what medians differ by on a busy machine.
+SLOWEST = 1.1
+_ROUNDS = 25
 _PATIENCE = 60.0
 #: A part of the screen's file that a window covers: a few lines, a third of the way down.
 _SAMPLE = slice(1_400_000, 1_440_000)

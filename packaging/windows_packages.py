@@ -67,10 +67,8 @@ def make_installer(folder: Path, out: Path, other: dict[str, str] | None = None)
         listed = Path(name) / "payload.nsh"
         listed.write_text(payload_list(payload), encoding="utf-8-sig")  # the mark tells makensis the encoding
         defines = _defines(payload, listed, out) | (other or {})
-        if command := os.environ.get("WINDOWS_SIGN_COMMAND"):
+        if command := _sign_command():
             defines["SIGN"] = command
-            for executable in EXECUTABLES:
-                subprocess.run(f'{command} "{payload / executable}.exe"', shell=True, check=True)  # noqa: S602
         out.parent.mkdir(parents=True, exist_ok=True)
         options = [f"-D{key}={value}" for key, value in defines.items()]
         dev.call([makensis, "-V2", "-WX", "-INPUTCHARSET", "UTF8", *options, str(_SCRIPT)])
@@ -86,16 +84,24 @@ def frozen() -> Path:
 
 def stem() -> str:
     """How the names of what people download begin."""
-    return f"{project.TITLE}-{project.version()}-windows-x64"
+    return f"{project.name()}-{project.version()}-windows-x86_64"
 
 
 def with_channel(folder: Path, copy: Path, channel: str) -> Path:
-    """Copy a frozen program, and note in it how it reaches people."""
+    """Copy a frozen program, note in it how it reaches people, and sign it where there is a command for that."""
     shutil.copytree(folder, copy)
     note = copy / "_internal" / "resources" / "channel"
     note.parent.mkdir(parents=True, exist_ok=True)
     note.write_text(f"{channel}\n", encoding="ascii", newline="\n")
+    if command := _sign_command():
+        for executable in EXECUTABLES:
+            subprocess.run(f'{command} "{copy / executable}.exe"', shell=True, check=True)  # noqa: S602
     return copy
+
+
+def _sign_command() -> str | None:
+    """Return what signs the file that is named after it; a shell reads it."""
+    return os.environ.get("WINDOWS_SIGN_COMMAND") or None
 
 
 def _defines(payload: Path, listed: Path, out: Path) -> dict[str, str]:

@@ -139,6 +139,13 @@ if sys.platform == "win32":
         same("switching it on", code_of(installed.console, "integration", "--login", "on"), 0)
         same("the Run value", value(rf"{CURRENT}\Run", "PlantDesk"), f"{installed.windowed} --background")
 
+    def installs_as_chosen(installer: Path, installed: Installed, path_before: object) -> None:
+        """What was chosen otherwise is so, and an upgrade that is not told leaves it."""
+        for options in (["/PATH=off", "/LOGIN=on"], []):
+            same("the installer's exit code", code_of(installer, "/S", *options), 0)
+            same("the PATH, left alone", value("Environment", "Path"), path_before)
+            same("the Run value", value(rf"{CURRENT}\Run", "PlantDesk"), f"{installed.windowed} --background")
+
     def uninstall(installed: Installed, path_before: object) -> None:
         """The plants stay, and nothing else."""
         same("the uninstaller's exit code", code_of(installed.uninstaller, "/S"), 0)
@@ -170,6 +177,8 @@ if sys.platform == "win32":
         step("installed over itself", lambda: install(options.installer, installed))
         step("answers in a box", lambda: answers_in_a_box(installed))
         step("starts at login", lambda: starts_at_login(installed))
+        step("uninstalled", lambda: uninstall(installed, path_before))
+        step("installed as chosen", lambda: installs_as_chosen(options.installer, installed, path_before))
         step("uninstalled", lambda: uninstall(installed, path_before))
 
 else:

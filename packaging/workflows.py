@@ -43,8 +43,8 @@ process.exit(found ? 1 : 0);
 """
 
 
-def main(arguments: list[str]) -> int:
-    """Run all of them; return 1 when one has found something."""
+def main(arguments: list[str]) -> None:
+    """Run all of them, then tell whether one has found something."""
     argparse.ArgumentParser(prog="build.py workflows", description=__doc__).parse_args(arguments)
     files = [str(file) for file in sorted(_WORKFLOWS.glob("*.yml"))]
     _TOOLS.mkdir(parents=True, exist_ok=True)
@@ -56,8 +56,9 @@ def main(arguments: list[str]) -> int:
         scripts = sorted(project.HERE.rglob("*.sh"))
         commands.append([shellcheck, "--exclude=SC2016", "--", *map(str, scripts)])
     failed = [command for command in commands if subprocess.run(command, cwd=_TOOLS, check=False).returncode]
-    dev.say(f"{len(files)} workflows: {'not as they must be' if failed else 'no complaints'}")
-    return 1 if failed else 0
+    if failed:
+        raise dev.RefusedError("The workflows or the shell scripts are not as they must be.")
+    dev.say(f"{len(files)} workflows: no complaints.")
 
 
 def _actionlint(files: list[str]) -> list[str]:

@@ -6,9 +6,10 @@ import contextlib
 import logging
 import queue
 import signal
+import sys
 from typing import TYPE_CHECKING
 
-from plantdesk import logs, paths
+from plantdesk import logs, no_console, paths
 from plantdesk.api import runtime_file
 from plantdesk.api.server import Server
 from plantdesk.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
@@ -37,7 +38,8 @@ def serve(database: Path, port: int) -> None:
         contextlib.closing(AutomaticBackups(store.path)),
         _running(Server(store, runtime_file=paths.runtime_file()), port) as url,
     ):
-        print(f"PlantDesk is listening on {url}", flush=True)
+        if not isinstance(sys.stdout, no_console.Answer):  # a box at the end would tell of what is over
+            print(f"PlantDesk is listening on {url}", flush=True)
         logger.info("Listening on %s with %s", url, database)
         logger.info("Asked to end by signal %d", _next(end))
 

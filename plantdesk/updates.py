@@ -1,7 +1,7 @@
 """Whether a newer PlantDesk is out: one question over HTTPS, asked only if the person has switched that on.
 
 Nothing is sent but the request itself, and nothing is ever installed: the answer is a page to look at. It waits for the
-network: not for the GUI thread.
+network: not for the GUI thread. The libraries for that are imported only then.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import logging
 import re
-import ssl
-import urllib.request
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import HOME_PAGE, __version__, resources
+
+if TYPE_CHECKING:
+    import ssl
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +67,8 @@ def newer_release(address: str = LATEST, current: str = __version__) -> Release 
 
 
 def _asked(address: str) -> Release:
+    import urllib.request
+
     headers = {"User-Agent": f"PlantDesk/{__version__}", "Accept": "application/json"}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is no input
     with urllib.request.urlopen(request, timeout=_PATIENCE, context=_trusting()) as answer:  # noqa: S310
@@ -87,6 +90,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _trusting() -> ssl.SSLContext:
+    import ssl
+
     context = ssl.create_default_context()
     if not context.cert_store_stats()["x509_ca"]:
         found = next((file for file in _CERTIFICATES if Path(file).is_file()), None)

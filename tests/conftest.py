@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 # Before anything imports Qt. A test that needs another platform starts a process of its own.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
+if sys.platform == "win32":
+    # Without a screen Qt looks there for fonts, and has none of its own.
+    os.environ.setdefault("QT_QPA_FONTDIR", os.path.expandvars(r"%WINDIR%\Fonts"))
 
 
 @pytest.fixture(autouse=True)

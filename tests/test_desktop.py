@@ -19,7 +19,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
-from plantdesk import __version__, logs, paths
+from plantdesk import __version__, logs, paths, settings, updates
 from plantdesk.desktop import Desktop
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.server_state import Failed, Off, On
@@ -29,6 +29,7 @@ from plantdesk.ui.info_bar import InfoBar
 from plantdesk.ui.plant_form import PlantForm
 from plantdesk.ui.plant_table import PlantTable
 from plantdesk.ui.status_line import StatusLine
+from tests.test_updates import release, telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,6 +162,18 @@ def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp
         assert not desk.window.isMinimized()
         desk.add("Fern")
         desk.sees("Fern")
+
+
+def test_a_newer_version_is_told_to_who_wants_it(
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.save(settings.Settings(ask_for_updates=True), paths.settings_file())
+    with telling(release("v99.0.0")) as (address, _):
+        monkeypatch.setattr(updates, "LATEST", address)
+        with running(qtbot, qapp, paths.database_file()) as desk:
+            qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
+            assert desk.bar.title == "PlantDesk 99.0.0 is out"
+            assert desk.action("Tell me about new versions").isChecked()
 
 
 def test_a_plant_of_another_process_appears(desk: Desk) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +104,9 @@ def test_the_window_takes_a_plant_by_its_api(command: list[str]) -> None:
     with subprocess.Popen(command) as window:
         try:
             assert post(port_of(window), token, {"id": 7, "name": "Fern"}) == 200
+            if command[0] == "sh" and sys.platform == "linux":  # no file of ours has the number of a stream
+                streams = {Path(f"/proc/{window.pid}/fd/{number}").readlink() for number in range(3)}
+                assert streams == {Path(os.devnull)}
         finally:
             window.terminate()
     with closing(sqlite3.connect(paths.database_file())) as database:
@@ -126,3 +130,14 @@ def post(port: int, token: str, plant: dict[str, object]) -> int:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         connection.request("POST", "/plants", json.dumps(plant), headers)
         return connection.getresponse().status
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nothing tells a program without a window and a console to end there")
+def test_a_server_that_ends_shows_nothing(tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
+    box = f"from plantdesk import no_console; no_console.message_box = lambda text, code: open({str(shown)!r}, 'w')"
+    with subprocess.Popen([sys.executable, "-c", f"{box}; {_WITHOUT.format(['serve', '--port', '0'])}"]) as server:
+        port_of(server)
+        server.terminate()
+        assert server.wait(PATIENCE) == 0
+    assert not shown.exists()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,16 @@ def test_windows_is_asked_again_while_somebody_reads_the_file(
     draft, file = files
     hold(3, monkeypatch)
     replace(draft, file, platform="win32")
+    assert file.read_text(encoding="utf-8") == "new"
+
+
+def test_a_reader_is_waited_for(files: tuple[Path, Path]) -> None:
+    draft, file = files
+    with file.open(encoding="utf-8") as reader:
+        closing = threading.Timer(0.1, reader.close)
+        closing.start()
+        replace(draft, file)
+        closing.join()
     assert file.read_text(encoding="utf-8") == "new"
 
 

@@ -18,16 +18,7 @@ say() { echo "[${SECONDS}s] $*" >&2; }
 in_root() { "$here/in_root.sh" "$root" "$@"; }
 
 mirror() { # where this machine gets Debian from
-  python3 - <<'PY'
-import re
-from pathlib import Path
-
-apt = Path("/etc/apt")
-sources = [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]
-text = "\n".join(each.read_text() for each in sources if each.is_file())
-found = re.findall(r"^(?:URIs:|deb(?: \[.*?\])?)\s+(\S+/debian/?)(?:\s|$)", text, re.MULTILINE)
-print(found[0] if found else "http://deb.debian.org/debian")
-PY
+  PYTHONPATH=$here/.. python3 -c 'import chroots; print(chroots.mirror())'
 }
 
 make_system() {
@@ -124,6 +115,9 @@ add_packages() {
   "${install[@]}" --no-deps "$project"
   # What is frozen is the checkout of then; only what the project needs, and its metadata, is wanted here.
   rm -rf "$python/Lib/site-packages/plantdesk"
+  # Apart, so that nothing of it can slip into what is frozen.
+  "${install[@]/site-packages/test-packages}" --only-binary :all: --constraints "$here/../constraints.txt" \
+    pytest pytest-qt hypothesis schemathesis httpx
   say "packages"
 }
 
@@ -138,7 +132,7 @@ if ! is_made system "$system_for"; then
 fi
 if ! is_made packages "$packages_for"; then
   rm -f "$root.packages"
-  rm -rf "$python/Lib/site-packages"
+  rm -rf "$python"/Lib/{site,test}-packages
   add_packages
   echo "$packages_for" >"$root.packages"
 fi

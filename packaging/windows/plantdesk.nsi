@@ -155,6 +155,7 @@ Function .onInit
   ${EndIf}
   !insertmacro refuse_while_running
   ; An upgrade leaves it as it was chosen.
+  ClearErrors
   ReadRegDWORD $1 HKCU "${UNINSTALL_KEY}" "OnPath"
   ${IfNot} ${Errors}
   ${AndIf} $1 = 0

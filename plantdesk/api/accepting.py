@@ -1,45 +1,67 @@
 """Taking connections on Windows, where asyncio's own way stops for good at the first client that comes and is gone.
 
 Its proactor closes the listening socket when a connection fails between its coming and its being taken, so that any
-program could turn the API off. Here such a connection is passed over, and the next one is taken.
+program could turn the API off. Here a thread takes them, passes over such a one, and hands the others to the loop.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import select
+import socket
+import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 
-#: Seconds until the next try where connections cannot be taken at all, as without a free handle.
+#: Seconds until the next try where no connection can be taken at all, as without a free handle.
 _PAUSE = 0.1
-_NAME_DELETED = 64  # Windows' word for a connection that was reset before it was taken
 
 
 class Acceptor:
-    """Takes connections from one listening socket, from its making to `close`; on the loop's thread."""
+    """Takes connections from one listening socket, from its making on the loop's thread to `close`."""
 
     def __init__(self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]) -> None:
         self._listener = listener
         self._protocol = protocol
-        self._task = asyncio.get_running_loop().create_task(self._accept())
+        self._loop = asyncio.get_running_loop()
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._woken, self._waking = socket.socketpair()
+        self._thread = threading.Thread(target=self._accept, name="api-accept", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
-        """Take no more."""
-        self._task.cancel()
+        """Take no more; the listening socket is free to be closed then."""
+        self._waking.close()
+        self._thread.join()
+        self._woken.close()
 
-    async def _accept(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
+    def _accept(self) -> None:
+        while self._woken not in select.select([self._listener, self._woken], [], [])[0]:
             try:
-                connection, _ = await loop.sock_accept(self._listener)
-                await loop.connect_accepted_socket(self._protocol, connection)
+                connection, _ = self._listener.accept()
+            except (BlockingIOError, ConnectionError):  # it is gone
+                continue
             except OSError as error:
-                gone = isinstance(error, ConnectionError) or getattr(error, "winerror", None) == _NAME_DELETED
                 logger.debug("A connection could not be taken: %s", error)
-                await asyncio.sleep(0 if gone else _PAUSE)
+                select.select([self._woken], [], [], _PAUSE)
+            else:
+                self._hand_over(connection)
+
+    def _hand_over(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        self._loop.call_soon_threadsafe(self._connect, connection)
+
+    def _connect(self, connection: socket.socket) -> None:
+        task = self._loop.create_task(self._serve(connection))
+        self._tasks.add(task)  # the loop itself keeps no hold of it
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError):  # it is gone
+            await self._loop.connect_accepted_socket(self._protocol, connection)

@@ -20,6 +20,7 @@ _ENTRY = """\
 Type=Application
 Name=PlantDesk
 Exec={command}
+TryExec={program}
 Icon={icon}
 Terminal=false
 """
@@ -52,7 +53,8 @@ class AutostartEntry:
         """Write the entry."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         line = " ".join(_quoted(word) for word in command)
-        self._file.write_text(_ENTRY.format(command=line, icon=APP_ID), encoding="utf-8")
+        program = command[0].replace("\\", "\\\\")  # the desktop passes over the entry when it is gone
+        self._file.write_text(_ENTRY.format(command=line, program=program, icon=APP_ID), encoding="utf-8")
 
     def turn_off(self) -> None:
         """Remove the entry."""

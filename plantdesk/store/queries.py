@@ -87,7 +87,7 @@ class Reader:
             return rows_by_id(self._raw, ids)
 
     def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-        """Return the same with the first `longest` characters of each text: a name may have a million."""
+        """Return the same with long texts cut to `longest` characters: a name may have a million."""
         with self._asking():
             return rows_cut(self._raw, ids, longest)
 

@@ -21,7 +21,8 @@ CHUNK = 500
 
 _FROM = "added_at, source_id, kind, label FROM plant JOIN source ON source.id = source_id"
 _SELECT = f"SELECT plant.id, name, tag, {_FROM}"
-_SELECT_CUT = f"SELECT plant.id, substr(name, 1, :longest), substr(tag, 1, :longest), {_FROM}"
+_CUT = "CASE WHEN length(CAST({0} AS BLOB)) > 4 * :longest THEN substr({0}, 1, :longest) ELSE {0} END"
+_SELECT_CUT = f"SELECT plant.id, {_CUT.format('name')}, {_CUT.format('tag')}, {_FROM}"
 
 
 def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, PlantRow]:
@@ -34,9 +35,9 @@ def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, 
 
 
 def rows_cut(connection: sqlite3.Connection, ids: Iterable[int], longest: int) -> dict[int, PlantRow]:
-    """Return the plants of `ids` that there are, with the first `longest` characters of their texts.
+    """Return the plants of `ids` that there are; texts over 4 × `longest` bytes are cut to `longest` characters.
 
-    A text may hold a NUL, at which substr() goes on. Raises sqlite3.Error.
+    For SQLite's substr() a text ends at a NUL as well. Raises sqlite3.Error.
     """
     statement = f"{_SELECT_CUT} WHERE plant.id = :id"
     found = (connection.execute(statement, {"id": plant_id, "longest": longest}).fetchone() for plant_id in ids)

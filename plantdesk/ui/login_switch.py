@@ -24,7 +24,6 @@ class LoginSwitch(QObject):
         self._action = action
         self._bar = bar
         action.triggered.connect(self._switch)
-        self.look()
 
     @Slot()
     def look(self) -> None:

@@ -70,7 +70,8 @@ class PageCache(QObject):
             ids = self._waiting.pop()
         except IndexError:  # a page was dropped, its job was not
             return
-        self._rows_read.emit(ids, reader.rows_cut(ids, LONGEST_TEXT))
+        rows = reader.rows_cut(ids, LONGEST_TEXT)
+        self._rows_read.emit(ids, {plant_id: _cut(row) for plant_id, row in rows.items()})
 
     @Slot(object, object)
     def _on_rows_read(self, ids: Sequence[int], rows: dict[int, PlantRow]) -> None:

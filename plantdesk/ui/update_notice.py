@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 
-from plantdesk import __version__
+from plantdesk import __version__, updates
 from plantdesk.ui.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
@@ -39,18 +39,16 @@ class UpdateNotice(QObject):
         self._preferences = preferences
         self._address: str | None = None
         self._found: Release | None = None
+        action.setVisible(updates.are_ours())
+        action.setChecked(preferences.settings.ask_for_updates)
         action.triggered.connect(self._switch)
         self._clock = QTimer(self, interval=_HOUR)
         self._clock.timeout.connect(self._ask_if_due)
 
     def begin(self, address: str | None = None) -> None:
-        """Hide the action where packages bring new versions, else ask when it is time; of PlantDesk's own `address`."""
-        from plantdesk import updates
-
-        self._address = address or updates.LATEST
-        self._action.setVisible(updates.are_ours())
-        self._action.setChecked(self._preferences.settings.ask_for_updates)
-        if updates.are_ours():
+        """Ask when it is time, from now on; never where packages bring new versions. Without `address`, the project."""
+        if updates.are_ours() and self._address is None:
+            self._address = address or updates.LATEST
             self._clock.start()
             self._ask_if_due()
 
@@ -66,8 +64,6 @@ class UpdateNotice(QObject):
 
     @Slot()
     def _ask_if_due(self) -> None:
-        from plantdesk import updates
-
         self._show()
         settings, now, address = self._preferences.settings, time.time(), self._address
         if address is None or not settings.ask_for_updates or not updates.is_due(settings.updates_asked_at, now):

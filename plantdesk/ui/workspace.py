@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.server_control import ServerControl
     from plantdesk.ui.theme import Theme
+    from plantdesk.ui.update_notice import UpdateNotice
 
 
 class Workspace(QWidget):
@@ -69,6 +70,7 @@ class Workspace(QWidget):
         self._server = server
         self._store: Store | None = None
         self._questions: Questions | None = None
+        self._updates: UpdateNotice | None = None
         self._form = PlantForm(theme)
         self._entry = PlantEntry(self._form, bridge, self)
         self._bar = InfoBar(theme)
@@ -101,6 +103,8 @@ class Workspace(QWidget):
         self.window().setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
         self._backing_up.path = store.path
         self._store_notice.show_health(None)
+        if self._updates is not None:
+            self._updates.begin()
         self._browser.set_store(store)
         self._entry.set_store(store, self._questions)
         self._ask_tokens()
@@ -301,7 +305,7 @@ class Workspace(QWidget):
         from plantdesk.ui.update_notice import UpdateNotice
 
         self._menus.tools_opened.connect(LoginSwitch(self._menus.login, self._bar, self).look)
-        UpdateNotice(self._menus.updates, self._bar, self._bridge, self._preferences, self).begin()
+        self._updates = UpdateNotice(self._menus.updates, self._bar, self._bridge, self._preferences, self)
 
     @cached_property
     def _browser(self) -> PlantBrowser:

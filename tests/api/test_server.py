@@ -202,6 +202,7 @@ def test_the_port_of_another_plantdesk_is_in_use(server: Server, store: Store) -
     assert server.state == first
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody remove a file that is open")
 def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     path = tmp_path / "gone.db"
     with closing(Store(path)) as store:

@@ -66,6 +66,7 @@ def test_any_folder_can_be_in_the_entry(entry: Path) -> None:
     parser = configparser.RawConfigParser()
     parser.read(entry, encoding="utf-8")
     assert unquoted(parser["Desktop Entry"]["exec"]) == ODD
+    assert parser["Desktop Entry"]["tryexec"].replace("\\\\", "\\") == ODD[0]
     assert parser["Desktop Entry"]["icon"] == APP_ID
 
 

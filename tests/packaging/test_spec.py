@@ -15,6 +15,7 @@ import elf
 import project
 from plantdesk import APP_ID, __version__
 
+HOOKS = ("pyi_rth_inspect", "pyi_rth_multiprocessing", "pyi_rth_pyside6")
 SYSTEMS = ("linux", "win32", "darwin")
 
 
@@ -30,7 +31,7 @@ class Found:
     ]
     datas: list[tuple[str, str, str]] = []  # noqa: RUF012
     pure: list[tuple[str, str, str]] = []  # noqa: RUF012
-    scripts: list[tuple[str, str, str]] = []  # noqa: RUF012
+    scripts = [*((hook, "/hook", "PYSOURCE") for hook in HOOKS), ("entry", "/entry", "PYSOURCE")]  # noqa: RUF012
 
 
 def links_to(file: str) -> list[str]:
@@ -117,3 +118,10 @@ def test_the_macos_program_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_entitlements_are_a_property_list() -> None:
     allowed = plistlib.loads((project.HERE / "macos" / "entitlements.plist").read_bytes())
     assert set(allowed.values()) == {True}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_nothing_that_takes_long_runs_before_the_entry(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (_archive, scripts, *_), _ = Recipe(monkeypatch, system).asked["EXE"][0]
+    hooks = [] if system == "linux" else ["pyi_rth_pyside6"]  # it imports Qt, for each command
+    assert [script[0] for script in scripts] == [*hooks, "entry"]

@@ -102,3 +102,13 @@ def test_the_size_is_that_of_the_files(frozen: Path) -> None:
 def test_the_shell_scripts_can_be_read_by_their_shell() -> None:
     for script in sorted(project.HERE.rglob("*.sh")):
         subprocess.run(["bash", "-n", str(script)], check=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its shell has no touch")
+def test_both_executables_are_signed_where_there_is_a_command(
+    frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed = tmp_path / "signed"
+    monkeypatch.setenv("WINDOWS_SIGN_COMMAND", f"sh -c 'basename \"$0\" >> {signed}'")
+    windows_zip.make_archive(frozen, tmp_path / "a.zip")
+    assert signed.read_text(encoding="utf-8").split() == ["plantdesk.exe", "plantdeskw.exe"]

@@ -55,7 +55,7 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
     assert path.stat().st_size > 0
 
 
-@pytest.mark.parametrize("name", ["a?b#c%41.db", "with space.db", "пион 🌱.db"])
+@pytest.mark.parametrize("name", ["a?b#c%41.db" if os.name == "posix" else "a#c%41.db", "with space.db", "пион 🌱.db"])
 def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
     filled(tmp_path / name)
     assert [file.name for file in tmp_path.iterdir() if file.is_file()] == [name]

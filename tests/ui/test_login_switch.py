@@ -40,9 +40,9 @@ def test_it_shows_and_changes_how_the_system_has_it(qtbot: QtBot, theme: Theme, 
     bar = InfoBar(theme)
     qtbot.addWidget(bar)
     switch = LoginSwitch(action, bar)
-    assert not action.isChecked()
     action.trigger()
     assert login.item().is_on()
+    assert action.isChecked()
     login.switch(on=False)  # elsewhere, as in the desktop's settings
     switch.look()
     assert not action.isChecked()

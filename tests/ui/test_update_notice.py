@@ -90,8 +90,11 @@ def test_it_lies_over_nothing(told: Told, qtbot: QtBot) -> None:
     assert told.bar.title == "PlantDesk 99.0.0 is out"
 
 
-def test_package_managers_are_left_to_their_work(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_package_managers_are_left_to_their_work(
+    qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(resources, "channel", lambda: "deb")
+    told = Told(qtbot, theme, bridge, tmp_path / "settings.json")
     told.preferences.change(ask_for_updates=True)
     with telling(release("v99.0.0")) as (address, came):
         told.notice.begin(address)
