@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import time
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import (
@@ -21,7 +22,7 @@ from plantdesk.errors import (
     StoreUnreachableError,
 )
 from plantdesk.store.backups import BackupKind, Backups
-from plantdesk.store.engine import connect, told_plainly
+from plantdesk.store.engine import LOCK_SECONDS, connect, told_plainly
 from plantdesk.store.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
 from plantdesk.store.placing import placed
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 #: Files up to this size (bytes) are checked whole at every opening; a larger one would delay the start.
 _CHECKED_SIZE = 16 * 1024 * 1024
+_BETWEEN_TRIES = 0.02
 
 
 def prepare(path: Path) -> None:
@@ -65,6 +67,7 @@ def _create(path: Path) -> None:
         raise FolderMissingError(message)
     with told_plainly(), placed(path) as new, contextlib.closing(connect(new)) as connection:
         migrate(connection)
+        _use_log(connection)
 
 
 def identify(path: Path) -> None:
@@ -117,7 +120,7 @@ def _bring_up_to_date(path: Path) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         _refuse_newer(path, version)
         _check(connection, path.stat().st_size)
-        connection.execute("PRAGMA journal_mode = WAL")
+        _use_log(connection)
         if version < SCHEMA_VERSION:
             Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
             migrate(connection)
@@ -125,6 +128,20 @@ def _bring_up_to_date(path: Path) -> None:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("ROLLBACK")
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Put the file into WAL mode, in which it stays. SQLite itself does not wait here for who does the same."""
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_BETWEEN_TRIES)
+        else:
+            return
 
 
 def _check(connection: sqlite3.Connection, size: int) -> None:

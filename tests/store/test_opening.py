@@ -5,6 +5,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -147,6 +148,17 @@ store = Store(Path(sys.argv[1]))
 store.add(new_plant({"id": int(sys.argv[2]), "name": "x"}), COMMAND).result()
 store.close()
 """
+
+
+def test_a_file_that_another_start_puts_into_its_mode_is_waited_for(path: Path) -> None:
+    Store(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN IMMEDIATE")
+        ending = threading.Timer(0.1, other.execute, ["COMMIT"])
+        ending.start()
+        Store(path).close()
+        ending.join()
 
 
 def test_several_first_starts_at_once_share_one_store(path: Path) -> None:
