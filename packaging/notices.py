@@ -144,12 +144,21 @@ def _part(distribution: metadata.Distribution) -> Part:
         version=distribution.version,
         licence="".join(about.get_all("License-Expression") or []) or _old_licence(about.get_all("Classifier") or []),
         copyright="as in its licence",
-        source=f"https://pypi.org/project/{name}/{distribution.version}/",
+        source=_home(about),
         note="",
         texts={f"{name} {file.name}": Path(str(file.locate())).read_text(encoding="utf-8") for file in texts},
         patterns=tuple(_folders(distribution)),
         distribution=name,
     )
+
+
+def _home(about: metadata.PackageMetadata) -> str:
+    """Return where its source is, as its makers say: of the pages that they name, the first that fits."""
+    pages = [line.partition(", ") for line in about.get_all("Project-URL") or []]
+    named = {label.lower(): address for label, _, address in pages if address}
+    wanted = ("source", "source code", "repository", "homepage", "code", "github")
+    fitting = [named[label] for label in wanted if label in named]
+    return next(iter([*fitting, *(about.get_all("Home-page") or []), *named.values()]), "as in its metadata")
 
 
 def _old_licence(classifiers: list[str]) -> str:
