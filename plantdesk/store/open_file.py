@@ -12,6 +12,7 @@ from plantdesk.store.checkpoint import Checkpointer
 from plantdesk.store.engine import driver_connection, make_engine
 from plantdesk.store.opening import prepare
 from plantdesk.store.place import Place
+from plantdesk.store.stray_log import move_beside
 from plantdesk.store.watch import Watch
 
 if TYPE_CHECKING:
@@ -68,6 +69,6 @@ class OpenFile:
         with contextlib.suppress(StoreError):  # it may be damaged, and replaced for that
             backups.make_from(self.raw, BackupKind.REPLACED)
         try:
-            self.place.move_old_log(backups.place_for_damaged())
+            move_beside(self._path, backups.place_for_damaged())
         except OSError as error:
             raise StoreMovedError from error

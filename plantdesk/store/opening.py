@@ -25,6 +25,7 @@ from plantdesk.store.backups import BackupKind, Backups
 from plantdesk.store.engine import LOCK_SECONDS, connect, told_plainly
 from plantdesk.store.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
 from plantdesk.store.placing import placed
+from plantdesk.store.stray_log import set_stray_log_aside
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +43,7 @@ def prepare(path: Path) -> None:
     try:
         _refuse_folder(path)
         if not path.exists() or path.stat().st_size == 0:
+            set_stray_log_aside(path)
             _create(path)
         _identify_own(path)
         with told_plainly():

@@ -7,18 +7,15 @@ beside it: SQLite would take it for the new file's own (https://sqlite.org/howto
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import StoreMovedError
+from plantdesk.store.stray_log import BESIDE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     Identity = tuple[int, int] | None
-
-#: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
-_BESIDE = ("-wal", "-shm")
 
 
 class Place:
@@ -27,13 +24,13 @@ class Place:
     def __init__(self, path: Path) -> None:
         """Take the files that are at `path` now; the store must have been read from, so that there is a log."""
         self._path = path
-        self._beside = [path.with_name(path.name + ending) for ending in _BESIDE]
-        self._file, self._log = _identity(path), _identity(self._beside[0])
+        self._log_path = path.with_name(path.name + BESIDE[0])
+        self._file, self._log = _identity(path), _identity(self._log_path)
 
     @property
     def is_kept(self) -> bool:
         """Whether the same files are there. Takes a few µs; asked before and after each commit."""
-        return _identity(self._path) == self._file and _identity(self._beside[0]) == self._log
+        return _identity(self._path) == self._file and _identity(self._log_path) == self._log
 
     @property
     def is_replaced(self) -> bool:
@@ -43,7 +40,7 @@ class Place:
     @property
     def has_old_log(self) -> bool:
         """Whether the log under the name is the one of the file that was opened."""
-        return self._log is not None and _identity(self._beside[0]) == self._log
+        return self._log is not None and _identity(self._log_path) == self._log
 
     @property
     def is_left(self) -> bool:
@@ -54,12 +51,6 @@ class Place:
         """Raise StoreMovedError unless the same files are there."""
         if not self.is_kept:
             raise StoreMovedError
-
-    def move_old_log(self, to: Path) -> None:
-        """Take the old log away from beside the new file; who still has it open goes on reading it. Raises OSError."""
-        for beside, ending in zip(self._beside, _BESIDE, strict=True):
-            with contextlib.suppress(FileNotFoundError):
-                beside.rename(to.with_name(to.name + ending))
 
 
 def _identity(path: Path) -> Identity:

@@ -19,6 +19,7 @@ from plantdesk.store.comparing import Difference, attached, difference
 from plantdesk.store.engine import connect, told_plainly, transaction
 from plantdesk.store.migrations import migrate
 from plantdesk.store.opening import identify, prepare
+from plantdesk.store.stray_log import move_beside, set_stray_log_aside
 from plantdesk.store.writes import now_ms
 
 if TYPE_CHECKING:
@@ -167,12 +168,12 @@ def _put_in_place(path: Path, copy: Path, look: Look) -> Restored:
 
 def _set_aside(path: Path) -> Path | None:
     if not path.exists():
+        set_stray_log_aside(path)
         return None
     aside = Backups(path).place_for_damaged()
     # The log first: without its file it is harmless, but a log beside another file would be taken for its own.
-    for ending in ("-wal", "-shm", ""):
-        with contextlib.suppress(FileNotFoundError):
-            path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
+    move_beside(path, aside)
+    path.rename(aside)
     return aside
 
 

@@ -234,6 +234,27 @@ def test_a_store_that_is_gone_comes_back(path: Path, store: Store, backup: Backu
     assert rows(path) == rows(backup.path)
 
 
+@pytest.mark.parametrize("way", ["restored", "made anew"])
+def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
+    path: Path, store: Store, backup: Backup, way: str
+) -> None:
+    for plant_id in range(100, 150):
+        add(store, plant_id, "x" * 2000)
+    log = path.with_name(f"{path.name}-wal")
+    left = log.read_bytes()  # as after a kill
+    store.close()
+    path.unlink()
+    log.write_bytes(left)
+    os.utime(log, (0, 0))
+    if way == "restored":
+        restore(path, backup.path)
+    opened = Store(path)
+    add(opened, 7, "Fern")
+    opened.close()
+    assert [row[0] for row in rows(path)] == ([1, 2, 3, 7] if way == "restored" else [7])
+    assert left in [kept.read_bytes() for kept in Backups(path).folder.glob("*-wal")]
+
+
 @pytest.mark.usefixtures("backup")
 def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, store: Store) -> None:
     token = store.tokens.create("again").result(SECONDS).token
