@@ -28,13 +28,14 @@ def item() -> LoginItem:
         from plantdesk.integration.windows_login import RunValue
 
         return RunValue()
-    if sys.platform == "darwin":
+    elif sys.platform == "darwin":  # noqa: RET505  mypy takes what follows such a return for unreachable there
         from plantdesk.integration.macos_login import LaunchAgent
 
         return LaunchAgent.of_person()
-    from plantdesk.integration.linux_login import AutostartEntry
+    else:
+        from plantdesk.integration.linux_login import AutostartEntry
 
-    return AutostartEntry.of_person()
+        return AutostartEntry.of_person()
 
 
 def switch(*, on: bool) -> None:
