@@ -45,7 +45,7 @@ def wine() -> None:
 
 CI: list[Step] = [
     ("recipes checked", lambda: checks.main([])),
-    ("workflows linted", lambda: workflows.main([])),
+    ("workflows linted", lambda: workflows.main(["--if-possible"])),
     ("frozen", bundle.make),
     ("within the limits", lambda: gates.check(bundle.ready())),
     ("smoke test of the bundle", smoke_bundle),
@@ -53,7 +53,9 @@ CI: list[Step] = [
     (".deb used in a clean Debian 12", proofs.prove_deb),
 ]
 PROVE: list[Step] = [
-    *CI[:5],
+    CI[0],
+    ("workflows linted", lambda: workflows.main([])),
+    *CI[2:5],
     ("built twice, the same bytes", lambda: reproduce.main([])),
     ("upgraded while it runs", proofs.prove_upgrade),
     (".deb made", deb.make),

@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import debian
 import dev
@@ -45,10 +46,19 @@ process.exit(found ? 1 : 0);
 
 def main(arguments: list[str]) -> None:
     """Run all of them, then tell whether one has found something."""
-    argparse.ArgumentParser(prog="build.py workflows", description=__doc__).parse_args(arguments)
+    parser = argparse.ArgumentParser(prog="build.py workflows", description=__doc__)
+    parser.add_argument("--if-possible", action="store_true", help="do without a linter that cannot be fetched")
+    options = parser.parse_args(arguments)
     files = [str(file) for file in sorted(_WORKFLOWS.glob("*.yml"))]
     _TOOLS.mkdir(parents=True, exist_ok=True)
-    commands = [_actionlint(files), _zizmor()]
+    commands = []
+    for linter in (partial(_actionlint, files), _zizmor):
+        try:
+            commands.append(linter())
+        except dev.RefusedError as reason:
+            if not options.if_possible:
+                raise
+            dev.say(f"Left out: {reason}")
     if sys.platform.startswith("linux"):
         debian.need(["shellcheck"])
     if shellcheck := shutil.which("shellcheck"):
