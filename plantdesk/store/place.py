@@ -7,6 +7,7 @@ beside it: SQLite would take it for the new file's own (https://sqlite.org/howto
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import StoreMovedError
@@ -23,9 +24,8 @@ class Place:
 
     def __init__(self, path: Path) -> None:
         """Take the files that are at `path` now; the store must have been read from, so that there is a log."""
-        self._path = path
-        self._log_path = path.with_name(path.name + BESIDE[0])
-        self._file, self._log = _identity(path), _identity(self._log_path)
+        self._path, self._log_path = str(path), str(path.with_name(path.name + BESIDE[0]))
+        self._file, self._log = _identity(self._path), _identity(self._log_path)
 
     @property
     def is_kept(self) -> bool:
@@ -53,9 +53,9 @@ class Place:
             raise StoreMovedError
 
 
-def _identity(path: Path) -> Identity:
+def _identity(path: str) -> Identity:
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116  half the time of Path.stat, and asked four times for each commit
     except OSError:
         return None
     return status.st_dev, status.st_ino
