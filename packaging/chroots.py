@@ -55,15 +55,7 @@ class Chroot:
 
     def run(self, *command: str, person: bool = False) -> str:
         """Run a command inside; return what it printed. Raises RefusedError with what it said."""
-        done = subprocess.run(
-            [*self.command(person=person), *command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        done = dev.heard([*self.command(person=person), *command])
         if done.returncode != 0:
             raise dev.RefusedError(f"{shlex.join(command)} in {self.root}: {done.stdout}")
         return done.stdout

@@ -148,7 +148,15 @@ def _clean() -> dict[str, str]:
 
 def call(command: list[str], env: dict[str, str] | None = None) -> None:
     """Run a step; when it fails, show all it said."""
-    done = subprocess.run(
+    done = heard(command, env)
+    if done.returncode != 0:
+        say(done.stdout)
+        raise RefusedError(f"This step failed: {shlex.join(command)}")
+
+
+def heard(command: list[str], env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command that is given nothing to read; `stdout` holds all it said."""
+    return subprocess.run(
         command,
         cwd=ROOT,
         env=env or _clean(),
@@ -159,9 +167,6 @@ def call(command: list[str], env: dict[str, str] | None = None) -> None:
         errors="replace",
         check=False,
     )
-    if done.returncode != 0:
-        say(done.stdout)
-        raise RefusedError(f"This step failed: {shlex.join(command)}")
 
 
 @contextlib.contextmanager

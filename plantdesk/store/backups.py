@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import StoreDamagedError, StoreUnreachableError
-from plantdesk.store.engine import connect, told_plainly
+from plantdesk.errors import StoreUnreachableError
+from plantdesk.store.engine import check_whole, connect, told_plainly
 from plantdesk.store.placing import placed
 from plantdesk.store.writes import now_ms
 
@@ -140,15 +140,16 @@ def copy_database(source: sqlite3.Connection, target: Path) -> None:
     What is at `target` already stays, unless it is an empty file. Raises OSError and StoreError; StoreDamagedError
     when what was copied is damaged. Then there is no copy.
     """
-    with placed(target) as new, told_plainly():
-        with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as copy:
-            copy.execute("PRAGMA synchronous = OFF")  # `placed` flushes the finished file
-            with _snapshot(source):
-                source.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")
-            (verdict,) = copy.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise StoreDamagedError
+    with (
+        placed(target) as new,
+        told_plainly(),
+        contextlib.closing(sqlite3.connect(new, isolation_level=None)) as copy,
+    ):
+        copy.execute("PRAGMA synchronous = OFF")  # `placed` flushes the finished file
+        with _snapshot(source):
+            source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+        check_whole(copy)
 
 
 @contextlib.contextmanager

@@ -105,6 +105,13 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def check_whole(connection: sqlite3.Connection) -> None:
+    """Read all of the file, which takes seconds for a million plants. Raises StoreDamagedError and sqlite3.Error."""
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise StoreDamagedError
+
+
 def store_error(error: sqlite3.Error) -> StoreError:
     """Return the StoreError that says for a person what SQLite said."""
     code = getattr(error, "sqlite_errorcode", None)

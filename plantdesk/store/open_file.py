@@ -6,7 +6,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import StoreDamagedError, StoreError, StoreMovedError
+from plantdesk.errors import StoreError, StoreMovedError
 from plantdesk.store.backups import BackupKind, Backups
 from plantdesk.store.checkpoint import Checkpointer
 from plantdesk.store.engine import driver_connection, make_engine
@@ -32,12 +32,6 @@ class OpenFile:
         self.checkpointer = Checkpointer(path, self.raw)
         self.watch = Watch(self.raw)
         self.place = Place(path)
-
-    def check(self) -> None:
-        """Read all of it; raises StoreDamagedError, sqlite3.Error."""
-        (verdict,) = self.raw.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise StoreDamagedError
 
     def close(self) -> None:
         """Close the connections."""

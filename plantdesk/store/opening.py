@@ -22,7 +22,7 @@ from plantdesk.errors import (
     StoreUnreachableError,
 )
 from plantdesk.store.backups import BackupKind, Backups
-from plantdesk.store.engine import LOCK_SECONDS, connect, told_plainly
+from plantdesk.store.engine import LOCK_SECONDS, check_whole, connect, told_plainly
 from plantdesk.store.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
 from plantdesk.store.placing import placed
 from plantdesk.store.stray_log import set_stray_log_aside
@@ -151,6 +151,4 @@ def _check(connection: sqlite3.Connection, size: int) -> None:
     if size > _CHECKED_SIZE:
         connection.execute("SELECT max(id), max(seq) FROM plant").fetchone()
         return
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if verdict != "ok":
-        raise StoreDamagedError
+    check_whole(connection)

@@ -18,7 +18,7 @@ from sqlmodel import Session
 
 from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError
 from plantdesk.records import Changes
-from plantdesk.store.engine import told_plainly, transaction
+from plantdesk.store.engine import check_whole, told_plainly, transaction
 from plantdesk.store.health import Health
 from plantdesk.store.open_file import OpenFile
 from plantdesk.store.writes import Outcome, add_group
@@ -154,7 +154,7 @@ class Writer:
                 self._file.raw.execute("UPDATE revision SET rewritten = rewritten")
             if self._health.is_damaged:
                 with told_plainly():
-                    self._file.check()
+                    check_whole(self._file.raw)
                 self._health.healed()
 
     def _add_with_all_waiting(self, first: _Adding) -> None:
