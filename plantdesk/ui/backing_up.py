@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.ui.failures import in_words
 from plantdesk.ui.message_line import MessageLine, Tone
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ class BackingUp(QObject):
         self._message.show_message(Tone.OK, text, (self.tr("Open folder"), show_folder))
 
     def _on_failed(self, error: Exception) -> None:
-        text = str(error) if isinstance(error, PlantDeskError) else self.tr("That did not work. The log tells why.")
-        self._message.show_message(Tone.ERROR, text)
+        self._message.show_message(Tone.ERROR, in_words(error))
 
     @Slot(object)
     def _on_restored(self, restored: Restored) -> None:

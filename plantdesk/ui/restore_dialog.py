@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.errors import shortened
 from plantdesk.store import BackupKind, Backups, look_at, restore
+from plantdesk.ui.failures import in_words
 from plantdesk.ui.message_line import MessageLine, Tone
 from plantdesk.ui.metrics import XL, XXL, M, S
 from plantdesk.ui.plain_table import PlainTable
@@ -145,8 +146,7 @@ class RestoreDialog(QDialog):
     def _on_failed(self, error: Exception) -> None:
         self._set_busy(busy=False)
         self._look.clear()
-        text = str(error) if isinstance(error, PlantDeskError) else self.tr("That did not work. The log tells why.")
-        self._message.show_message(Tone.ERROR, text)
+        self._message.show_message(Tone.ERROR, in_words(error))
 
     def _set_busy(self, *, busy: bool) -> None:
         for widget in (self._table, self._file_button):

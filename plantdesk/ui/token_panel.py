@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk.errors import PlantDeskError
 from plantdesk.ui.copy_button import CopyButton
+from plantdesk.ui.failures import in_words
 from plantdesk.ui.message_line import MessageLine, Tone
 from plantdesk.ui.metrics import L, M, S
 from plantdesk.ui.plain_table import PlainTable
@@ -122,8 +122,7 @@ class TokenPanel(QWidget):
         self.listed.emit(len(rows))
 
     def _on_failed(self, error: Exception) -> None:
-        text = str(error) if isinstance(error, PlantDeskError) else self.tr("That did not work. The log tells why.")
-        self._message.show_message(Tone.ERROR, text)
+        self._message.show_message(Tone.ERROR, in_words(error))
         self._name_edit.setFocus()
 
     # --- inside ---
