@@ -168,7 +168,7 @@ class Desktop(QObject):
         self._store = store
         self._unsubscribe.append(store.subscribe_health(self._bridge.tell_health))
         self._unsubscribe.append(store.subscribe(self._bridge.tell_changes))
-        self._unsubscribe.append(self._begin_backups(store.path))
+        self._unsubscribe.append(self._begin_backups(store))
         if self._workspace is not None:
             self._workspace.set_store(store, named=store.path != paths.database_file())
         self._bridge.follow(self._bridge.run(self._made_server), self._on_server_made)
@@ -184,11 +184,11 @@ class Desktop(QObject):
         if self._workspace is not None:
             self._workspace.show_defect(what)
 
-    def _begin_backups(self, path: Path) -> Callable[[], None]:
+    def _begin_backups(self, store: Store) -> Callable[[], None]:
         """Back up by time from now on; returns the function that ends it."""
         from plantdesk.store import AutomaticBackups
 
-        return AutomaticBackups(path).close
+        return AutomaticBackups(store.file).close
 
     def _made_server(self) -> Server:
         from plantdesk.api.server import Server

@@ -136,6 +136,8 @@ class TokenRefusedError(PlantDeskError):
 class StoreError(PlantDeskError):
     """The store cannot do it now; nothing was half-written."""
 
+    number = ErrorNumber.STORE_UNREACHABLE
+
 
 class StoreBusyError(StoreError):
     """Another program keeps the store locked."""
@@ -154,6 +156,13 @@ class StoreFullError(StoreError):
 
     def __init__(self) -> None:
         super().__init__("Not saved: the disk is full. Free some space, then try again.")
+
+
+class DiskReserveError(StoreFullError):
+    """The disk is almost full: scripts may not use up the rest."""
+
+    def __init__(self) -> None:
+        StoreError.__init__(self, "Not saved: the disk is almost full. Free some space, then try again.")
 
 
 class StoreReadOnlyError(StoreError):
@@ -180,8 +189,6 @@ class StoreDamagedError(StoreError):
 class StoreUnreachableError(StoreError):
     """The file cannot be opened, read or written (folder gone, disk fault)."""
 
-    number = ErrorNumber.STORE_UNREACHABLE
-
     def __init__(
         self, text: str = "Not saved: the plant store cannot be reached. Check its disk and folder, then try again."
     ) -> None:
@@ -201,15 +208,31 @@ class StoreClosedError(StoreError):
 class StoreMovedError(StoreUnreachableError):
     """The file was moved, replaced or deleted while it was open."""
 
+    retry_after = 2
+
     def __init__(self) -> None:
         super().__init__(
-            "Not saved: the file of the plants was moved or deleted while PlantDesk was open. "
-            "Put it back, or start PlantDesk anew."
+            "Not saved: the file of the plants was moved, replaced or deleted while PlantDesk was open. "
+            "Put it back, or restore a backup."
+        )
+
+
+class StoreGoneError(StoreError):
+    """There is no file, but there was one: it has backups, or left its log."""
+
+    def __init__(self, file: str, backups: str) -> None:
+        super().__init__(
+            f"The file “{file}” is gone, but PlantDesk has kept plants there before. Put it back, or restore a backup "
+            f"(File > Restore, or: plantdesk restore). To start without plants, move “{backups}” and “{file}-wal” away."
         )
 
 
 class FolderMissingError(StoreUnreachableError):
     """The folder of the file that was named does not exist."""
+
+
+class BackupFolderError(StoreUnreachableError):
+    """A backup cannot be written where it should be."""
 
 
 class BackupUnusableError(StoreError):
@@ -218,6 +241,20 @@ class BackupUnusableError(StoreError):
 
 class ForeignFileError(StoreError):
     """The file is not a PlantDesk store; it was left untouched."""
+
+
+class ForeignSchemaError(ForeignFileError):
+    """The file says that it is a store, but has other tables, triggers or views; nothing of them was executed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This file is not a PlantDesk store: it has other tables, triggers or views. "
+            "It was left as it is; choose another file."
+        )
+
+
+class UnsafeFileError(ForeignFileError):
+    """The file is of a kind that no store has, or has something beside it that could harm other files."""
 
 
 class NewerStoreError(StoreError):

@@ -35,7 +35,7 @@ def serve(database: Path, port: int) -> None:
         _end_signals() as end,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(Store(database)) as store,
-        contextlib.closing(AutomaticBackups(store.path)),
+        contextlib.closing(AutomaticBackups(store.file)),
         _running(Server(store, runtime_file=paths.runtime_file()), port) as url,
     ):
         if not isinstance(sys.stdout, no_console.Answer):  # a box at the end would tell of what is over

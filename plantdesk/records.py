@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from plantdesk.errors import Fault, InvalidPlantError, shortened
 
@@ -170,15 +171,26 @@ class SourceKind(StrEnum):
     COMMAND = "command"
     IMPORT = "import"
     TOKEN = "token"  # noqa: S105  a kind of source, no secret
+    #: What a newer PlantDesk, or another program, may have written.
+    OTHER = "other"
+
+    @classmethod
+    @override
+    def _missing_(cls, _value: object) -> SourceKind:
+        return cls.OTHER
 
 
 class Source(NamedTuple):
-    """Where a plant comes from: a row of table `source`; `label` is the name of the import or token."""
+    """Where a plant comes from: a row of table `source`; `label` is the name of the import or token.
+
+    `token_id` and `digest` are those of a token that a request bears: the file may be another one when it is written.
+    """
 
     id: int
     kind: SourceKind
     label: str = ""
     token_id: int | None = None
+    digest: bytes | None = None
 
 
 #: The two sources that every store has from its first migration on.

@@ -25,7 +25,7 @@ from PySide6.QtCore import Qt
 from plantdesk import paths
 from plantdesk.errors import ErrorNumber
 from plantdesk.records import FORM, NewPlant
-from plantdesk.store import BackupKind, Backups, Store
+from plantdesk.store import BackupKind, Backups, Store, back_up
 from tests.test_desktop import PATIENCE, running
 from tests.test_headless import serving
 
@@ -160,10 +160,10 @@ def test_a_full_disk_makes_no_backup_and_harms_none(small_disk: Path) -> None:
     with closing(Store(database)) as store:
         store.add_each([(NewPlant(id=number, name="x" * 5000), FORM) for number in range(100)]).result(20)
         backups = Backups(database)
-        good = backups.make(BackupKind.AUTOMATIC)
+        good = back_up(database, BackupKind.AUTOMATIC)
         ballast = fill(small_disk)
         with pytest.raises(Exception, match=r"(?i)full|No space"):
-            backups.make(BackupKind.AUTOMATIC)
+            back_up(database, BackupKind.AUTOMATIC)
         assert backups.newest_first() == [good]
         assert [each.name for each in backups.folder.iterdir()] == [good.path.name]
         ballast.unlink()
@@ -220,7 +220,7 @@ def test_the_window_tells_of_a_file_that_is_gone_until_it_is_back(
         desk.sees("Aloe")
         folder.rename(elsewhere)
         desk.until_bar(shown=True)
-        assert "moved or deleted" in desk.bar.text
+        assert "moved, replaced or deleted" in desk.bar.text
         elsewhere.rename(folder)
         desk.until_bar(shown=False)
         desk.add("Basil")
@@ -268,7 +268,7 @@ def test_a_store_damaged_while_it_runs_is_told_and_restored_without_a_restart(tm
     with closing(Store(database)) as store:
         store.add_each([(NewPlant(id=number, name="x" * 500), FORM) for number in range(2000)]).result(20)
     with serving_script(database) as script:
-        backup = Backups(database).make(BackupKind.BY_HAND)
+        backup = back_up(database)
         with database.open("r+b") as file:
             file.seek(4096)
             file.write(b"\x5a" * (database.stat().st_size - 4096))

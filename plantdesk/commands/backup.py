@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.commands.table import moment, print_table
 from plantdesk.errors import PlantDeskError, shortened
-from plantdesk.store import BackupKind, Backups, copy_store, look_at, restore
+from plantdesk.store import Backups, back_up, copy_store, look_at, restore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ class NotConfirmedError(PlantDeskError):
 def run(database: Path, file: Path | None) -> int:
     """Back up to `file`, or into the folder of backups, and print where. Raises StoreError."""
     if file is None:
-        print(Backups(database).make(BackupKind.BY_HAND).path)
+        print(back_up(database).path)
     else:
         copy_store(database, file)
         print(file)

@@ -5,8 +5,8 @@ Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, li
 
 from __future__ import annotations
 
-from plantdesk.store.automatic import AutomaticBackups
-from plantdesk.store.backups import Backup, BackupKind, Backups, copy_store
+from plantdesk.store.backup_jobs import AutomaticBackups, back_up, copy_store
+from plantdesk.store.backups import Backup, BackupKind, Backups
 from plantdesk.store.comparing import Difference, Group
 from plantdesk.store.queries import Order, Reader, View
 from plantdesk.store.restoring import Look, Restored, look_at, restore
@@ -29,6 +29,7 @@ __all__ = [
     "TokenChecker",
     "Tokens",
     "View",
+    "back_up",
     "copy_store",
     "look_at",
     "restore",

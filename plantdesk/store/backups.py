@@ -1,32 +1,39 @@
-"""The backups of one store: whole, plain stores in a folder beside it, of which the old ones are thinned out.
+"""The backups of one store: complete stores in a folder beside it, of which the outdated ones are removed.
 
-They are made by SQLite's backup API from a read transaction: consistent while anyone writes, and holding up nobody.
+They are made by SQLite's backup API from a read transaction: consistent while anyone writes, and blocking nobody.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
 import sqlite3
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import StoreUnreachableError
-from plantdesk.store.engine import check_whole, connect, told_plainly
-from plantdesk.store.placing import placed
+from plantdesk.errors import BackupFolderError, StoreError, StoreFullError
+from plantdesk.store.atomic_file import flush_folder, make_private_folder, new_file, remove_old_drafts
+from plantdesk.store.engine import DISK_FULL, check_whole, connect, translate_errors
 from plantdesk.store.writes import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+_log = logging.getLogger(__name__)
+
+#: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
+SIDE_FILES = ("-wal", "-shm")
 #: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
 #: Backups that stay of each kind that PlantDesk makes before it changes many plants at once.
 _KEPT_BEFORE = 10
 
 _TIME = "%Y%m%d-%H%M%S"
+#: PlantDesk 0.1.0 named the backups of `plants.db` without this ending.
+_LEGACY_SUFFIX = ".db"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -37,7 +44,10 @@ class BackupKind(StrEnum):
     BY_HAND = "manual"
     BEFORE_RESTORE = "before-restore"
     BEFORE_UPDATE = "before-update"
+    #: What a store held when another file took its place.
     REPLACED = "replaced"
+    #: No backup, but a file that was set aside, with its log; what can still be read of it can be restored.
+    DAMAGED = "damaged"
 
 
 class Backup(NamedTuple):
@@ -54,115 +64,122 @@ class Backups:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.folder = path.with_name(f"{path.stem}-backups")
-        kinds = "|".join(BackupKind)
-        self._name = re.compile(rf"{re.escape(path.stem)}-(\d{{8}}-\d{{6}})-(\d{{3}})-({kinds})\.db")
+        self.folder = _folder(path)
+        names = {path.name, path.stem} if path.suffix == _LEGACY_SUFFIX else {path.name}
+        prefixes, kinds = "|".join(map(re.escape, names)), "|".join(BackupKind)
+        self._name = re.compile(rf"(?:{prefixes})-(\d{{8}}-\d{{6}})-(\d{{3}})-({kinds})\.db")
 
     def newest_first(self) -> list[Backup]:
-        """Return the backups that are there. Raises StoreUnreachableError."""
-        try:
-            found = [backup for file in self.folder.iterdir() if (backup := self._backup(file)) is not None]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise _unusable(self.folder, error) from error
+        """Return the backups that are there, and the files that were set aside. Raises BackupFolderError."""
+        found = [
+            backup
+            for folder in (self.folder, self._path.parent)
+            for file in _files(folder)
+            if (backup := self._backup(file)) is not None
+            and (folder == self.folder or backup.kind is BackupKind.DAMAGED)
+        ]
         return sorted(found, key=_age, reverse=True)
 
-    def make(self, kind: BackupKind) -> Backup:
-        """Make a backup of what is committed now, durable when this returns. Raises StoreError; then there is none."""
-        with _opened(self._path) as connection:
-            return self.make_from(connection, kind)
-
     def make_from(self, connection: sqlite3.Connection, kind: BackupKind) -> Backup:
-        """Make a backup of what `connection` sees, which must not be in a transaction. Raises StoreError."""
-        made_at, path = self._free_name(kind)
+        """Make a backup of what `connection` sees, which must not be in a transaction. No token is valid in it.
+
+        Raises StoreError; then there is no backup.
+        """
         try:
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-            copy_database(connection, path)
+            make_private_folder(self.folder)
+            made_at, path = self._free_name(kind, self.folder)
+            copy_database(connection, path, revoke_tokens=True)
             return Backup(path, made_at, kind, path.stat().st_size)
         except OSError as error:
-            raise _unusable(self.folder, error) from error
+            raise unusable(self.folder, error) from error
 
-    def thin(self) -> None:
-        """Remove the backups that are outdated. Raises StoreUnreachableError."""
-        for backup in outdated(self.newest_first()):
+    def thin(self, identity: str) -> None:
+        """Remove the outdated backups of the store of this `identity`, and drafts of killed processes.
+
+        A file that cannot be removed is logged and left. Raises BackupFolderError.
+        """
+        remove_old_drafts(self.folder, self._path.stem)
+        for backup in outdated(self.of_store(identity)):
             try:
                 backup.path.unlink(missing_ok=True)
             except OSError as error:
-                raise _unusable(self.folder, error) from error
+                _log.warning("The outdated backup %s could not be removed: %s", backup.path.name, error.strerror)
 
-    def place_for_damaged(self) -> Path:
-        """Return a free name for a file that is set aside; makes the folder. Raises StoreUnreachableError."""
-        try:
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-        except OSError as error:
-            raise _unusable(self.folder, error) from error
-        _, path = self._free_name("damaged")
-        return path
+    def of_store(self, identity: str) -> list[Backup]:
+        """Return the backups, newest first, without those of another store that had the same name."""
+        return [backup for backup in self.newest_first() if _identity(backup) in {None, identity}]
 
-    def _free_name(self, kind: str) -> tuple[int, Path]:
-        moment = now_ms()
-        while (path := self._named(moment, kind)).exists():
-            moment += 1
-        return moment, path
+    def set_aside(self, path: Path) -> Path:
+        """Rename the store file at `path`, and its log, to a free name, and return that. Raises OSError.
 
-    def _named(self, moment: int, kind: str) -> Path:
-        at = (_EPOCH + timedelta(milliseconds=moment)).strftime(_TIME)
-        return self.folder / f"{self._path.stem}-{at}-{moment % 1000:03d}-{kind}.db"
+        The log comes first: without its file it is harmless, but SQLite would take it for the log of the next file.
+        """
+        aside = self.set_aside_log(path)
+        path.rename(aside)
+        flush_folder(aside.parent)
+        flush_folder(path.parent)
+        return aside
+
+    def set_aside_log(self, path: Path) -> Path:
+        """Rename the log beside `path` to that of a free name, and return the name. Raises OSError."""
+        make_private_folder(self.folder)
+        same_disk = self.folder.stat().st_dev == path.parent.stat().st_dev
+        _, aside = self._free_name(BackupKind.DAMAGED, self.folder if same_disk else path.parent)
+        for ending in SIDE_FILES:
+            with contextlib.suppress(FileNotFoundError):
+                path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
+        return aside
+
+    def _free_name(self, kind: BackupKind, folder: Path) -> tuple[int, Path]:
+        timestamp = now_ms()
+        while any(
+            (path := self._named(timestamp, kind, folder)).with_name(path.name + ending).exists()
+            for ending in ("", *SIDE_FILES)
+        ):
+            timestamp += 1
+        return timestamp, path
+
+    def _named(self, timestamp: int, kind: BackupKind, folder: Path) -> Path:
+        at = (_EPOCH + timedelta(milliseconds=timestamp)).strftime(_TIME)
+        return folder / f"{self._path.name}-{at}-{timestamp % 1000:03d}-{kind}.db"
 
     def _backup(self, file: Path) -> Backup | None:
         match = self._name.fullmatch(file.name)
         try:
-            moment = match and datetime.strptime(match[1], _TIME).replace(tzinfo=UTC)
+            made = match and datetime.strptime(match[1], _TIME).replace(tzinfo=UTC)
             size = file.stat().st_size
         except (ValueError, OSError):  # a name that is no time; a file thinned out meanwhile
             return None
-        if not match or not moment:
+        if not match or not made or size == 0:  # empty: a name that a killed process has claimed
             return None
-        made_at = (moment - _EPOCH) // timedelta(milliseconds=1) + int(match[2])
+        made_at = (made - _EPOCH) // timedelta(milliseconds=1) + int(match[2])
         return Backup(file, made_at, BackupKind(match[3]), size)
 
 
-def copy_store(path: Path, target: Path) -> None:
-    """Copy the store at `path` to the new file `target`. Raises StoreError; then there is no copy."""
-    if target.exists():
-        raise StoreUnreachableError(f"The file “{target.name}” is there already. Name a new one.")
-    try:
-        with _opened(path) as connection:
-            copy_database(connection, target)
-    except OSError as error:
-        raise _unusable(target, error) from error
+def copy_database(source: sqlite3.Connection, target: Path, *, revoke_tokens: bool = False) -> None:
+    """Copy what `source` sees to the new file `target`, checked and durable, in one file that needs no log beside it.
 
-
-def copy_database(source: sqlite3.Connection, target: Path) -> None:
-    """Copy what `source` sees to `target`, checked and durable, as one file that needs no log beside it.
-
-    What is at `target` already stays, unless it is an empty file. Raises OSError and StoreError; StoreDamagedError
-    when what was copied is damaged. Then there is no copy.
+    Raises OSError and StoreError, StoreDamagedError when what was copied is damaged. Then there is no copy.
     """
-    with (
-        placed(target) as new,
-        told_plainly(),
-        contextlib.closing(sqlite3.connect(new, isolation_level=None)) as copy,
-    ):
-        copy.execute("PRAGMA synchronous = OFF")  # `placed` flushes the finished file
+    with new_file(target) as draft:
+        fill_copy(source, draft, revoke_tokens=revoke_tokens)
+
+
+def fill_copy(source: sqlite3.Connection, draft: Path, *, revoke_tokens: bool = False) -> None:
+    """Copy what `source` sees into the empty file `draft`, and check it. Raises StoreError."""
+    with translate_errors(), contextlib.closing(connect(draft)) as copy:
+        copy.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
         with _snapshot(source):
             source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         check_whole(copy)
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    if not path.exists():
-        raise StoreUnreachableError(f"There is no plant store “{path.name}” to back up.")
-    with told_plainly(), contextlib.closing(connect(path)) as connection:
-        yield connection
+        if revoke_tokens:
+            copy.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
 
 
 @contextlib.contextmanager
 def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Hold a read transaction, which tells here that the file is locked: a backup without one would wait for ever."""
+    """Hold a read transaction, which raises where the file is locked: a backup without one would wait for ever."""
     connection.execute("BEGIN")
     try:
         connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
@@ -171,10 +188,36 @@ def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
+def _folder(path: Path) -> Path:
+    """Return the folder of backups, named after the whole file name; PlantDesk 0.1.0 left out the ending."""
+    folder, legacy = path.with_name(f"{path.name}-backups"), path.with_name(f"{path.stem}-backups")
+    is_legacy = path.suffix == _LEGACY_SUFFIX and legacy.is_dir() and not folder.exists()
+    return legacy if is_legacy and not path.with_suffix("").exists() else folder
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise unusable(folder, error) from error
+
+
+def _identity(backup: Backup) -> str | None:
+    """Return which store a backup is of; None for one that does not say so, or cannot be read."""
+    try:
+        with contextlib.closing(connect(backup.path, immutable=True)) as connection:
+            (identity,) = connection.execute("SELECT identity FROM store").fetchone()
+    except (sqlite3.Error, TypeError):
+        return None
+    return str(identity)
+
+
 def outdated(backups: Iterable[Backup]) -> list[Backup]:
     """Return those of `backups` that need not be kept: by tiers of time, by number, and never one made by hand."""
     ordered = sorted(backups, key=_age, reverse=True)
-    kept = {backup for backup in ordered if backup.kind is BackupKind.BY_HAND}
+    kept = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
     automatic = [backup for backup in ordered if backup.kind is BackupKind.AUTOMATIC]
     for period, count in _TIERS:
         kept.update(_newest_of_each(automatic, period, count))
@@ -194,6 +237,9 @@ def _age(backup: Backup) -> tuple[int, str]:
     return backup.made_at, backup.path.name
 
 
-def _unusable(place: Path, error: OSError) -> StoreUnreachableError:
+def unusable(place: Path, error: OSError) -> StoreError:
+    """Return the error for a folder or file that cannot take a backup."""
+    if error.errno in DISK_FULL:
+        return StoreFullError()
     reason = error.strerror or type(error).__name__
-    return StoreUnreachableError(f"No backup can be kept at “{place.name}”: {reason}.")
+    return BackupFolderError(f"No backup can be kept at “{place.name}”: {reason}.")

@@ -11,10 +11,8 @@ import contextlib
 import sqlite3
 from typing import TYPE_CHECKING
 
-from plantdesk.store.engine import connect
-
 if TYPE_CHECKING:
-    from pathlib import Path
+    from plantdesk.store.store_file import StoreFile
 
 #: Commits after which the log is moved even while more are waiting; about 10 MB of log.
 _BUSY_COMMITS = 500
@@ -23,9 +21,9 @@ _BUSY_COMMITS = 500
 class Checkpointer:
     """Counts commits and checkpoints when due. Belongs to the writer thread."""
 
-    def __init__(self, path: Path, writing: sqlite3.Connection) -> None:
+    def __init__(self, file: StoreFile, writing: sqlite3.Connection) -> None:
+        self._file = file
         self._writing = writing
-        self._moving = connect(path)
         self._commits = 0
 
     @property
@@ -34,21 +32,17 @@ class Checkpointer:
         return self._commits > 0
 
     def committed(self, weight: int = 1) -> None:
-        """Note a commit; `weight` tells about how many small commits it is worth."""
+        """Note a commit; `weight` is the number of small commits that write about as much."""
         self._commits += weight
         if self._commits >= _BUSY_COMMITS:
             self.run()
 
     def run(self) -> None:
-        """Checkpoint what can be. A fault loses nothing, as the log keeps the commits: the next write will tell."""
+        """Checkpoint what can be. A fault loses nothing, as the log keeps the commits: the next write reports it."""
         self._commits = 0
         with contextlib.suppress(sqlite3.Error):
             self._writing.execute("BEGIN IMMEDIATE")
             try:
-                self._moving.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                self._file.checkpoint()
             finally:
                 self._writing.execute("ROLLBACK")
-
-    def close(self) -> None:
-        """Close the second connection."""
-        self._moving.close()

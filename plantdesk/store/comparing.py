@@ -1,11 +1,11 @@
-"""What tells two stores apart, asked of SQLite with one of them attached to a connection of the other."""
+"""Comparing two stores in SQL, with one of them attached to a connection of the other."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.store.engine import connect, told_plainly
+from plantdesk.store.open_checks import has_log
 
 if TYPE_CHECKING:
     import sqlite3
@@ -15,15 +15,13 @@ if TYPE_CHECKING:
 #: Plants of each kind that a difference names.
 _NAMED = 5
 
-_RETURNING = "FROM other.plant AS b WHERE NOT EXISTS (SELECT 1 FROM main.plant AS p WHERE p.id = b.id)"
-_LEAVING = "FROM main.plant AS b WHERE NOT EXISTS (SELECT 1 FROM other.plant AS p WHERE p.id = b.id)"
-_CHANGING = """FROM other.plant AS b JOIN main.plant AS p ON p.id = b.id
+_RETURNING = "FROM temp.restored AS b WHERE NOT EXISTS (SELECT 1 FROM main.plant AS p WHERE p.id = b.id)"
+_LEAVING = "FROM main.plant AS b WHERE NOT EXISTS (SELECT 1 FROM temp.restored AS p WHERE p.id = b.id)"
+_CHANGING = """FROM temp.restored AS b JOIN main.plant AS p ON p.id = b.id
                WHERE p.name IS NOT b.name OR p.tag IS NOT b.tag"""
 _DIFFERS = """SELECT EXISTS (SELECT 1 FROM other.plant AS b LEFT JOIN main.plant AS p ON p.id = b.id
                              WHERE p.id IS NULL OR p.name IS NOT b.name OR p.tag IS NOT b.tag OR p.seq IS NOT b.seq)
-              OR (SELECT count(*) FROM main.plant) <> (SELECT count(*) FROM other.plant)
-              OR EXISTS (SELECT digest, name, revoked_at, expires_at FROM main.token EXCEPT
-                         SELECT digest, name, revoked_at, expires_at FROM other.token)"""
+              OR (SELECT count(*) FROM main.plant) <> (SELECT count(*) FROM other.plant)"""
 
 
 class Group(NamedTuple):
@@ -34,7 +32,7 @@ class Group(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What becomes of the plants that are there when another store's take their place."""
+    """What becomes of the plants of a store when those of another replace them."""
 
     returning: Group
     leaving: Group
@@ -46,20 +44,23 @@ class Difference(NamedTuple):
 
 
 @contextlib.contextmanager
-def attached(path: Path, other: Path) -> Iterator[sqlite3.Connection]:
-    """Open the store at `path` with `other`, which is only read, attached as `other`. Raises StoreError."""
-    with told_plainly(), contextlib.closing(connect(path)) as connection:
-        connection.execute("ATTACH ? AS other", (f"{other.absolute().as_uri()}?mode=ro",))
-        yield connection
+def attached(connection: sqlite3.Connection, other: Path) -> Iterator[None]:
+    """Attach a file whose schema was checked as `other`; it is only read. Raises sqlite3.Error."""
+    mode = "mode=ro" if has_log(other) else "mode=ro&immutable=1"
+    connection.execute("ATTACH ? AS other", (f"{other.absolute().as_uri()}?{mode}",))
+    try:
+        yield
+    finally:
+        connection.execute("DETACH other")
 
 
 def difference(connection: sqlite3.Connection) -> Difference:
-    """Compare the plants of an `attached` pair. Raises sqlite3.Error."""
+    """Compare the plants of a store with those that were read into `temp.restored`. Raises sqlite3.Error."""
     return Difference(*(_group(connection, which) for which in (_RETURNING, _LEAVING, _CHANGING)))
 
 
 def same(connection: sqlite3.Connection) -> bool:
-    """Whether an `attached` pair has the same plants in the same order, and the same tokens. Raises sqlite3.Error."""
+    """Whether an `attached` pair has the same plants in the same order. Raises sqlite3.Error."""
     (differs,) = connection.execute(_DIFFERS).fetchone()
     return not differs
 

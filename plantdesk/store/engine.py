@@ -1,4 +1,4 @@
-"""Connections to the file, with the pragmas that durability rests on, and SQLite's errors as ours.
+"""Connections to a file, with the pragmas that durability rests on, and SQLite's errors as StoreError.
 
 WAL with synchronous=FULL: a commit is on the disk when it returns, and readers never hold up the writer. Against
 TRUNCATE + EXTRA, the other mode that survives a power cut, it made 6 to 8 times as many commits a second, and beside a
@@ -11,8 +11,10 @@ under the write lock.
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import create_engine
@@ -29,11 +31,13 @@ from plantdesk.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from sqlalchemy import Connection, Engine
 
+#: Error numbers of the system for a disk, or a user's share of it, that is full.
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 #: Seconds for which a statement waits for another program's lock.
 LOCK_SECONDS = 5.0
 
@@ -45,8 +49,15 @@ _PRAGMAS = (
     "PRAGMA journal_size_limit = 16777216",
     "PRAGMA foreign_keys = ON",
     "PRAGMA cache_size = -32768",  # 32 MiB
+    # A file may come from anywhere (https://sqlite.org/security.html).
     "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA mmap_size = 0",
 )
+#: Virtual machine instructions of SQLite between two calls of the progress handler, a few milliseconds.
+_PROGRESS_STEPS = 1_000_000
+#: One text that is not UTF-8 must not make a whole page of plants unreadable.
+_decode = partial(str, encoding="utf-8", errors="replace")
 
 _BY_CODE: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_BUSY: StoreBusyError,
@@ -58,16 +69,29 @@ _BY_CODE: dict[int, type[StoreError]] = {
 }
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open the file, which must exist, for any one thread at a time, in autocommit mode. Raises sqlite3.Error."""
+def connect(path: Path, *, read_only: bool = False, immutable: bool = False) -> sqlite3.Connection:
+    """Open the file, which must exist, for any one thread at a time, in autocommit mode.
+
+    Reads nothing yet, so that the caller can check first which file was opened. `immutable` ignores locks and the
+    write-ahead log. For the store's own file use `StoreFile.connect`. Raises sqlite3.Error.
+    """
+    mode = "mode=ro" if read_only or immutable else "mode=rw"
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
+        f"{path.absolute().as_uri()}?{mode}{'&immutable=1' if immutable else ''}",
         uri=True,
         timeout=LOCK_SECONDS,
         isolation_level=None,
         check_same_thread=False,
         cached_statements=512,
     )
+    connection.text_factory = _decode
+    # Python's signal handlers run in it, so that Ctrl+C ends a query of any length.
+    connection.set_progress_handler(_go_on, _PROGRESS_STEPS)
+    return connection
+
+
+def configure(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Set the pragmas of a connection that `connect` opened, and return it. Closes it when that fails."""
     try:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
@@ -77,12 +101,12 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def make_engine(path: Path) -> Engine:
+def make_engine(creator: Callable[[], sqlite3.Connection]) -> Engine:
     """Return an engine without transactions of its own: each statement sees what is committed at its start.
 
-    Who writes holds a `transaction` on the driver's connection. No error's text holds what was to be written.
+    A writer holds a `transaction` on the driver's connection. No error's text holds what was to be written.
     """
-    return create_engine("sqlite://", creator=lambda: connect(path), poolclass=NullPool, hide_parameters=True)
+    return create_engine("sqlite://", creator=creator, poolclass=NullPool, hide_parameters=True)
 
 
 def driver_connection(connection: Connection) -> sqlite3.Connection:
@@ -113,20 +137,22 @@ def check_whole(connection: sqlite3.Connection) -> None:
 
 
 def store_error(error: sqlite3.Error) -> StoreError:
-    """Return the StoreError that says for a person what SQLite said."""
+    """Return the StoreError that stands for an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", None)
     cause = _BY_CODE.get(code & 0xFF) if code is not None else None
     return cause() if cause else StoreUnreachableError()
 
 
 @contextmanager
-def told_plainly() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Raise SQLite's operational errors as StoreError; an interrupted query as InterruptedError.
 
     Anything else that SQLite or SQLAlchemy raises (a constraint, a misuse) is a defect and goes through as it is.
     """
     try:
         yield
+    except UnicodeDecodeError as error:  # of a message that names something in a malformed schema
+        raise StoreDamagedError from error
     except (sqlite3.DatabaseError, DBAPIError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         if not isinstance(cause, sqlite3.DatabaseError) or isinstance(cause, sqlite3.IntegrityError):
@@ -136,3 +162,7 @@ def told_plainly() -> Iterator[None]:
         if isinstance(cause, sqlite3.ProgrammingError):
             raise
         raise store_error(cause) from error
+
+
+def _go_on() -> int:
+    return 0

@@ -22,6 +22,11 @@ class Health:
         self._trouble: StoreError | None = None
 
     @property
+    def trouble(self) -> StoreError | None:
+        """What the last attempt failed with, until one succeeds. Any thread may ask."""
+        return self._trouble
+
+    @property
     def is_well(self) -> bool:
         """Whether nothing has failed since the last success."""
         return self._trouble is None

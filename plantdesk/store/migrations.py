@@ -7,12 +7,17 @@ needs no script folder in the installers and nothing to import at start. A migra
 
 from __future__ import annotations
 
+import re
+import sqlite3
+from contextlib import closing
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from plantdesk.errors import ForeignSchemaError
 from plantdesk.store.engine import transaction
 
 if TYPE_CHECKING:
-    import sqlite3
+    from collections.abc import Container
 
 #: Marks the file as a PlantDesk store (`PRAGMA application_id`): "PLNT" in ASCII.
 APPLICATION_ID = 0x504C4E54
@@ -48,21 +53,116 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE revision (id INTEGER PRIMARY KEY CHECK (id = 1), rewritten INTEGER NOT NULL)",
         "INSERT INTO revision (id, rewritten) VALUES (1, 0)",
     ),
+    (
+        # STRICT tables refuse values of the wrong type, also from other programs. Every old row is kept: what the new
+        # checks would refuse is converted. `seq` is numbered anew, so that it cannot be at its end.
+        "ALTER TABLE plant RENAME TO old_plant",
+        "ALTER TABLE token RENAME TO old_token",
+        "ALTER TABLE source RENAME TO old_source",
+        "DROP INDEX token_name",
+        "CREATE TABLE source (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, label TEXT NOT NULL) STRICT",
+        "INSERT INTO source SELECT id, CAST(kind AS TEXT), CAST(label AS TEXT) FROM old_source",
+        """CREATE TABLE plant (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            tag TEXT,
+            seq INTEGER NOT NULL UNIQUE CHECK (seq BETWEEN 1 AND 4611686018427387904),
+            added_at INTEGER NOT NULL CHECK (added_at BETWEEN -62135596800000 AND 253402300799999),
+            source_id INTEGER NOT NULL REFERENCES source (id),
+            folded TEXT
+        ) STRICT""",
+        """INSERT INTO plant SELECT id, CAST(name AS TEXT), CAST(tag AS TEXT), row_number() OVER (ORDER BY seq),
+               max(-62135596800000, min(253402300799999, CAST(added_at AS INTEGER))), source_id, CAST(folded AS TEXT)
+           FROM old_plant""",
+        """CREATE TABLE token (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+            source_id INTEGER NOT NULL REFERENCES source (id),
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER,
+            revoked_at INTEGER,
+            last_used_at INTEGER,
+            plants_added INTEGER NOT NULL
+        ) STRICT""",
+        "INSERT INTO token SELECT * FROM old_token WHERE typeof(digest) = 'blob' AND length(digest) = 32",
+        "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
+        "DROP TABLE old_plant",
+        "DROP TABLE old_token",
+        "DROP TABLE old_source",
+        """CREATE TABLE store (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            identity TEXT NOT NULL,
+            rewritten INTEGER NOT NULL,
+            other_commits INTEGER NOT NULL
+        ) STRICT""",
+        "INSERT INTO store SELECT 1, lower(hex(randomblob(16))), rewritten, 0 FROM revision",
+        "DROP TABLE revision",
+    ),
 )
 
 #: The version that this PlantDesk writes and reads.
 SCHEMA_VERSION = len(MIGRATIONS)
 
+#: Tables that ANALYZE makes. Their contents only guide the query planner.
+_STATISTICS = {
+    "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+    "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+}
+#: An index that the user has added: not UNIQUE (it could refuse plants), over columns only, for all rows.
+_PLAIN_INDEX = re.compile(
+    r'CREATE INDEX "?\w+"? ON "?\w+"? ?\((?:"?\w+"?(?: COLLATE \w+)?(?: ASC| DESC)?(?:, ?|(?=\))))+\)'
+)
+
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the open store up to `SCHEMA_VERSION`, all steps in one transaction.
 
-    `connection` must be in autocommit mode (`isolation_level=None`).
+    `connection` must be in autocommit mode (`isolation_level=None`). Raises sqlite3.Error; then nothing has changed.
     """
-    with transaction(connection):
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        for step in MIGRATIONS[version:]:
-            for statement in step:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {max(version, SCHEMA_VERSION)}")
+    connection.execute("PRAGMA foreign_keys = OFF")  # tables are exchanged (https://sqlite.org/lang_altertable.html)
+    try:
+        with transaction(connection):
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            _apply(connection, version, SCHEMA_VERSION)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {max(version, SCHEMA_VERSION)}")
+    finally:
+        connection.execute("PRAGMA foreign_keys = ON")
+
+
+def check_schema(connection: sqlite3.Connection, version: int) -> None:
+    """Raise ForeignSchemaError unless the schema is exactly that of `version`; plain extra indexes may be there.
+
+    A trigger, view, virtual table, generated column or changed table of a foreign file would be executed by the first
+    query (https://sqlite.org/security.html): this reads `sqlite_schema` alone, so it must come before all others.
+    Raises sqlite3.Error.
+    """
+    expected = expected_schema(version)
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
+    found = {row for row in rows if not _is_harmless(row, expected)}
+    if found != expected:
+        raise ForeignSchemaError
+
+
+@lru_cache(maxsize=4)
+def expected_schema(version: int) -> frozenset[tuple[str, str, str, str | None]]:
+    """Return what `sqlite_schema` holds in a store of `version`."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        _apply(connection, 0, version)
+        rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
+    return frozenset(rows)
+
+
+def _apply(connection: sqlite3.Connection, first: int, last: int) -> None:
+    for step in MIGRATIONS[first:last]:
+        for statement in step:
+            connection.execute(statement)
+
+
+def _is_harmless(row: tuple[str, str, str, str | None], expected: Container[tuple[str, str, str, str | None]]) -> bool:
+    """Whether a row of `sqlite_schema` is the result of ANALYZE or an index over plain columns."""
+    kind, _, _, sql = row
+    if row in expected or sql is None:
+        return False
+    return sql in _STATISTICS or (kind == "index" and _PLAIN_INDEX.fullmatch(sql) is not None)

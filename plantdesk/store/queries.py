@@ -7,6 +7,7 @@ stays as cheap as it is.
 
 from __future__ import annotations
 
+import threading
 from array import array
 from contextlib import contextmanager
 from enum import StrEnum
@@ -15,17 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import ColumnElement, String, case, cast, false, func, or_
 from sqlmodel import col, select
 
-from plantdesk.store.engine import driver_connection, make_engine, told_plainly
+from plantdesk.store.engine import driver_connection, make_engine, translate_errors
 from plantdesk.store.folding import SEPARATOR, fold
-from plantdesk.store.place import Place
 from plantdesk.store.rows import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from plantdesk.records import PlantRow
+    from plantdesk.store.store_file import StoreFile
 
 #: Ids in the first chunk of a view: some screens full, there at once.
 _FIRST_CHUNK = 512
@@ -58,9 +58,10 @@ class Reader:
     Every method raises StoreError where the file cannot be read, and InterruptedError after `interrupt()`.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with told_plainly():
+    def __init__(self, file: StoreFile) -> None:
+        self._file = file
+        self._swapping = threading.Lock()
+        with translate_errors():
             self._open()
 
     def ids(self, view: View) -> Iterator[array[int]]:
@@ -113,26 +114,30 @@ class Reader:
 
     def interrupt(self) -> None:
         """End the query that another thread runs on this reader: it raises InterruptedError there."""
-        self._raw.interrupt()
+        with self._swapping:
+            if not self._connection.closed:
+                self._raw.interrupt()
 
     def close(self) -> None:
         """Close the connection. May be called again."""
-        self._connection.close()
+        with self._swapping:
+            self._connection.close()
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """Ask the file that stands under the name now, which another may have taken since the last question."""
-        with told_plainly():
-            if self._place.is_left:
-                self._connection.close()
-                self._open()
+        """Query the file that the writer has open now, which may be another one than at the last query."""
+        with translate_errors():
+            if self._generation != self._file.generation:
+                with self._swapping:
+                    self._connection.close()
+                    self._open()
             yield
 
     def _open(self) -> None:
-        self._connection = make_engine(self._path).connect()
+        self._generation = self._file.generation
+        self._connection = make_engine(self._file.connect).connect()
         self._raw = driver_connection(self._connection)
         self._raw.execute("SELECT 1 FROM plant LIMIT 1").fetchone()
-        self._place = Place(self._path)
 
 
 def _conditions(text: str) -> list[ColumnElement[bool]]:

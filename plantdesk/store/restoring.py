@@ -1,57 +1,66 @@
-"""Bringing back the plants of a backup, with a look first at what that would do.
+"""Restoring the plants of a backup, with a preview of what that would change.
 
 A store that can be read keeps its file, its tokens and its origins: in one transaction its plants become those of the
-backup, so that every open PlantDesk sees all of it or nothing. A damaged one is set aside, never deleted, and a copy of
-the backup takes its place.
+backup, so that every open PlantDesk sees all of it or nothing. In the place of a damaged or missing one a new store is
+made of the backup's rows; a damaged file is set aside, never deleted.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import BackupUnusableError, StoreDamagedError, StoreError, StoreUnreachableError
-from plantdesk.store.backups import Backup, BackupKind, Backups, copy_database
-from plantdesk.store.comparing import Difference, attached, difference
-from plantdesk.store.engine import connect, told_plainly, transaction
-from plantdesk.store.migrations import migrate
-from plantdesk.store.opening import identify, prepare
-from plantdesk.store.stray_log import move_beside, set_stray_log_aside
-from plantdesk.store.writes import now_ms
+from plantdesk.errors import StoreBusyError, StoreDamagedError, StoreError, StoreGoneError, StoreUnreachableError
+from plantdesk.records import SourceKind
+from plantdesk.store.atomic_file import flush, put, unnamed_draft
+from plantdesk.store.backups import Backup, BackupKind, Backups
+from plantdesk.store.comparing import Difference, difference
+from plantdesk.store.engine import configure, connect, transaction, translate_errors
+from plantdesk.store.file_lock import locked
+from plantdesk.store.migrations import check_schema, migrate
+from plantdesk.store.open_checks import has_log, is_absent, resolved
+from plantdesk.store.restore_source import Loaded, load
+from plantdesk.store.store_file import StoreFile, identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-#: The way in of each plant of the backup, as a row of the present store: its own number where it is the same one.
+#: The origin of each plant of the backup, as a row of the present store: its own number where it is the same one.
 _MAP_SOURCES = (
-    """INSERT INTO main.source (kind, label) SELECT DISTINCT kind, label FROM other.source AS o
+    """INSERT INTO main.source (kind, label) SELECT DISTINCT kind, label FROM temp.restored_source AS o
        WHERE NOT EXISTS (SELECT 1 FROM main.source AS s WHERE s.kind = o.kind AND s.label = o.label)""",
-    "CREATE TEMP TABLE way (theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL)",
-    """INSERT INTO temp.way SELECT id, coalesce(
+    "CREATE TEMP TABLE origin (theirs INTEGER PRIMARY KEY, ours INTEGER NOT NULL)",
+    """INSERT INTO temp.origin SELECT id, coalesce(
            (SELECT id FROM main.source AS s WHERE s.id = o.id AND s.kind = o.kind AND s.label = o.label),
            (SELECT min(id) FROM main.source AS s WHERE s.kind = o.kind AND s.label = o.label)
-       ) FROM other.source AS o""",
+       ) FROM temp.restored_source AS o""",
 )
 _TAKE_PLANTS = (
     """DELETE FROM main.plant WHERE NOT EXISTS (
-           SELECT 1 FROM other.plant AS b JOIN temp.way ON theirs = b.source_id
+           SELECT 1 FROM temp.restored AS b JOIN temp.origin ON theirs = b.source_id
            WHERE b.id = plant.id AND b.name IS plant.name AND b.tag IS plant.tag AND b.seq = plant.seq
            AND b.added_at = plant.added_at AND ours = plant.source_id)""",
     """INSERT INTO main.plant (id, name, tag, seq, added_at, source_id, folded)
-       SELECT b.id, name, tag, seq, added_at, ours, folded FROM other.plant AS b JOIN temp.way ON theirs = source_id
+       SELECT b.id, name, tag, seq, added_at, ours, folded
+       FROM temp.restored AS b JOIN temp.origin ON theirs = source_id
        WHERE NOT EXISTS (SELECT 1 FROM main.plant AS p WHERE p.id = b.id)""",
-    "UPDATE main.revision SET rewritten = rewritten + 1",
+    "UPDATE main.store SET rewritten = rewritten + 1",
 )
+_VALID_TOKENS = """SELECT name, digest, created_at, expires_at, last_used_at, plants_added FROM token
+                   WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
 
 
 class Look(NamedTuple):
-    """What restoring a backup would do. `difference` is None when the present file is damaged or not there at all."""
+    """What restoring a backup would do. `difference` is None when the present file is damaged or not there at all.
+
+    `is_partial`: the file is damaged, and only `plants` of its plants can be read.
+    """
 
     plants: int
     difference: Difference | None
+    is_partial: bool = False
 
     @property
     def changes_nothing(self) -> bool:
@@ -73,12 +82,19 @@ class Restored(NamedTuple):
 
 
 def look_at(path: Path, backup: Path) -> Look:
-    """Tell what restoring `backup` over the store at `path` would do, and do nothing.
+    """Return what restoring `backup` over the store at `path` would do, and change nothing.
 
-    Raises BackupUnusableError, and StoreError of the present store where that is neither there nor damaged.
+    Raises BackupUnusableError, and StoreError of the present store where that is neither missing nor damaged.
     """
-    with _readable_copy(backup) as copy:
-        return _look(path, copy)
+    with (
+        contextlib.suppress(StoreDamagedError, StoreGoneError),
+        _present(path) as file,
+        translate_errors(),
+        contextlib.closing(file.connect()) as connection,
+    ):
+        return _look(load(connection, backup), difference(connection))
+    with contextlib.closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
+        return _look(load(connection, backup), None)
 
 
 def restore(path: Path, backup: Path) -> Restored:
@@ -86,76 +102,63 @@ def restore(path: Path, backup: Path) -> Restored:
 
     Other programs may have the store open. Raises BackupUnusableError and StoreError; then nothing was changed.
     """
-    with _readable_copy(backup) as copy:
-        look = _look(path, copy)
-        if look.difference is None:
-            return _put_in_place(path, copy, look)
-        try:
-            return Restored(look, _take_over(path, copy).path, tokens_kept=True)
-        except StoreDamagedError:  # in a place that no look had come to
-            return _put_in_place(path, copy, Look(look.plants, None))
-
-
-def _look(path: Path, copy: Path) -> Look:
-    with told_plainly(), contextlib.closing(connect(copy)) as connection:
-        (plants,) = connection.execute("SELECT count(*) FROM plant").fetchone()
-    if not path.exists():
-        return Look(plants, None)
-    try:
-        prepare(path)
-        with attached(path, copy) as pair:
-            return Look(plants, difference(pair))
-    except StoreDamagedError:
-        return Look(plants, None)
+    with contextlib.suppress(StoreDamagedError, StoreGoneError), _present(path) as file:
+        return _take_over(file, backup)
+    return _put_in_place(resolved(path), backup)
 
 
 @contextlib.contextmanager
-def _readable_copy(backup: Path) -> Iterator[Path]:
-    """Yield a copy of the backup, checked and of the present schema; the backup itself is only read."""
-    if not backup.exists():
-        raise BackupUnusableError(f"There is no file “{backup.name}”. `plantdesk backup --list` shows the backups.")
-    try:
-        identify(backup)
-    except StoreError as error:
-        raise BackupUnusableError(str(error)) from error
-    with tempfile.TemporaryDirectory(prefix="plantdesk-") as folder:
-        copy = Path(folder) / "backup.db"
-        try:
-            with told_plainly(), contextlib.closing(_reading(backup)) as source:
-                copy_database(source, copy)
-        except (StoreError, OSError) as error:
-            reason = "it is damaged" if isinstance(error, StoreDamagedError) else f"it cannot be read ({error})"
-            raise BackupUnusableError(f"“{backup.name}” cannot be restored: {reason}. Choose another one.") from error
-        with told_plainly(), contextlib.closing(connect(copy)) as connection:
-            migrate(connection)
-        yield copy
+def _present(path: Path) -> Iterator[StoreFile]:
+    """Open the present store. Raises StoreGoneError where there is none: nothing is created."""
+    if is_absent(resolved(path)):
+        raise StoreGoneError(path.name, Backups(path).folder.name)
+    with contextlib.closing(StoreFile(path)) as file:
+        yield file
 
 
-def _reading(backup: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+def _look(loaded: Loaded, changes: Difference | None) -> Look:
+    return Look(loaded.plants, changes, loaded.is_damaged)
 
 
 # --- a store that can be read ---
 
 
-def _take_over(path: Path, copy: Path) -> Backup:
-    with attached(path, copy) as pair, transaction(pair):
-        saved = Backups(path).make(BackupKind.BEFORE_RESTORE)  # nobody can add a plant between this and the end
-        for statement in (*_MAP_SOURCES, *_TAKE_PLANTS):
-            pair.execute(statement)
-    return saved
+def _take_over(file: StoreFile, backup: Path) -> Restored:
+    with translate_errors(), contextlib.closing(file.connect()) as connection:
+        loaded = load(connection, backup)
+        with transaction(connection):  # nobody can add a plant between the backup and the end
+            look = _look(loaded, difference(connection))
+            saved = _back_up(file)
+            _take_plants(connection)
+            file.check()
+    return Restored(look, saved.path, tokens_kept=True)
 
 
-# --- a store that cannot ---
+def _back_up(file: StoreFile) -> Backup:
+    with contextlib.closing(file.connect()) as connection:
+        return Backups(file.path).make_from(connection, BackupKind.BEFORE_RESTORE)
 
 
-def _put_in_place(path: Path, copy: Path, look: Look) -> Restored:
-    """Set the damaged files aside and give their place to the copy."""
-    kept = _carry_over_tokens(path, copy)
+def _take_plants(connection: sqlite3.Connection) -> None:
+    for statement in (*_MAP_SOURCES, *_TAKE_PLANTS):
+        connection.execute(statement)
+
+
+# --- a store that is damaged or missing ---
+
+
+def _put_in_place(path: Path, backup: Path) -> Restored:
+    """Make a new store of the backup's rows, set the damaged file aside, and give its name to the new one."""
+    before = identity(path).database
     try:
-        saved = _set_aside(path)
-        with told_plainly(), contextlib.closing(_reading(copy)) as source:
-            copy_database(source, path)
+        with unnamed_draft(path) as draft:
+            loaded, kept = _fill(draft, path, backup)
+            flush(draft)
+            with locked(path):
+                if identity(path).database != before:
+                    raise StoreBusyError
+                saved = _set_aside(path)
+                put(draft, path)
     except PermissionError as error:
         message = (
             "The damaged file cannot be replaced while it is open. Close PlantDesk, then type: plantdesk restore FILE"
@@ -163,34 +166,55 @@ def _put_in_place(path: Path, copy: Path, look: Look) -> Restored:
         raise StoreUnreachableError(message) from error
     except OSError as error:
         raise StoreUnreachableError(f"The backup cannot be put in place: {error.strerror}.") from error
-    return Restored(look, saved, tokens_kept=kept)
+    return Restored(_look(loaded, None), saved, tokens_kept=kept)
+
+
+def _fill(draft: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
+    """Fill the empty file `draft` with a new store of the backup's plants; return whether tokens were kept."""
+    with translate_errors(), contextlib.closing(configure(connect(draft))) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
+        migrate(connection)
+        loaded = load(connection, backup)
+        with transaction(connection):
+            _take_plants(connection)
+            kept = _carry_over_tokens(connection, path)
+    return loaded, kept
 
 
 def _set_aside(path: Path) -> Path | None:
-    if not path.exists():
-        set_stray_log_aside(path)
+    backups = Backups(path)
+    if is_absent(path):
+        backups.set_aside_log(path)
         return None
-    aside = Backups(path).place_for_damaged()
-    # The log first: without its file it is harmless, but a log beside another file would be taken for its own.
-    move_beside(path, aside)
-    path.rename(aside)
-    return aside
+    return backups.set_aside(path)
 
 
-def _carry_over_tokens(path: Path, copy: Path) -> bool:
-    """Revoke in the copy what was revoked since, or all of it when the damaged store does not tell: nobody comes back.
+def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
+    """Copy the valid tokens of the damaged store at `path`; those of a backup are never valid.
 
-    Returns whether the damaged store told.
+    Returns whether they could be read.
     """
     try:
-        with told_plainly(), contextlib.closing(_reading(path)) as damaged:
-            valid = damaged.execute("SELECT digest FROM token WHERE revoked_at IS NULL").fetchall()
-        told = True
-    except (StoreError, sqlite3.Error):
-        valid, told = [], False
-    with told_plainly(), contextlib.closing(connect(copy)) as connection, transaction(connection):
-        connection.execute("CREATE TEMP TABLE valid (digest BLOB)")
-        connection.executemany("INSERT INTO valid VALUES (?)", valid)
-        gone = "revoked_at IS NULL AND digest NOT IN (SELECT digest FROM temp.valid)"
-        connection.execute(f"UPDATE token SET revoked_at = ? WHERE {gone}", (now_ms(),))
-    return told
+        with contextlib.closing(connect(path, read_only=True, immutable=not has_log(path))) as damaged:
+            check_schema(damaged, *damaged.execute("PRAGMA user_version").fetchone())
+            tokens = damaged.execute(_VALID_TOKENS).fetchall()
+    except (sqlite3.Error, StoreError):
+        return False
+    for name, *values in tokens:
+        source = _token_source(connection, str(name))
+        connection.execute(
+            """INSERT INTO token (name, source_id, digest, created_at, expires_at, last_used_at, plants_added)
+               VALUES (?, ?, ?, ?, ?, ?, ?)""",
+            (str(name), source, *values),
+        )
+    return True
+
+
+def _token_source(connection: sqlite3.Connection, name: str) -> int:
+    sql = "SELECT min(id) FROM source WHERE kind = ? AND label = ?"
+    (source,) = connection.execute(sql, (SourceKind.TOKEN, name)).fetchone()
+    if source is None:
+        source = connection.execute(
+            "INSERT INTO source (kind, label) VALUES (?, ?)", (SourceKind.TOKEN, name)
+        ).lastrowid
+    return int(source)

@@ -9,8 +9,8 @@ from plantdesk.errors import PlantDeskError
 from plantdesk.records import Changes
 from plantdesk.store.engine import driver_connection
 from plantdesk.store.listeners import Listeners
-from plantdesk.store.opening import prepare
 from plantdesk.store.queries import Reader
+from plantdesk.store.store_file import StoreFile
 from plantdesk.store.tokens import Tokens
 from plantdesk.store.writer import Writer
 from plantdesk.store.writes import add_as_next
@@ -28,24 +28,31 @@ if TYPE_CHECKING:
 class Store:
     """An open store. All methods may be called from any thread."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the store at `path`, make it when there is none, and bring its schema up to date.
 
-        Raises StoreError: FolderMissingError, ForeignFileError, NewerStoreError, StoreDamagedError,
-        StoreReadOnlyError, StoreBusyError, StoreUnreachableError. A refused file is left untouched.
+        One that may not be written to is opened for reading; it is tried again until it can be. `create` makes a new
+        store even where backups show that there was one. Raises StoreError: FolderMissingError, ForeignFileError,
+        NewerStoreError, StoreDamagedError, StoreGoneError, StoreReadOnlyError (a new store could not be made),
+        StoreBusyError, StoreUnreachableError. A refused file is left untouched.
         """
-        self.path = path.absolute()
-        prepare(self.path)
+        self.file = StoreFile(path, create=create)
+        self.path = self.file.path
         self._listeners: Listeners[Changes] = Listeners()
         self._health_listeners: Listeners[StoreError | None] = Listeners()
-        self._writer = Writer(self.path, self._listeners.tell, self._health_listeners.tell)
-        self.tokens = Tokens(self.path, self._writer)
+        self._writer = Writer(self.file, self._listeners.tell, self._health_listeners.tell)
+        self.tokens = Tokens(self.file, self._writer)
+
+    @property
+    def trouble(self) -> StoreError | None:
+        """What keeps the store from taking plants, as far as is known: StoreReadOnlyError for a read-only one."""
+        return self._writer.trouble
 
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         """Add one plant; the Future is done when the plant is durable.
 
-        The same plant again changes nothing and gives the row that is there, so that a script may retry; only a person
-        at the form is told that the id is taken. The Future's exceptions are IdTakenError, TokenRefusedError (the
+        The same plant again changes nothing and gives the row that is there, so that a script may retry; for the form
+        the id is taken. The Future's exceptions are IdTakenError, TokenRefusedError (the
         source's token is no longer valid) and StoreError.
         """
         added: Future[PlantRow] = Future()
@@ -91,10 +98,13 @@ class Store:
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
         """Call `listener` on the writer thread with what keeps the store from taking plants, then None when it does.
 
-        As long as anyone is subscribed to changes, a store in trouble is tried again every two seconds. Returns the
-        function that ends the subscription. A listener must be quick and must not raise.
+        It is called at once, on this thread, where the store is in trouble already. A store in trouble is tried again
+        every two seconds. Returns the function that ends the subscription. A listener must be quick and must not raise.
         """
-        return self._health_listeners.add(listener)
+        unsubscribe = self._health_listeners.add(listener)
+        if self.trouble is not None:
+            listener(self.trouble)
+        return unsubscribe
 
     def tell_damage(self, error: StoreDamagedError) -> None:
         """Let the listeners of the health know what a reader has found."""
@@ -106,7 +116,7 @@ class Store:
 
     def reader(self) -> Reader:
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
-        return Reader(self.path)
+        return Reader(self.file)
 
     def close(self) -> None:
         """Write what is queued, end the writer thread and close the file. May be called again."""

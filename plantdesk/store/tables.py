@@ -56,11 +56,13 @@ class TokenTable(SQLModel, table=True):
     plants_added: int = 0
 
 
-class RevisionTable(SQLModel, table=True):
-    """One row, by which other processes notice that plants were changed or removed and not only added."""
+class StoreTable(SQLModel, table=True):
+    """One row: which store this is, and the counters by which processes notice the commits of others."""
 
-    __tablename__ = "revision"
+    __tablename__ = "store"
     __table_args__ = (CheckConstraint("id = 1"),)
 
     id: int | None = Field(default=None, primary_key=True)
-    rewritten: int = Field(description="How often plants that were there have been changed")
+    identity: str = Field(description="Random; a backup has that of its store")
+    rewritten: int = Field(description="How often plants that were there have been changed or removed")
+    other_commits: int = Field(description="How often something was committed that changed no plant")

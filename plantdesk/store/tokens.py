@@ -12,16 +12,15 @@ from sqlmodel import Session, col, select
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.records import Changes, Source, SourceKind, TokenRow
-from plantdesk.store.engine import connect, make_engine, told_plainly
-from plantdesk.store.place import Place
+from plantdesk.store.engine import make_engine, translate_errors
 from plantdesk.store.tables import SourceTable, TokenTable
 from plantdesk.store.writes import now_ms
 
 if TYPE_CHECKING:
     import builtins
     from concurrent.futures import Future
-    from pathlib import Path
 
+    from plantdesk.store.store_file import StoreFile
     from plantdesk.store.writer import Writer
 
 #: Lets scanners for leaked secrets recognise a token.
@@ -43,8 +42,8 @@ class NewToken(NamedTuple):
 class Tokens:
     """The tokens of one store. All methods may be called from any thread."""
 
-    def __init__(self, path: Path, writer: Writer) -> None:
-        self._path = path
+    def __init__(self, file: StoreFile, writer: Writer) -> None:
+        self._file = file
         self._writer = writer
 
     def create(self, name: str, expires_at: int | None = None) -> Future[NewToken]:
@@ -105,12 +104,12 @@ class Tokens:
             .where(col(TokenTable.revoked_at).is_(None))
             .order_by(col(TokenTable.created_at).desc(), col(TokenTable.id).desc())
         )
-        with told_plainly(), Session(make_engine(self._path)) as session:
+        with translate_errors(), Session(make_engine(self._file.connect)) as session:
             return [_token_row(row) for row in session.exec(statement)]
 
     def checker(self) -> TokenChecker:
         """Open a checker with a connection of its own, for one thread; the caller closes it."""
-        return TokenChecker(self._path)
+        return TokenChecker(self._file)
 
 
 class TokenChecker:
@@ -120,9 +119,9 @@ class TokenChecker:
     revoked by any process counts at once. A look-up by digest needs no comparison whose time could tell anything.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with told_plainly():
+    def __init__(self, file: StoreFile) -> None:
+        self._file = file
+        with translate_errors():
             self._open()
         self._looked_at = float("-inf")
         self._sources: dict[bytes, tuple[Source, int | None]] = {}
@@ -146,16 +145,15 @@ class TokenChecker:
         self._connection.close()
 
     def _open(self) -> None:
-        self._connection = connect(self._path)
+        self._generation = self._file.generation
+        self._connection = self._file.connect()
         self._version = -1
-        self._read()  # makes the log be there, for the place
-        self._place = Place(self._path)
 
     def _looked(self) -> dict[bytes, tuple[Source, int | None]]:
         """Return the valid tokens of now."""
         now = time.monotonic()
-        with told_plainly():
-            if self._place.is_left:
+        with translate_errors():
+            if self._generation != self._file.generation:
                 self._connection.close()
                 self._open()
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
@@ -169,7 +167,7 @@ class TokenChecker:
         sql = "SELECT digest, source_id, name, id, expires_at FROM token WHERE revoked_at IS NULL"
         with closing(self._connection.execute(sql)) as cursor:
             return {
-                digest: (Source(source_id, SourceKind.TOKEN, name, token_id), expires_at)
+                digest: (Source(source_id, SourceKind.TOKEN, name, token_id, digest), expires_at)
                 for digest, source_id, name, token_id, expires_at in cursor
             }
 
@@ -196,7 +194,7 @@ def _named(session: Session, name: str) -> TokenTable | None:
 
 
 def _token_row(row: TokenTable) -> TokenRow:
-    source = Source(row.source_id, SourceKind.TOKEN, row.name, row.id)
+    source = Source(row.source_id, SourceKind.TOKEN, row.name, row.id, row.digest)
     return TokenRow(row.name, row.created_at, row.expires_at, row.last_used_at, row.plants_added, source)
 
 

@@ -1,7 +1,8 @@
-"""The one writer thread: all that waits is written in one transaction, made durable, and only then answered.
+"""The one writer thread: all queued jobs are written in one transaction, made durable, and only then answered.
 
-Order for each group: commit, resolve the Futures, tell the listeners. The thread ends only by `close`; whatever a job
-raises is its Future's and never the thread's. A store in trouble is tried again and again until it is well.
+Order for each group: commit, resolve the Futures, notify the listeners. The thread ends only by `close`; what a job
+raises goes to its Future. A store that cannot be written to is tried again until it can; a file that was replaced is
+left as soon as what it held is saved.
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlmodel import Session
 
-from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError
+from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError, StoreReadOnlyError
 from plantdesk.records import Changes
-from plantdesk.store.engine import check_whole, told_plainly, transaction
+from plantdesk.store.disk_space import DiskSpace
+from plantdesk.store.engine import check_whole, transaction, translate_errors
 from plantdesk.store.health import Health
-from plantdesk.store.open_file import OpenFile
+from plantdesk.store.watch import Watch
+from plantdesk.store.write_connection import CurrentConnection, WriteConnection
 from plantdesk.store.writes import Outcome, add_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from plantdesk.records import NewPlant, PlantRow, Source
     from plantdesk.store.health import Tell
+    from plantdesk.store.store_file import StoreFile
 
 _log = logging.getLogger(__name__)
 
@@ -36,15 +39,15 @@ _Result = TypeVar("_Result")
 
 Outcomes = list["PlantRow | PlantDeskError"]
 
-#: Seconds between two looks for what other processes wrote; half of the 100 ms within which it must be on the screen.
-_LOOK_SECONDS = 0.05
-#: Looks without any work after which the log is moved into the database file: about a second.
-_QUIET_LOOKS = 20
-#: Looks after which a store in trouble is tried again: about two seconds.
-_TRIAL_LOOKS = 40
-#: Looks after which a damaged one is checked again, which takes its time: half a minute.
-_CHECK_LOOKS = 600
-#: The most entries in one transaction, so that none waits long for those behind it.
+#: Seconds between two polls for what other processes did: half of the 100 ms within which it must be noticed.
+_POLL_INTERVAL = 0.05
+#: Polls without any work after which the log is moved into the database file: about a second.
+_QUIET_POLLS = 20
+#: Polls after which a store in trouble is tried again: about two seconds.
+_RETRY_POLLS = 40
+#: Polls after which a damaged one is checked again, which takes its time: half a minute.
+_CHECK_POLLS = 600
+#: Entries in one transaction at most, so that none waits long for those behind it.
 _GROUP_LIMIT = 2000
 
 
@@ -55,6 +58,9 @@ class _Adding:
     entries: Sequence[tuple[NewPlant, Source]]
     future: Future[Outcomes] = field(default_factory=Future)
 
+    def fail(self, error: PlantDeskError) -> None:
+        self.future.set_result([error] * len(self.entries))
+
 
 @dataclass(slots=True)
 class _Doing(Generic[_Result]):
@@ -63,41 +69,54 @@ class _Doing(Generic[_Result]):
     action: Callable[[Session], tuple[_Result, Changes]]
     future: Future[_Result] = field(default_factory=Future)
 
+    def fail(self, error: Exception) -> None:
+        self.future.set_exception(error)
+
 
 class Writer:
     """Owns the only connection that writes, and the thread that uses it."""
 
-    def __init__(self, path: Path, publish: Callable[[Changes], None], tell_health: Tell) -> None:
-        """Open the file and start the thread; `publish` and `tell_health` are called on it. Raises StoreError."""
+    def __init__(self, file: StoreFile, publish: Callable[[Changes], None], report_health: Tell) -> None:
+        """Start the thread; `publish` and `report_health` are called on it. Raises StoreError."""
+        self._file = file
         self._publish = publish
-        self._health = Health(tell_health)
+        self._health = Health(report_health)
         self._queue: SimpleQueue[_Adding | _Doing[Any] | None] = SimpleQueue()
         self._closing = False
         self._watched = False
         self._lock = threading.Lock()
-        with told_plainly():
-            self._file = OpenFile(path)
+        self._disk = DiskSpace(file.path.parent)
+        self._current = CurrentConnection(file)
+        self._known: WriteConnection | None = None
+        if file.read_only:
+            self._health.failed(StoreReadOnlyError())
+        else:
+            self._known = self._current.get()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
+
+    @property
+    def trouble(self) -> StoreError | None:
+        """What keeps the store from being written to, as far as is known. Any thread may ask."""
+        return self._health.trouble
 
     def add(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[Outcomes]:
         """Queue plants; the Future gives an outcome for each and never fails."""
         job = _Adding(entries)
         if not self._queued(job):
-            job.future.set_result([StoreClosedError() for _ in entries])
+            job.fail(StoreClosedError())
         return job.future
 
     def do(self, action: Callable[[Session], tuple[_Result, Changes]]) -> Future[_Result]:
         """Queue any other write; it returns its result, and the changes to publish once they are durable."""
         job = _Doing(action)
         if not self._queued(job):
-            job.future.set_exception(StoreClosedError())
+            job.fail(StoreClosedError())
         return job.future
 
     def watch(self) -> None:
-        """Look for the writes of other processes from now on, so that they are published as well."""
+        """Publish what other processes write from now on."""
         self._watched = True
-        self.do(_nothing)  # wakes the thread, which may be waiting without a time limit
 
     def close(self) -> None:
         """Write what is queued, then end the thread and close the file; returns when that is done."""
@@ -116,45 +135,68 @@ class Writer:
     # --- on the writer thread ---
 
     def _run(self) -> None:
-        while (job := self._next_job()) is not None:
-            if isinstance(job, _Doing):
-                self._do(job)
-            else:
-                self._add_with_all_waiting(job)
+        try:
+            while (job := self._next_job()) is not None:
+                if isinstance(job, _Doing):
+                    self._do(job)
+                else:
+                    self._add_with_all_waiting(job)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        """Close the file; when a defect ended the thread, nobody must wait for it for ever."""
+        with self._lock:
+            self._closing = True
+        with contextlib.suppress(Empty):
+            while True:
+                if (job := self._queue.get_nowait()) is not None:
+                    job.fail(StoreClosedError())
+        self._current.close()
         self._file.close()
 
     def _next_job(self) -> _Adding | _Doing[Any] | None:
-        looks = 0
-        while self._watched or self._file.checkpointer.pending:
+        polls = 0
+        while True:
             try:
-                return self._queue.get(timeout=_LOOK_SECONDS)
+                return self._queue.get(timeout=_POLL_INTERVAL)
             except Empty:
-                looks += 1
-                self._look_elsewhere()
-                if looks == _QUIET_LOOKS and self._file.checkpointer.pending:
-                    self._file.checkpointer.run()
-                if looks % (_CHECK_LOOKS if self._health.is_damaged else _TRIAL_LOOKS) == 0:
-                    self._try_again()
-        return self._queue.get()
+                polls += 1
+            try:
+                self._on_idle(polls)
+            except Exception:  # noqa: BLE001  a defect must not end the thread: writers would wait for ever
+                _log.exception("the store could not be polled")
 
-    def _look_elsewhere(self) -> None:
+    def _on_idle(self, polls: int) -> None:
+        self._poll()
+        if polls == _QUIET_POLLS and self._known is not None and self._known.checkpointer.pending:
+            self._known.checkpointer.run()
+        if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
+            self._try_again()
+
+    def _poll(self) -> None:
         try:
-            with told_plainly():
-                self._follow_file()
-                self._tell(self._file.watch.look())
+            with translate_errors():
+                connection = self._current_connection()
+                changes = connection.watch.poll() if self._watched else Changes()
         except StoreError as error:
             self._health.failed(error)
+            return
+        if changes != Changes():
+            connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
+            self._publish(changes)
 
     def _try_again(self) -> None:
-        """Write something that changes nothing, to see whether a store in trouble is well again."""
+        """Write something that changes no plant, to see whether a store in trouble can be written to again."""
         if self._health.is_well:
             return
         with contextlib.suppress(StoreError):
-            with self._durably():
-                self._file.raw.execute("UPDATE revision SET rewritten = rewritten")
+            with self._durably() as connection:
+                Watch.count(connection.raw)
+            connection.watch.own_commit(0)
             if self._health.is_damaged:
-                with told_plainly():
-                    check_whole(self._file.raw)
+                with translate_errors():
+                    check_whole(connection.raw)
                 self._health.healed()
 
     def _add_with_all_waiting(self, first: _Adding) -> None:
@@ -170,7 +212,9 @@ class Writer:
                 break
             group.append(job)
             size += len(job.entries)
-        self._add(group)
+        outcomes, added = self._add([entry for job in group for entry in job.entries])
+        self._resolve(group, outcomes)
+        self._notify(Changes(tuple(added)))
         if following is not None:
             self._follow(*following)
 
@@ -180,27 +224,28 @@ class Writer:
         else:
             self._do(job)
 
-    def _add(self, group: Sequence[_Adding]) -> None:
-        entries = [entry for job in group for entry in job.entries]
+    def _add(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
         try:
-            outcomes, added = self._add_durably(entries)
+            return self._add_durably(entries)
         except PlantDeskError as error:
-            outcomes, added = [error] * len(entries), []
+            return Outcome([error] * len(entries), [])
         except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
             _log.exception("adding %d plants failed", len(entries))
-            if len(group) > 1:
-                for job in group:
-                    self._add([job])
-                return
-            outcomes, added = [_defect(error)] * len(entries), []
-        self._resolve(group, outcomes)
-        self._tell(Changes(tuple(added)))
+            if len(entries) == 1:
+                return Outcome([_defect(error)], [])
+        each = [self._add([entry]) for entry in entries]
+        return Outcome(
+            [outcome for one in each for outcome in one.outcomes], [row for one in each for row in one.added]
+        )
 
     def _add_durably(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
-        with self._durably():
-            outcome = add_group(self._file.raw, entries)
-        self._file.watch.passed(len(outcome.added))
-        self._file.checkpointer.committed(1 + len(outcome.added) // 20)
+        refusal = self._disk.refusal()
+        with self._durably() as connection:
+            outcome = add_group(connection.raw, entries, token_refusal=refusal)
+            if not outcome.added:
+                Watch.count(connection.raw)
+        connection.watch.own_commit(len(outcome.added))
+        connection.checkpointer.committed(1 + len(outcome.added) // 20)
         return outcome
 
     def _resolve(self, group: Sequence[_Adding], outcomes: Outcomes) -> None:
@@ -212,53 +257,54 @@ class Writer:
 
     def _do(self, job: _Doing[Any]) -> None:
         try:
-            with self._durably():
-                session = Session(self._file.connection, expire_on_commit=False)
+            with self._durably() as connection:
+                session = Session(connection.connection, expire_on_commit=False)
                 result, changes = job.action(session)
                 session.flush()
+                if not changes.added:
+                    Watch.count(connection.raw)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
-            job.future.set_exception(error)
+            job.fail(error)
             return
         finally:
-            self._file.connection.rollback()  # of SQLAlchemy's own idea of a transaction; SQLite's has ended
-        self._file.watch.passed(len(changes.added))
-        self._file.checkpointer.committed()
+            if self._known is not None:  # SQLAlchemy's own idea of a transaction; SQLite's has ended
+                self._known.connection.rollback()
+        connection.watch.own_commit(len(changes.added))
+        connection.checkpointer.committed()
         job.future.set_result(result)
-        self._tell(changes)
+        self._notify(changes)
 
     @contextlib.contextmanager
-    def _durably(self) -> Iterator[None]:
-        """Make what a block writes durable, in the file that stands under the name. Raises StoreError."""
+    def _durably(self) -> Iterator[WriteConnection]:
+        """Make what a block writes durable, in the file that is under the name. Raises StoreError."""
         try:
-            with told_plainly():
-                self._follow_file()
-                with transaction(self._file.raw):
-                    self._tell(self._file.watch.look())  # of others, and durable already; ours come after it
-                    yield
-            self._file.place.check()
+            with translate_errors():
+                connection = self._current_connection()
+                with transaction(connection.raw):
+                    self._notify(connection.watch.poll())  # of others, and durable already; ours come after it
+                    yield connection
+            self._file.check()
         except StoreError as error:
             self._health.failed(error)
             raise
+        self._current.committed()
         self._health.succeeded()
 
-    def _tell(self, changes: Changes) -> None:
+    def _notify(self, changes: Changes) -> None:
         if changes != Changes():
             self._publish(changes)
 
-    def _follow_file(self) -> None:
-        file = self._file.followed()
-        if file is not self._file:
-            self._file = file
+    def _current_connection(self) -> WriteConnection:
+        """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
+        connection = self._current.get()
+        if connection is not self._known:
+            self._known = connection
             self._health.healed()
-            self._tell(Changes(beyond=True, tokens=True))
-
-
-def _nothing(_session: Session) -> tuple[None, Changes]:
-    """Do nothing."""
-    return None, Changes()
+            self._publish(Changes(beyond=True, tokens=True))
+        return connection
 
 
 def _defect(error: Exception) -> PlantDeskError:
-    failure = PlantDeskError("PlantDesk could not save this because of a defect in it. Its log tells more.")
+    failure = PlantDeskError("PlantDesk could not save this because of a defect in it. Its log has the details.")
     failure.__cause__ = error
     return failure

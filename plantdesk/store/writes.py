@@ -1,7 +1,7 @@
-"""What a group of added plants becomes in one transaction: a few statements, however many plants.
+"""Adding a group of plants in one transaction: a few statements, however many plants.
 
-Python's sqlite3 lets go of the GIL at every step of a statement and then waits to have it back, so one statement for
-all rows is several times as quick as one for each (`executemany` steps once per row as well).
+Python's sqlite3 releases the GIL at every step of a statement and then waits to have it back, so one statement for all
+rows is several times as quick as one for each (`executemany` steps once per row as well).
 """
 
 from __future__ import annotations
@@ -39,17 +39,27 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def add_group(connection: sqlite3.Connection, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
-    """Add the plants of `entries`, each on its own terms, within the caller's write transaction."""
+def add_group(
+    connection: sqlite3.Connection,
+    entries: Sequence[tuple[NewPlant, Source]],
+    *,
+    token_refusal: PlantDeskError | None = None,
+) -> Outcome:
+    """Add the plants of `entries`, each on its own terms, within the caller's write transaction.
+
+    With `token_refusal` no new plant of a token is added: that is its outcome.
+    """
     now = now_ms()
-    valid = _valid_tokens(connection, {source.token_id for _, source in entries} - {None}, now)
+    valid = _valid_tokens(connection, {source for _, source in entries if source.token_id is not None}, now)
     known = rows_by_id(connection, {plant.id for plant, _ in entries})
     outcomes: list[PlantRow | PlantDeskError] = []
     added: list[PlantRow] = []
     for plant, source in entries:
         row = known.get(plant.id)
-        if source.token_id is not None and source.token_id not in valid:
+        if source.token_id is not None and source not in valid:
             outcomes.append(TokenRefusedError())
+        elif row is None and source.token_id is not None and token_refusal is not None:
+            outcomes.append(token_refusal)
         elif row is None:
             row = known[plant.id] = PlantRow(plant.id, plant.name, plant.tag, now, source)
             added.append(row)
@@ -57,7 +67,7 @@ def add_group(connection: sqlite3.Connection, entries: Sequence[tuple[NewPlant, 
         else:
             outcomes.append(row if _is_retry(plant, source, row) else IdTakenError(row))
     _insert(connection, added)
-    _count_for_tokens(connection, valid, added, now)
+    _count_for_tokens(connection, {source.token_id for source in valid}, added, now)
     return Outcome(outcomes, added)
 
 
@@ -69,16 +79,19 @@ def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Sou
 
 
 def _is_retry(plant: NewPlant, source: Source, row: PlantRow) -> bool:
-    """Whether a script sends again what is there already; a person who types a used id is always told."""
+    """Whether a script sends again what is there already; the form always reports a used id."""
     return source.kind is not SourceKind.FORM and (row.name, row.tag) == (plant.name, plant.tag)
 
 
-def _valid_tokens(connection: sqlite3.Connection, tokens: Collection[int | None], now: int) -> set[int]:
-    if not tokens:
-        return set()
-    sql = f"""SELECT id FROM token WHERE id IN ({",".join("?" * len(tokens))})
-              AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)"""
-    return {token for (token,) in connection.execute(sql, (*tokens, now)).fetchall()}
+def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> set[Source]:
+    """Return the sources whose token is valid in this file; they may have been looked up in another one before."""
+    sql = """SELECT 1 FROM token WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
+             AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)"""
+    return {
+        source
+        for source in sources
+        if connection.execute(sql, (source.token_id, source.id, source.digest, now)).fetchone() is not None
+    }
 
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
@@ -105,7 +118,7 @@ def _statements(rows: Sequence[PlantRow]) -> Iterator[Sequence[PlantRow]]:
 
 
 def _count_for_tokens(
-    connection: sqlite3.Connection, tokens: Iterable[int], added: Iterable[PlantRow], now: int
+    connection: sqlite3.Connection, tokens: Iterable[int | None], added: Iterable[PlantRow], now: int
 ) -> None:
     counts = Counter(row.source.token_id for row in added)
     for token in tokens:

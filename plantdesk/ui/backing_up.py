@@ -38,11 +38,11 @@ class BackingUp(QObject):
     @Slot()
     def back_up(self) -> None:
         """Make a backup now."""
-        from plantdesk.store import BackupKind, Backups
+        from plantdesk.store import back_up
 
         path = self.path
         self._message.show_message(Tone.HINT, self.tr("Backing up…"))
-        making = self._bridge.run(lambda: Backups(path).make(BackupKind.BY_HAND))
+        making = self._bridge.run(lambda: back_up(path))
         self._bridge.follow(making, self._on_backed_up, self._on_failed)
 
     @Slot()

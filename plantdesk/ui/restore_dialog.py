@@ -162,6 +162,7 @@ class RestoreDialog(QDialog):
             BackupKind.BEFORE_RESTORE: self.tr("Before a restore"),
             BackupKind.BEFORE_UPDATE: self.tr("Before an update of PlantDesk"),
             BackupKind.REPLACED: self.tr("Before another file took the place"),
+            BackupKind.DAMAGED: self.tr("Set aside: damaged"),
         }[kind]
 
     def _plants(self, count: int) -> str:

@@ -13,8 +13,8 @@ import pytest
 
 from plantdesk.errors import StoreBusyError, StoreDamagedError, StoreError, StoreUnreachableError
 from plantdesk.records import COMMAND, NewPlant
-from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store
-from plantdesk.store.automatic import HOUR, back_up_if_due
+from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store, back_up
+from plantdesk.store.backup_jobs import HOUR, back_up_if_due
 from plantdesk.store.backups import copy_database, outdated
 from plantdesk.store.engine import connect
 from plantdesk.store.migrations import MIGRATIONS
@@ -42,9 +42,9 @@ def ids_in(file: Path) -> list[int]:
         return [plant_id for (plant_id,) in database.execute("SELECT id FROM plant ORDER BY id")]
 
 
-def test_a_backup_is_a_whole_store_in_one_file(store: Store, backups: Backups) -> None:
+def test_a_backup_is_a_whole_store_in_one_file(store: Store, path: Path, backups: Backups) -> None:
     add(store, 1, 2)
-    backup = backups.make(BackupKind.BY_HAND)
+    backup = back_up(path)
     add(store, 3)
     assert backups.newest_first() == [backup]
     assert ids_in(backup.path) == [1, 2]
@@ -54,17 +54,17 @@ def test_a_backup_is_a_whole_store_in_one_file(store: Store, backups: Backups) -
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 @pytest.mark.usefixtures("store")
-def test_backups_are_for_their_owner_alone(backups: Backups) -> None:
+def test_backups_are_for_their_owner_alone(path: Path, backups: Backups) -> None:
     before = os.umask(0)
     try:
-        backup = backups.make(BackupKind.BY_HAND)
+        backup = back_up(path)
     finally:
         os.umask(before)
     assert stat.S_IMODE(backup.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(backups.folder.stat().st_mode) == 0o700
 
 
-def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Store, backups: Backups) -> None:
+def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Store, path: Path) -> None:
     ended = threading.Event()
 
     def add_on() -> None:
@@ -75,7 +75,7 @@ def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Sto
     writing = threading.Thread(target=add_on)
     writing.start()
     try:
-        made = [backups.make(BackupKind.BY_HAND) for _ in range(20)]
+        made = [back_up(path) for _ in range(20)]
     finally:
         ended.set()
         writing.join()
@@ -85,20 +85,22 @@ def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Sto
 
 
 @pytest.mark.usefixtures("store")
-def test_backups_of_one_millisecond_have_names_of_their_own(backups: Backups, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backups_of_one_millisecond_have_names_of_their_own(
+    path: Path, backups: Backups, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("plantdesk.store.backups.now_ms", lambda: 1_795_000_000_999)
-    made = [backups.make(BackupKind.BY_HAND) for _ in range(3)]
+    made = [back_up(path) for _ in range(3)]
     assert [backup.made_at for backup in made] == [1_795_000_000_999, 1_795_000_001_000, 1_795_000_001_001]
     assert backups.newest_first() == made[::-1]
 
 
 @pytest.mark.usefixtures("store")
-def test_other_files_in_the_folder_are_left_alone(backups: Backups) -> None:
-    backups.make(BackupKind.BY_HAND)
+def test_other_files_in_the_folder_are_left_alone(path: Path, backups: Backups) -> None:
+    back_up(path)
     for name in ("notes.txt", "plants-20269921-999999-000-auto.db", "plants-20261121-120000-000-damaged.db"):
         (backups.folder / name).write_text("mine")
-    backups.thin()
-    assert len(backups.newest_first()) == 1
+    backups.thin("")
+    assert [backup.kind for backup in backups.newest_first()] == [BackupKind.BY_HAND, BackupKind.DAMAGED]
     assert len(list(backups.folder.iterdir())) == 4
 
 
@@ -107,9 +109,9 @@ def test_a_damaged_store_makes_no_backup(store: Store, path: Path, backups: Back
     store.close()
     damage(path)
     with pytest.raises(StoreDamagedError):
-        backups.make(BackupKind.AUTOMATIC)
+        back_up(path, BackupKind.AUTOMATIC)
     assert backups.newest_first() == []
-    assert list(backups.folder.iterdir()) == []
+    assert not backups.folder.exists()
 
 
 def damage(path: Path) -> None:
@@ -132,10 +134,10 @@ def test_a_locked_store_is_told_after_a_while(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_a_file_in_place_of_the_folder_is_told(backups: Backups) -> None:
+def test_a_file_in_place_of_the_folder_is_told(path: Path, backups: Backups) -> None:
     backups.folder.write_text("mine")
-    with pytest.raises(StoreUnreachableError, match="plants-backups"):
-        backups.make(BackupKind.BY_HAND)
+    with pytest.raises(StoreUnreachableError, match=r"plants\.db-backups"):
+        back_up(path)
     assert backups.folder.read_text() == "mine"
 
 
@@ -185,28 +187,27 @@ def test_backups_made_by_hand_stay_and_those_before_changes_are_counted() -> Non
 # --- by time -------------------------------------------------------------------------------------
 
 
-def test_an_automatic_backup_is_made_only_when_something_changed(store: Store, path: Path, backups: Backups) -> None:
+def test_an_automatic_backup_is_made_only_when_something_changed(store: Store, backups: Backups) -> None:
     add(store, 1)
-    assert back_up_if_due(path, 0)
-    assert not back_up_if_due(path, 0)
+    assert back_up_if_due(store.file, 0)
+    assert not back_up_if_due(store.file, 0)
     add(store, 2)
-    assert not back_up_if_due(path, HOUR)
-    assert back_up_if_due(path, 0)
+    assert not back_up_if_due(store.file, HOUR)
+    assert back_up_if_due(store.file, 0)
     store.tokens.create("greenhouse").result(SECONDS)
-    assert back_up_if_due(path, 0)
-    assert not back_up_if_due(path, 0)
+    assert not back_up_if_due(store.file, 0)  # no token is valid in a backup
     assert ids_in(backups.newest_first()[0].path) == [1, 2]
 
 
-def test_a_damaged_backup_does_not_pass_for_the_present_state(store: Store, path: Path, backups: Backups) -> None:
+def test_a_damaged_backup_does_not_pass_for_the_present_state(store: Store, path: Path) -> None:
     add(store, 1)
-    backups.make(BackupKind.AUTOMATIC).path.write_bytes(b"SQLite format 3\0" + b"\x5a" * 8000)
-    assert back_up_if_due(path, 0)
+    back_up(path, BackupKind.AUTOMATIC).path.write_bytes(b"SQLite format 3\0" + b"\x5a" * 8000)
+    assert back_up_if_due(store.file, 0)
 
 
-def test_a_long_running_program_makes_backups_by_itself(store: Store, path: Path, backups: Backups) -> None:
+def test_a_long_running_program_makes_backups_by_itself(store: Store, backups: Backups) -> None:
     add(store, 1)
-    automatic = AutomaticBackups(path, first=0, every=0.01)
+    automatic = AutomaticBackups(store.file, first=0, every=0.01)
     try:
         until(lambda: len(backups.newest_first()) == 1)
         add(store, 2)
@@ -225,12 +226,11 @@ def until(condition: Callable[[], bool]) -> None:
     pytest.fail("in vain")
 
 
-@pytest.mark.usefixtures("store")
 def test_a_failing_backup_is_logged_and_tried_again(
-    path: Path, backups: Backups, caplog: pytest.LogCaptureFixture
+    store: Store, backups: Backups, caplog: pytest.LogCaptureFixture
 ) -> None:
     backups.folder.write_text("in the way")
-    automatic = AutomaticBackups(path, first=0, every=0.01)
+    automatic = AutomaticBackups(store.file, first=0, every=0.01)
     try:
         until(lambda: "No automatic backup was made" in caplog.text)
         backups.folder.unlink()
@@ -266,7 +266,7 @@ def test_an_older_store_is_backed_up_before_it_is_migrated(path: Path, backups: 
 def test_without_a_backup_nothing_is_migrated(path: Path, backups: Backups) -> None:
     make_older(path)
     backups.folder.write_text("in the way")
-    with pytest.raises(StoreError, match="plants-backups"):
+    with pytest.raises(StoreError, match=r"plants\.db-backups"):
         Store(path)
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (1,)

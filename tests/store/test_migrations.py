@@ -69,6 +69,7 @@ def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.Monk
     Store(path).close()
     step = ("ALTER TABLE plant ADD COLUMN place TEXT", "this is no SQL")
     monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, step))
+    monkeypatch.setattr(migrations, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         with pytest.raises(sqlite3.OperationalError):
             migrate(database)

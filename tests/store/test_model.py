@@ -30,7 +30,7 @@ from plantdesk.records import (
     new_plant,
     plant_fields,
 )
-from plantdesk.store import BackupKind, Backups, Order, Store, View, restore
+from plantdesk.store import Order, Store, View, back_up, restore
 from tests.support.cases import cases
 
 SECONDS = 30
@@ -157,7 +157,7 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule()
     def back_up(self) -> None:
-        self.backups.append((Backups(self.path).make(BackupKind.BY_HAND).path, dict(self.plants)))
+        self.backups.append((back_up(self.path).path, dict(self.plants)))
 
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:

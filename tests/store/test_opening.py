@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,13 +21,18 @@ from plantdesk.errors import (
     StoreReadOnlyError,
 )
 from plantdesk.records import COMMAND, FORM, new_plant
-from plantdesk.store import Store
+from plantdesk.store import Store, writer
 from plantdesk.store.migrations import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ALOE = new_plant({"id": 1, "name": "Aloe vera"})
+
+
+def files(folder: Path) -> list[str]:
+    """The names of the files in a folder, without the lock file of the store."""
+    return sorted(file.name for file in folder.iterdir() if file.is_file() and not file.name.endswith(".lock"))
 
 
 def filled(path: Path, plants: int = 1) -> None:
@@ -46,8 +52,9 @@ def test_a_new_store_is_made_for_its_owner_alone(path: Path) -> None:
     finally:
         os.umask(old)
     if os.name == "posix":
-        assert modes == {"plants.db": 0o600, "plants.db-wal": 0o600, "plants.db-shm": 0o600}
-    assert [file.name for file in path.parent.iterdir() if file.is_file()] == ["plants.db"]
+        assert len(modes) == 4
+        assert set(modes.values()) == {0o600}
+    assert files(path.parent) == ["plants.db"]
 
 
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
@@ -59,7 +66,7 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
 @pytest.mark.parametrize("name", ["a?b#c%41.db" if os.name == "posix" else "a#c%41.db", "with space.db", "пион 🌱.db"])
 def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
     filled(tmp_path / name)
-    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == [name]
+    assert files(tmp_path) == [name]
 
 
 @pytest.mark.parametrize("content", [b"just some text, not a database", b"x", b"SQLite format 3\0" + bytes(84)])
@@ -118,16 +125,29 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 @pytest.mark.parametrize("what", ["file", "folder"])
-def test_a_read_only_store_is_told_at_once(ordinary_folder: Path, what: str) -> None:
-    folder = ordinary_folder
-    path = folder / "plants.db"
+def test_a_read_only_store_is_read_until_it_can_be_written(
+    ordinary_folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(writer, "_RETRY_POLLS", 1)
+    path = ordinary_folder / "plants.db"
     filled(path)
-    (path if what == "file" else folder).chmod(0o500 if what == "folder" else 0o400)
-    with pytest.raises(StoreReadOnlyError, match="read-only"):
-        Store(path)
-    folder.chmod(0o700)
-    path.chmod(0o600)
-    filled(path)
+    before = files(ordinary_folder)
+    (path if what == "file" else ordinary_folder).chmod(0o500 if what == "folder" else 0o400)
+    health: SimpleQueue[StoreError | None] = SimpleQueue()
+    with closing(Store(path)) as store, closing(store.reader()) as reader:
+        store.subscribe_health(health.put)
+        assert isinstance(health.get(timeout=10), StoreReadOnlyError)
+        assert reader.count() == 1
+        assert store.tokens.list() == []
+        with pytest.raises(StoreReadOnlyError, match="read-only"):
+            store.add(ALOE, FORM).result(10)
+        assert files(ordinary_folder) == before
+        ordinary_folder.chmod(0o700)
+        path.chmod(0o600)
+        while health.get(timeout=10) is not None:
+            pass
+        store.add(ALOE, FORM).result(10)
+        assert reader.count() == 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
@@ -141,7 +161,7 @@ _OPEN_AND_ADD = """
 import sys
 from pathlib import Path
 from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import Store
+from plantdesk.store import Store, writer
 print("ready", flush=True)
 sys.stdin.readline()
 store = Store(Path(sys.argv[1]))

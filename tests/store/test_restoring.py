@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import BackupUnusableError, StoreBusyError, StoreError, TokenRefusedError
+from plantdesk.errors import BackupUnusableError, StoreBusyError, StoreError, StoreGoneError, TokenRefusedError
 from plantdesk.records import COMMAND, FORM, Changes, NewPlant
-from plantdesk.store import Backup, BackupKind, Backups, Store, look_at, restore
+from plantdesk.store import Backup, Backups, Store, back_up, look_at, restore
 from plantdesk.store.engine import connect
 from plantdesk.store.migrations import SCHEMA_VERSION
 from tests.store.test_backups import damage, ids_in, make_older
@@ -49,7 +49,7 @@ def backup(store: Store, path: Path) -> Backup:
     add(store, 1, "Aloe")
     add(store, 2, "Basil", FORM)
     add(store, 3, "Cactus", store.tokens.create("greenhouse").result(SECONDS).row.source)
-    made = Backups(path).make(BackupKind.BY_HAND)
+    made = back_up(path)
     change(path, "DELETE FROM plant WHERE id = 1", "UPDATE plant SET name = 'Mint' WHERE id = 2")
     add(store, 4, "Daisy")
     return made
@@ -175,7 +175,7 @@ def test_without_a_backup_of_the_present_state_nothing_is_restored(path: Path, b
     aside = backup.path.rename(path.with_name("aside.db"))
     Backups(path).folder.rmdir()
     Backups(path).folder.write_text("in the way")
-    with pytest.raises(StoreError, match="plants-backups"):
+    with pytest.raises(StoreError, match=r"plants\.db-backups"):
         restore(path, aside)
     assert rows(path) == before
 
@@ -220,7 +220,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
     with path.open("r+b") as file:  # an index: no question of a look reads it
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
-    monkeypatch.setattr("plantdesk.store.opening._CHECKED_SIZE", 0)
+    monkeypatch.setattr("plantdesk.store.store_file._CHECKED_SIZE", 0)
     restored = restore(path, backup.path)
     assert rows(path) == rows(backup.path)
     assert restored.saved is not None
@@ -248,7 +248,10 @@ def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
     os.utime(log, (0, 0))
     if way == "restored":
         restore(path, backup.path)
-    opened = Store(path)
+    else:
+        with pytest.raises(StoreGoneError):
+            Store(path)
+    opened = Store(path, create=True)
     add(opened, 7, "Fern")
     opened.close()
     assert [row[0] for row in rows(path)] == ([1, 2, 3, 7] if way == "restored" else [7])
@@ -258,7 +261,7 @@ def test_a_log_without_its_file_is_kept_and_not_taken_for_that_of_another(
 @pytest.mark.usefixtures("backup")
 def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, store: Store) -> None:
     token = store.tokens.create("again").result(SECONDS).token
-    newer = Backups(path).make(BackupKind.BY_HAND)
+    newer = back_up(path)
     store.tokens.revoke("again").result(SECONDS)
     store.close()
     path.write_bytes(b"\x5a" * 20_000)
@@ -276,7 +279,7 @@ def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store:
     store.tokens.create("later").result(SECONDS)
     for plant_id in range(10, 400):
         store.add(NewPlant(id=plant_id, name="x" * 200), COMMAND).result(SECONDS)
-    newer = Backups(path).make(BackupKind.BY_HAND)
+    newer = back_up(path)
     store.tokens.revoke("later").result(SECONDS)
     store.close()
     with path.open("r+b") as file:

@@ -203,8 +203,8 @@ def test_a_lock_of_another_program_is_waited_for_and_then_told(path: Path, monke
 
 def test_a_full_disk_is_told_and_nothing_is_half_written(store: Store, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
-    pages = store._writer._file.raw.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
-    store._writer._file.raw.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
+    pages = store._writer._current.get().raw.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
+    store._writer._current.get().raw.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
     with pytest.raises(StoreFullError):
         store.add(plant(2, "x" * 100_000), FORM).result(SECONDS)
     assert len(stored(path)) == 1
@@ -215,7 +215,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(store: Store, path: Pat
 def test_nothing_is_acknowledged_into_a_file_that_is_gone(store: Store, path: Path) -> None:
     store.add(plant(1), COMMAND).result(SECONDS)
     path.rename(path.with_name("elsewhere.db"))
-    with pytest.raises(StoreMovedError, match="moved or deleted"):
+    with pytest.raises(StoreMovedError, match="moved, replaced or deleted"):
         store.add(plant(2), COMMAND).result(SECONDS)
     with pytest.raises(StoreMovedError):
         store.tokens.create("greenhouse").result(SECONDS)
@@ -271,13 +271,18 @@ def test_a_foreign_file_that_took_the_place_is_refused_and_left(store: Store, pa
 
 
 @posix
-def test_nothing_is_acknowledged_into_a_log_that_was_deleted(store: Store, path: Path) -> None:
+def test_a_store_whose_log_was_deleted_goes_on_with_all_its_plants(store: Store, path: Path) -> None:
     store.add(plant(1), COMMAND).result(SECONDS)
-    path.with_name(f"{path.name}-wal").unlink()
-    with pytest.raises(StoreMovedError):
+    with closing(store.reader()) as reader:
+        path.with_name(f"{path.name}-wal").unlink()
         store.add(plant(2), COMMAND).result(SECONDS)
+        assert reader.count() == 2
+    with closing(Store(path)) as other:
+        other.add(plant(3), COMMAND).result(SECONDS)
+    store.add(plant(4), COMMAND).result(SECONDS)
     store.close()
-    assert [row[0] for row in stored(path)] == [1]
+    assert [row[0] for row in stored(path)] == [1, 2, 3, 4]
+    assert [row[0] for row in stored(Backups(path).newest_first()[0].path)] == [1]
 
 
 # --- trouble, and its end ------------------------------------------------------------------------
@@ -286,7 +291,7 @@ def test_nothing_is_acknowledged_into_a_log_that_was_deleted(store: Store, path:
 @pytest.fixture
 def health(store: Store, monkeypatch: pytest.MonkeyPatch) -> SimpleQueue[StoreError | None]:
     """What the store tells of its health, tried again after every look."""
-    monkeypatch.setattr(writer, "_TRIAL_LOOKS", 1)
+    monkeypatch.setattr(writer, "_RETRY_POLLS", 1)
     told: SimpleQueue[StoreError | None] = SimpleQueue()
     store.subscribe_health(told.put)
     store.subscribe(lambda _changes: None)
@@ -308,7 +313,7 @@ def test_a_lock_of_another_program_is_told_until_it_is_gone(
     store: Store, path: Path, health: SimpleQueue[StoreError | None]
 ) -> None:
     store.add(plant(1), FORM).result(SECONDS)
-    store._writer._file.raw.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
+    store._writer._current.get().raw.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError):

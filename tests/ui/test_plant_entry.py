@@ -266,7 +266,7 @@ def test_a_plant_submitted_before_the_next_id_is_told_is_added_then(
 def test_a_locked_store_is_told_and_trying_again_works(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(10)
     monkeypatch.setattr(engine, "LOCK_SECONDS", 0.01)
-    desk.store._writer._file.raw.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
+    desk.store._writer._current.get().raw.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
     with closing(sqlite3.connect(desk.store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         desk.type(desk.name, "Patience")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import PlantDeskError, StoreBusyError
-from plantdesk.store.engine import told_plainly
+from plantdesk.store.engine import translate_errors
 from plantdesk.ui.reader_thread import ReaderThread
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def thread(store: Store, failures: list[PlantDeskError]) -> Iterator[ReaderThrea
 def endless(started: threading.Event) -> Job:
     def job(reader: Reader, _run: Run) -> None:
         started.set()
-        with told_plainly():
+        with translate_errors():
             reader._raw.execute(ENDLESS).fetchone()  # noqa: SLF001 - a question that never ends by itself
 
     return job

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget, QWidget
 
-from plantdesk.store import BackupKind, Backups
+from plantdesk.store import BackupKind, Backups, back_up
 from plantdesk.ui.backing_up import BackingUp
 from plantdesk.ui.message_line import MessageLine, Tone
 
@@ -71,7 +71,7 @@ def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store) -> Desk:
 def backup(store: Store, add: Adder) -> Backup:
     """Of two plants, of which there are three since then."""
     add("Aloe", "Basil")
-    made = Backups(store.path).make(BackupKind.BY_HAND)
+    made = back_up(store.path)
     add("Cactus")
     return made
 
@@ -106,7 +106,7 @@ def test_enter_restores_the_newest_after_a_look_and_it_can_be_taken_back(desk: D
 
 @pytest.mark.usefixtures("backup")
 def test_another_row_is_another_look(desk: Desk, add: Adder) -> None:
-    Backups(desk.store.path).make(BackupKind.BY_HAND)
+    back_up(desk.store.path)
     add("Daisy")
     dialog = desk.open()
     desk.says("holds 3 plants", "Goes: 1 plant (“Daisy”)")
@@ -119,7 +119,7 @@ def test_another_row_is_another_look(desk: Desk, add: Adder) -> None:
 
 def test_what_would_change_nothing_cannot_be_restored(desk: Desk, add: Adder) -> None:
     add("Aloe")
-    Backups(desk.store.path).make(BackupKind.BY_HAND)
+    back_up(desk.store.path)
     desk.open()
     desk.says("holds 1 plant", "nothing would change")
     assert not desk.button("Restore").isEnabled()

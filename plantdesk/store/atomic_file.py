@@ -1,0 +1,137 @@
+"""Creating a file under its final name only when it is complete.
+
+A kill or a power cut leaves the file whole or absent; an unfinished draft beside it is the worst that can remain.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk.replacing import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DRAFT_SUFFIX = ".new"
+#: Seconds after the last write to a draft, in both directions as clocks jump: its process is gone.
+_DRAFT_AGE = 86_400
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield an empty draft (mode 0600) in the folder of `path`, which is renamed to `path` when the block ends.
+
+    The draft is flushed first, the folder afterwards. An empty regular file under the name is replaced; anything else
+    there stays and raises FileExistsError. A block that raises leaves nothing behind. Raises OSError.
+    """
+    with unnamed_draft(path) as draft:
+        yield draft
+        flush(draft)
+        put(draft, path)
+
+
+@contextmanager
+def replaced_file(path: Path) -> Iterator[Path]:
+    """Yield a draft as `new_file` does; at the end it takes the place of the file that is there. Raises OSError."""
+    with unnamed_draft(path) as draft:
+        yield draft
+        flush(draft)
+        replace(draft, path)
+        flush_folder(path.parent)
+
+
+@contextmanager
+def unnamed_draft(path: Path) -> Iterator[Path]:
+    """Yield an empty file (mode 0600) beside `path`; it is removed at the end, unless renamed. Raises OSError."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_DRAFT_SUFFIX, dir=path.parent)
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def put(draft: Path, path: Path) -> None:
+    """Rename a flushed `draft` to the free name `path`, without a hard link: FAT and network drives have none.
+
+    The name is claimed by an empty file first (O_EXCL), so that no other process can lose what it puts there. Raises
+    FileExistsError where the name is taken, and OSError.
+    """
+    created = _claim(path)
+    try:
+        replace(draft, path)
+    except OSError:
+        if created:
+            path.unlink(missing_ok=True)
+        raise
+    flush_folder(path.parent)
+
+
+def remove_old_drafts(folder: Path, name: str) -> None:
+    """Remove what killed processes left in `folder`: drafts of `name…` that nobody has written to for a day."""
+    for draft in drafts_of(folder, name):
+        with suppress(OSError):
+            if abs(time.time() - draft.stat().st_mtime) > _DRAFT_AGE:
+                draft.unlink()
+
+
+def drafts_of(folder: Path, name: str) -> list[Path]:
+    """Return the unfinished drafts in `folder` of files whose names begin with `name`."""
+    return list(folder.glob(f".{_literal(name)}*{_DRAFT_SUFFIX}"))
+
+
+def flush(path: Path) -> None:
+    """Wait until a file is on the disk. Raises OSError."""
+    # Windows flushes only what is open for writing.
+    handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        _flush_handle(handle)
+    finally:
+        os.close(handle)
+
+
+def flush_folder(folder: Path) -> None:
+    """Make a new name in `folder` survive a power cut. Windows has no such call and needs none. Raises OSError."""
+    if os.name == "posix":
+        flush(folder)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create `folder` for its owner alone, where it is missing, and flush its parent. Raises OSError."""
+    if not folder.is_dir():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        flush_folder(folder.parent)
+
+
+def _flush_handle(handle: int) -> None:
+    if sys.platform == "darwin":
+        import fcntl
+
+        with suppress(OSError):  # not every file system has it
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)  # fsync leaves the data in the drive's cache
+            return
+    os.fsync(handle)
+
+
+def _claim(path: Path) -> bool:
+    """Return whether the name was free and is an empty file now; False where an empty file was there already."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > 0:
+            raise
+        return False
+    return True
+
+
+def _literal(name: str) -> str:
+    return "".join(f"[{character}]" if character in "*?[" else character for character in name)

@@ -1,0 +1,124 @@
+"""Making backups: on request, into a file, and by time on a thread of its own while a store is open for long."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+import threading
+from typing import TYPE_CHECKING
+
+from plantdesk.errors import DiskReserveError, StoreError, StoreUnreachableError
+from plantdesk.store.backups import Backup, BackupKind, Backups, copy_database, unusable
+from plantdesk.store.comparing import attached, same
+from plantdesk.store.disk_space import is_low
+from plantdesk.store.engine import connect, translate_errors
+from plantdesk.store.migrations import SCHEMA_VERSION, check_schema
+from plantdesk.store.open_checks import is_absent, resolved
+from plantdesk.store.store_file import StoreFile
+from plantdesk.store.writes import now_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+#: Seconds between two automatic backups, of which the second is left out when nothing has changed.
+HOUR = 3600.0
+#: Seconds after the start, which is not to be slowed down; a user who opens PlantDesk for a minute a day has backups.
+_FIRST = 5.0
+
+
+def back_up(path: Path, kind: BackupKind = BackupKind.BY_HAND) -> Backup:
+    """Back up what is committed in the store at `path`, durable when this returns. Raises StoreError."""
+    with _connected(path) as (file, connection):
+        return Backups(file.path).make_from(connection, kind)
+
+
+def copy_store(path: Path, target: Path) -> None:
+    """Copy the store at `path` to the new file `target`; no token is valid in it. Raises StoreError."""
+    try:
+        if target.exists() or target.is_symlink():
+            raise StoreUnreachableError(f"“{target.name}” is there already. Name a new file.")
+        with _connected(path) as (_, connection):
+            copy_database(connection, target, revoke_tokens=True)
+    except OSError as error:
+        raise unusable(target, error) from error
+
+
+@contextlib.contextmanager
+def _connected(path: Path) -> Iterator[tuple[StoreFile, sqlite3.Connection]]:
+    if is_absent(resolved(path)):
+        raise StoreUnreachableError(f"There is no plant store “{path.name}” to back up.")
+    with (
+        contextlib.closing(StoreFile(path)) as file,
+        translate_errors(),
+        contextlib.closing(file.connect()) as connection,
+    ):
+        yield file, connection
+
+
+class AutomaticBackups:
+    """Makes a backup soon after the start and every hour, when there is something new, and thins out the old ones.
+
+    A failure is logged and tried again an hour later: no backup may prevent plants from being added.
+    """
+
+    def __init__(self, file: StoreFile, *, first: float = _FIRST, every: float = HOUR) -> None:
+        """Start the thread; times are in seconds."""
+        self._file = file
+        self._first, self._every = first, every
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="store-backups", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread; waits for a backup that is being made. May be called again."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        wait = self._first
+        while not self._ended.wait(wait):
+            try:
+                back_up_if_due(self._file, self._every)
+            except StoreError as error:
+                _log.warning("No automatic backup was made: %s", error)
+            except Exception:  # noqa: BLE001  the top of a thread: a defect must not end the backups silently
+                _log.exception("An automatic backup failed")
+            wait = self._every
+
+
+def back_up_if_due(file: StoreFile, every: float) -> bool:
+    """Make an automatic backup unless there is one of the last `every` seconds, or nothing has changed since.
+
+    Returns whether one was made. A backup with a time to come, of a clock that was wrong, does not count. Raises
+    StoreError.
+    """
+    backups = Backups(file.path)
+    with translate_errors(), contextlib.closing(file.connect()) as connection:
+        (identity,) = connection.execute("SELECT identity FROM store").fetchone()
+        known = [each for each in backups.of_store(identity) if each.kind is not BackupKind.DAMAGED]
+        now = now_ms()
+        if any(now - every * 1000 < each.made_at <= now for each in known):
+            return False
+        if known and _unchanged(connection, known[0].path):
+            return False
+        if is_low(file.path.parent):
+            raise DiskReserveError
+        made = backups.make_from(connection, BackupKind.AUTOMATIC)
+    _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
+    backups.thin(identity)
+    return True
+
+
+def _unchanged(connection: sqlite3.Connection, backup: Path) -> bool:
+    try:
+        with translate_errors():
+            with contextlib.closing(connect(backup, immutable=True)) as reading:
+                check_schema(reading, SCHEMA_VERSION)
+            with attached(connection, backup):
+                return same(connection)
+    except (StoreError, sqlite3.Error):  # a backup of an older schema, or one that cannot be read: make a new one
+        return False

@@ -1,0 +1,44 @@
+"""Whether the disk has room for what scripts add: a script in a loop must not fill it to the last byte."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+from plantdesk.errors import DiskReserveError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Bytes that stay free at least; on a small disk a tenth of it.
+_RESERVE = 500 * 1024 * 1024
+_RESERVE_SHARE = 0.01
+_MAX_SHARE = 0.1
+#: Seconds for which a measurement counts.
+_INTERVAL = 1.0
+
+
+class DiskSpace:
+    """Measures the free space of the disk of `folder`, at most once a second. One thread uses it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._measured_at = float("-inf")
+        self._is_low = False
+
+    def refusal(self) -> DiskReserveError | None:
+        """Return the error for a plant that a script sends, or None while there is room."""
+        now = time.monotonic()
+        if now - self._measured_at > _INTERVAL:
+            self._is_low, self._measured_at = is_low(self._folder), now
+        return DiskReserveError() if self._is_low else None
+
+
+def is_low(folder: Path) -> bool:
+    """Whether less than max(1 %, 500 MB) of the disk is free, or less than a tenth of a small one."""
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError:  # what is wrong is reported by the write
+        return False
+    return usage.free < min(max(_RESERVE, usage.total * _RESERVE_SHARE), usage.total * _MAX_SHARE)

@@ -1,0 +1,131 @@
+"""The lock under which a store file is opened, created and replaced, and the note of which files are in use.
+
+The lock file `.NAME.lock` stays beside the store. It is held for the milliseconds of an opening only: what keeps
+acknowledged plants safe afterwards is that every commit checks the identity of the files (`StoreFile.check`). The note
+in it tells a leftover write-ahead log of another file from the store's own, which SQLite itself cannot
+(https://sqlite.org/howtocorrupt.html, section 1.4).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import stat
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import portalocker
+from portalocker import LockFlags
+from portalocker.exceptions import AlreadyLocked, LockException
+
+from plantdesk.errors import StoreBusyError, StoreUnreachableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: Seconds for which an opening waits for that of another process; a migration of a million plants takes some.
+LOCK_TIMEOUT = 30.0
+_RETRY_DELAY = 0.005
+#: Bytes of the note. Its length never changes, so that it can be written on a full disk.
+_NOTE_SIZE = 256
+
+
+class FileId(NamedTuple):
+    """What identifies a file while it exists, whatever its name."""
+
+    device: int
+    inode: int
+
+
+class Identity(NamedTuple):
+    """The files of a store: the database, and its write-ahead log, if there is one."""
+
+    database: FileId | None = None
+    wal: FileId | None = None
+
+
+class LockedStore:
+    """The lock of one store file, held. `used` is the identity of the files that were last opened under the name."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self.used = _read(handle)
+
+    def note(self, used: Identity) -> None:
+        """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
+        text = json.dumps({"database": used.database, "wal": used.wal}).encode().ljust(_NOTE_SIZE)
+        os.lseek(self._handle, 0, os.SEEK_SET)
+        with contextlib.suppress(OSError):
+            os.write(self._handle, text)
+        self.used = used
+
+
+def lock_file(path: Path) -> Path:
+    """Return the lock file of the store at `path`."""
+    return path.with_name(f".{path.name}.lock")
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[LockedStore]:
+    """Hold the lock of the store at `path` for a block; not reentrant, and threads exclude each other as well.
+
+    Raises StoreBusyError after `LOCK_TIMEOUT` seconds, PermissionError and OSError where no lock file can be made.
+    """
+    handle = _open(lock_file(path))
+    try:
+        _acquire(handle)
+        yield LockedStore(handle)
+    finally:
+        os.close(handle)  # which releases the lock
+
+
+def _open(file: Path) -> int:
+    """Open the lock file, or make it. Somebody else may have put anything there: only a regular file will do."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(file, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.EISDIR, errno.ENXIO}:
+            raise _not_ours(file) from error
+        raise
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_size not in {0, _NOTE_SIZE}:
+        os.close(handle)
+        raise _not_ours(file)
+    return handle
+
+
+def _not_ours(file: Path) -> StoreUnreachableError:
+    return StoreUnreachableError(f"“{file.name}” beside the plants is not PlantDesk's lock file. Move it away.")
+
+
+def _acquire(handle: int) -> None:
+    until = time.monotonic() + LOCK_TIMEOUT
+    while True:
+        try:
+            portalocker.lock(handle, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
+        except AlreadyLocked as error:
+            if time.monotonic() > until:
+                raise StoreBusyError from error
+            time.sleep(_RETRY_DELAY)
+        except LockException as error:
+            reason = "The plant store is on a drive that cannot lock files. Use a folder on this computer's disk."
+            raise StoreUnreachableError(reason) from error
+        else:
+            return
+
+
+def _read(handle: int) -> Identity:
+    os.lseek(handle, 0, os.SEEK_SET)
+    try:
+        note = json.loads(os.read(handle, _NOTE_SIZE))
+        return Identity(*(_file_id(note[name]) for name in Identity._fields))
+    except (ValueError, TypeError, KeyError):
+        return Identity()
+
+
+def _file_id(value: list[int] | None) -> FileId | None:
+    return None if value is None else FileId(*map(int, value))

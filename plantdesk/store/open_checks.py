@@ -1,0 +1,153 @@
+"""What a file must be before SQLite may open it as a store. Nothing here changes or creates a file.
+
+The header is read with `immutable`, because a plain opening can already alter a foreign file: a hot journal is rolled
+back. Nothing but SQLite opens the database file: POSIX drops all locks of a process on a file when it closes any
+descriptor of it (https://sqlite.org/howtocorrupt.html, section 2.2). A journal has no locks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sqlite3
+import stat
+import sys
+from pathlib import Path
+
+from plantdesk.errors import ForeignFileError, NewerStoreError, StoreUnreachableError, UnsafeFileError
+from plantdesk.store.atomic_file import drafts_of
+from plantdesk.store.engine import connect, translate_errors
+from plantdesk.store.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
+
+_JOURNAL = "-journal"
+#: The last bytes of a rollback journal that names a super-journal (https://sqlite.org/fileformat2.html, section 3).
+_SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+
+
+def resolved(path: Path) -> Path:
+    """Return the absolute path with its symlinks resolved: backups, lock and log belong beside the file itself.
+
+    Raises StoreUnreachableError for a link that leads back to itself, and for a network drive of Windows.
+    """
+    real = Path(os.path.realpath(path))
+    if real.is_symlink():
+        raise StoreUnreachableError(f"{named(path)} is a link that leads to itself. Choose another file.")
+    if sys.platform == "win32" and real.drive.startswith("\\\\"):
+        message = f"{named(path)} is on a network drive, where plants are not safe. Use a folder on this computer."
+        raise StoreUnreachableError(message)
+    return real
+
+
+def named(path: Path) -> str:
+    """Return how a message names the file."""
+    return f"The file “{path.name}”"
+
+
+def is_absent(path: Path) -> bool:
+    """Whether nothing is at `path`, or an empty regular file; a resolved path.
+
+    Raises UnsafeFileError for anything but a regular file with one name, and OSError.
+    """
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return True
+    if stat.S_ISDIR(status.st_mode):
+        raise UnsafeFileError(f"“{path.name}” is a folder. Name a file in it instead.")
+    if not stat.S_ISREG(status.st_mode):
+        raise UnsafeFileError(f"“{path.name}” is not a regular file. It was left as it is; choose another file.")
+    if status.st_nlink > 1:
+        _refuse_second_name(path)
+    return status.st_size == 0
+
+
+def check_file(path: Path) -> None:
+    """Make sure that the file is a store of this or an older PlantDesk which is safe to open.
+
+    Raises ForeignFileError, NewerStoreError, UnsafeFileError, and StoreError for what cannot be read.
+    """
+    with translate_errors(), contextlib.closing(connect(path, immutable=True)) as connection:
+        # A checkpoint writes the header before the file has all its pages: a kill in between leaves a whole store, as
+        # the log has them. SQLite takes no offence at the page count while the schema is writable.
+        connection.execute("PRAGMA writable_schema = ON")
+        try:
+            (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            application_id = version = 0
+        connection.execute("PRAGMA writable_schema = OFF")
+        if application_id == APPLICATION_ID and version <= SCHEMA_VERSION and not has_log(path):
+            _check_schema(connection, version)
+    if application_id != APPLICATION_ID:
+        raise ForeignFileError(f"{named(path)} is not a PlantDesk store. It was left as it is; choose another file.")
+    refuse_newer(path, version)
+    _check_journal(path)
+
+
+def _check_schema(connection: sqlite3.Connection, version: int) -> None:
+    """Refuse a foreign schema as early as this, before the lock file; what cannot be read is checked when opened."""
+    with contextlib.suppress(sqlite3.DatabaseError, UnicodeDecodeError):
+        check_schema(connection, version)
+
+
+def refuse_newer(path: Path, version: int) -> None:
+    """Raise NewerStoreError for a schema version that this PlantDesk does not know."""
+    if version > SCHEMA_VERSION:
+        message = f"{named(path)} was written by a newer PlantDesk. It was left as it is; update PlantDesk to open it."
+        raise NewerStoreError(message)
+
+
+def is_writable(path: Path) -> bool:
+    """Whether this process may write to the file and create others in its folder."""
+    effective = os.access in os.supports_effective_ids
+    may_write = os.access(path, os.R_OK | os.W_OK, effective_ids=effective)
+    return may_write and os.access(path.parent, os.W_OK | os.X_OK, effective_ids=effective)
+
+
+def has_log(path: Path) -> bool:
+    """Whether a write-ahead log with content is beside the file."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _refuse_second_name(path: Path) -> None:
+    """Raise UnsafeFileError for a hard link: each name has a log of its own, and what is in the other's is lost."""
+    for draft in drafts_of(path.parent, path.name):  # of PlantDesk 0.1.0, killed while it created the store
+        if draft.samefile(path):
+            draft.unlink()
+    if path.lstat().st_nlink > 1:
+        message = f"{named(path)} has a second name (a hard link): plants would get lost. Make a copy and open that."
+        raise UnsafeFileError(message)
+
+
+def _check_journal(path: Path) -> None:
+    """Raise UnsafeFileError for a rollback journal that names a super-journal: SQLite would delete the named file.
+
+    PlantDesk never commits to two files at once, so no journal of its own has one.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path.with_name(path.name + _JOURNAL), flags)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise _unsafe_journal(path) from error
+    with os.fdopen(handle, "rb") as journal:
+        status = os.fstat(journal.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise _unsafe_journal(path)
+        journal.seek(max(0, status.st_size - len(_SUPER_JOURNAL)))
+        if journal.read() == _SUPER_JOURNAL:
+            raise _unsafe_journal(path)
+
+
+def _unsafe_journal(path: Path) -> UnsafeFileError:
+    message = f"The journal beside “{path.name}” was not made by PlantDesk and could delete other files. Move it away."
+    return UnsafeFileError(message)

@@ -1,0 +1,220 @@
+"""Reading the plants of a backup, or of any other file, into temporary tables of a connection, each row checked.
+
+The file is data from outside: its schema is compared before anything else is read, its rows are copied one by one
+instead of the file, and everything that can be computed is computed anew. A damaged file gives the plants that can
+still be read. The temporary tables vanish with the connection, also when the process is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from plantdesk.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError
+from plantdesk.records import LARGEST_ID, SMALLEST_ID, SourceKind
+from plantdesk.store.comparing import attached
+from plantdesk.store.engine import check_whole, connect, translate_errors
+from plantdesk.store.folding import folded
+from plantdesk.store.migrations import check_schema
+from plantdesk.store.open_checks import check_file, has_log, is_absent, resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: Bytes of a name or tag, as many as a request of the API can have.
+MAX_TEXT_BYTES = 1024 * 1024
+#: Arrival numbers up to this one leave room for all plants to come; a file with larger ones is numbered anew.
+_MAX_SEQ = 2**48
+#: Failing queries after which no more readable plants are searched for in a damaged file.
+_MAX_FAULTS = 200_000
+_PAGE = 1000
+
+_TABLES = (
+    "CREATE TEMP TABLE restored_source (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, label TEXT NOT NULL)",
+    """CREATE TEMP TABLE restored (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, seq INTEGER NOT NULL, added_at INTEGER NOT NULL,
+        source_id INTEGER NOT NULL, folded TEXT)""",
+)
+_KINDS = ", ".join(f"'{kind}'" for kind in SourceKind)
+#: Printable ASCII alone, as most texts are: SQLite sees that much faster than Python.
+_IS_ASCII = "({0} NOT GLOB '*[^ -~]*' AND length({0}) = length(CAST({0} AS BLOB)))"
+_IS_TEXT = f"""typeof({{0}}) = 'text' AND length(CAST({{0}} AS BLOB)) <= {MAX_TEXT_BYTES}
+               AND ({_IS_ASCII} OR is_unicode(CAST({{0}} AS BLOB)))"""
+_CHECKS = {
+    "name": _IS_TEXT.format("name"),
+    "tag": f"tag IS NULL OR ({_IS_TEXT.format('tag')})",
+    "time of arrival": "typeof(added_at) = 'integer' AND added_at BETWEEN -62135596800000 AND 253402300799999",
+    "number in the order of arrival": "typeof(seq) = 'integer'",
+}
+_IS_VALID = " AND ".join(f"({check})" for check in _CHECKS.values())
+_IS_VALID_SOURCE = f"typeof(kind) = 'text' AND kind IN ({_KINDS}) AND {_IS_TEXT.format('label')}"
+_FOLDED = f"""CASE WHEN {_IS_ASCII.format("name")} AND (tag IS NULL OR {_IS_ASCII.format("tag")})
+              THEN NULL ELSE fold(name, tag) END"""
+_COLUMNS = f"id, name, tag, seq, added_at, source_id, {_FOLDED}"
+#: The origin of a plant whose own cannot be read.
+_UNKNOWN = (0, SourceKind.OTHER, "")
+
+
+class Loaded(NamedTuple):
+    """What was read: the number of plants, and whether the file is damaged, so that others may be missing."""
+
+    plants: int
+    is_damaged: bool
+
+
+def load(connection: sqlite3.Connection, file: Path) -> Loaded:
+    """Fill `temp.restored` and `temp.restored_source` of `connection` with the plants of `file`, which is only read.
+
+    Not in a transaction. Raises BackupUnusableError, which names the first row that is not valid, and StoreError.
+    """
+    path = _checked(file)
+    with translate_errors():
+        for table in _TABLES:
+            connection.execute(table)
+        is_damaged = not _copy_whole(connection, path)
+        if is_damaged:
+            _copy_readable(connection, path)
+        _number(connection)
+        (plants,) = connection.execute("SELECT count(*) FROM temp.restored").fetchone()
+    if is_damaged and plants == 0:
+        raise BackupUnusableError(f"“{file.name}” cannot be restored: it is damaged. Choose another one.")
+    return Loaded(plants, is_damaged)
+
+
+def _checked(file: Path) -> Path:
+    """Return the resolved path of a file that is safe to read. Raises BackupUnusableError."""
+    try:
+        path = resolved(file)
+        is_there = not is_absent(path)
+        if is_there:
+            check_file(path)
+    except StoreError as error:
+        raise BackupUnusableError(str(error)) from error
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise BackupUnusableError(f"“{file.name}” cannot be read: {reason}.") from error
+    if not is_there:
+        message = f"There is no file “{file.name}”, or it is empty. `plantdesk backup --list` shows the backups."
+        raise BackupUnusableError(message)
+    return path
+
+
+@contextlib.contextmanager
+def _reading(file: Path) -> Iterator[sqlite3.Connection]:
+    """Open the file for reading, and check its schema before anything else."""
+    with contextlib.closing(connect(file, read_only=True, immutable=not has_log(file))) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        check_schema(connection, version)
+        _add_functions(connection)
+        yield connection
+
+
+def _add_functions(connection: sqlite3.Connection) -> None:
+    connection.create_function("fold", 2, folded, deterministic=True)
+    connection.create_function("is_unicode", 1, _is_unicode, deterministic=True)
+
+
+def _is_unicode(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
+    """Copy all rows; False for a damaged file, of which nothing was copied."""
+    try:
+        with translate_errors():
+            with _reading(file) as reading:
+                check_whole(reading)
+            _add_functions(connection)
+            with attached(connection, file):
+                _check_rows(connection, file)
+                connection.execute("INSERT INTO temp.restored_source SELECT id, kind, label FROM other.source")
+                connection.execute(f"INSERT INTO temp.restored SELECT {_COLUMNS} FROM other.plant")
+    except StoreDamagedError:
+        return False
+    except ForeignFileError as error:
+        raise BackupUnusableError(str(error)) from error
+    return True
+
+
+def _check_rows(connection: sqlite3.Connection, file: Path) -> None:
+    """Raise BackupUnusableError for the first row that no PlantDesk has written."""
+    bad_source = connection.execute(f"SELECT id FROM other.source WHERE NOT ({_IS_VALID_SOURCE}) LIMIT 1").fetchone()
+    if bad_source is not None:
+        raise _unusable(file, "it has an origin of plants that PlantDesk does not know")
+    has_source = "EXISTS (SELECT 1 FROM other.source AS s WHERE s.id = source_id)"
+    bad = connection.execute(f"SELECT id FROM other.plant WHERE NOT ({_IS_VALID} AND {has_source}) LIMIT 1").fetchone()
+    if bad is None:
+        return
+    columns = ", ".join(f"({check})" for check in _CHECKS.values())
+    checks = connection.execute(f"SELECT {columns} FROM other.plant WHERE id = ?", bad).fetchone()
+    wrong = [name for name, is_valid in zip(_CHECKS, checks, strict=True) if not is_valid] or ["origin"]
+    raise _unusable(file, f"the {' and '.join(wrong)} of plant {bad[0]} is not valid")
+
+
+def _unusable(file: Path, reason: str) -> BackupUnusableError:
+    return BackupUnusableError(f"“{file.name}” cannot be restored: {reason}. Choose another one.")
+
+
+def _number(connection: sqlite3.Connection) -> None:
+    """Keep the order of arrival, but number it anew where no room is left after it, or two plants share a number."""
+    sql = "SELECT min(seq) < 1 OR max(seq) > ? OR count(DISTINCT seq) < count(*) FROM temp.restored"
+    (is_odd,) = connection.execute(sql, (_MAX_SEQ,)).fetchone()
+    if is_odd:
+        connection.execute(
+            """UPDATE temp.restored SET seq = numbered.place FROM (
+                   SELECT id, row_number() OVER (ORDER BY seq, id) AS place FROM temp.restored
+               ) AS numbered WHERE numbered.id = restored.id"""
+        )
+
+
+# --- a damaged file ---
+
+
+def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
+    """Copy the valid rows of a damaged file that can be read."""
+    insert = "INSERT OR IGNORE INTO temp.restored VALUES (?, ?, ?, ?, ?, ?, ?)"
+    try:
+        with translate_errors(), _reading(file) as reading:
+            sources = _readable_sources(reading)
+            connection.executemany("INSERT INTO temp.restored_source VALUES (?, ?, ?)", [_UNKNOWN, *sources])
+            known = {source_id for source_id, *_ in sources}
+            for page in _readable_pages(reading):
+                rows = [(*row[:5], row[5] if row[5] in known else _UNKNOWN[0], row[6]) for row in page]
+                connection.executemany(insert, rows)
+    except StoreDamagedError:
+        return  # not even its schema can be read
+    except ForeignFileError as error:
+        raise BackupUnusableError(str(error)) from error
+
+
+def _readable_sources(reading: sqlite3.Connection) -> list[tuple[int, str, str]]:
+    sql = f"SELECT id, kind, label FROM source WHERE id > 0 AND {_IS_VALID_SOURCE}"
+    try:
+        return reading.execute(sql).fetchall()
+    except sqlite3.DatabaseError:
+        return []
+
+
+def _readable_pages(reading: sqlite3.Connection) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the rows that can be read: a range of ids that meets a damaged page is halved until it does not."""
+    sql = f"SELECT {_COLUMNS} FROM plant WHERE id BETWEEN ? AND ? AND {_IS_VALID} ORDER BY id LIMIT {_PAGE}"
+    ranges, faults = [(SMALLEST_ID, LARGEST_ID)], 0
+    while ranges and faults < _MAX_FAULTS:
+        low, high = ranges.pop()
+        try:
+            page = reading.execute(sql, (low, high)).fetchall()
+        except sqlite3.DatabaseError:
+            faults += 1
+            if low < high:
+                middle = (low + high) // 2
+                ranges += [(middle + 1, high), (low, middle)]
+            continue
+        yield page
+        if len(page) == _PAGE and page[-1][0] < high:
+            ranges.append((page[-1][0] + 1, high))
