@@ -274,7 +274,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
 ) -> None:
     secret, private = "plantdesk_" + "x" * 43, f"{Path.home()}/plants.db"
 
-    def defect(*_arguments: object) -> None:
+    def defect(*_arguments: object, **_options: object) -> None:
         raise RuntimeError(f"{secret} at {private}")
 
     with logs.writing_to(tmp_path / "window.log"), logs.telling(desk.desktop.tell_defect):

@@ -44,6 +44,8 @@ _log = logging.getLogger(__name__)
 #: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
 _CHECKED_SIZE = 16 * 1024 * 1024
 _RETRY_DELAY = 0.02
+#: Seconds for which a process that has a file with a deleted log open may take to save it.
+_HOLDER_TIMEOUT = 1.0
 
 
 class _Opened(NamedTuple):
@@ -106,10 +108,14 @@ class StoreFile:
     def connect(self) -> sqlite3.Connection:
         """Open a connection to the file that was checked, for any one thread at a time; the caller closes it.
 
-        Raises StoreMovedError where the file has been replaced, and sqlite3.Error.
+        Waits up to a second for the writer to `reopen` a file that was replaced. Raises StoreMovedError and
+        sqlite3.Error.
         """
-        opened = self._opened
+        until = time.monotonic() + _HOLDER_TIMEOUT
+        while not self.is_current and time.monotonic() < until:
+            time.sleep(_RETRY_DELAY)
         self.check()
+        opened = self._opened
         connection = connect(self.path, read_only=opened.read_only, immutable=_is_frozen(self.path, opened))
         if _file_id(str(self.path)) != opened.identity.database:  # nothing was read yet: no log was touched
             connection.close()
@@ -136,14 +142,15 @@ class StoreFile:
     def rebuild(self, connection: sqlite3.Connection) -> None:
         """Put a copy of what `connection` sees in the place of the file whose log was deleted while it was in use.
 
-        SQLite would begin a second log for the same file. Does nothing where the log is there, or another process has
-        done it. Raises OSError and StoreError.
+        Another log for the same file would not know of this one. Does nothing where the file was replaced. Raises
+        OSError and StoreError.
         """
-        with locked(self.path) as lock:
+        with locked(self.path):
             now, known = identity(self.path), self._opened.identity
-            if lock.used == known and now == Identity(known.database):
+            if now.database == known.database and now.wal != known.wal:
                 with replaced_file(self.path) as draft:
                     fill_copy(connection, draft)
+                    Backups(self.path).set_aside_log(self.path)
 
     def close(self) -> None:
         """Close the connection that keeps the log in place. May be called again."""
@@ -161,12 +168,29 @@ class StoreFile:
         _check_own(path)
         if not is_writable(path):
             return self._open_for_reading(generation)
-        with locked(path) as lock, translate_errors():
-            self._set_aside_old_log(lock)
-            self._replace_after_lost_log(lock)
-            connection = self._checked(first_time=lock.used == Identity())
-            now = identity(path)
-            lock.note(now)
+        opened = None
+        deadline = time.monotonic() + _HOLDER_TIMEOUT
+        while opened is None:
+            with locked(path) as lock, translate_errors():
+                opened = self._open_locked(lock, generation, wait=time.monotonic() < deadline)
+            if opened is None:
+                time.sleep(_RETRY_DELAY)
+        return opened
+
+    def _open_locked(
+        self, lock: LockedStore, generation: int, *, wait: bool
+    ) -> tuple[_Opened, sqlite3.Connection] | None:
+        """Open the file under the lock; None where its log was deleted, for a process that has it open to `rebuild`."""
+        if wait and _is_log_lost(lock, identity(self.path)):
+            return None
+        self._replace_after_lost_log(lock)
+        self._set_aside_old_log(lock)
+        connection = self._checked(first_time=lock.used == Identity())
+        now = identity(self.path)
+        if wait and _is_log_lost(lock, now):  # right now
+            connection.close()
+            return None
+        lock.note(now)
         return _Opened(now, read_only=False, generation=generation), connection
 
     def _open_for_reading(self, generation: int) -> tuple[_Opened, sqlite3.Connection]:
@@ -198,16 +222,23 @@ class StoreFile:
         return connection
 
     def _set_aside_old_log(self, lock: LockedStore) -> None:
-        """Take the log of a replaced file away from beside the new one; what still has it open goes on reading it."""
+        """Take what belongs to a replaced file away from beside the new one; what still has it open goes on with it.
+
+        SQLite in this process would take the index for unused and truncate it, under the hands of other connections.
+        """
         now, used = identity(self.path), lock.used
-        if now.wal is not None and now.wal == used.wal and now.database != used.database:
+        if used.database is None or now.database == used.database:
+            return
+        if now.wal is None or now.wal == used.wal:
             aside = Backups(self.path).set_aside_log(self.path)
             _log.warning("The log of a file that was replaced was set aside as %s", aside.name)
+        else:
+            self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
 
     def _replace_after_lost_log(self, lock: LockedStore) -> None:
-        """Put a copy in the place of a file whose log was deleted, for another process may still write to both."""
-        now, used = identity(self.path), lock.used
-        if used.wal is not None and now.database == used.database and now.wal is None:
+        """Put a copy in the place of a file whose log was deleted: a stopped process may still write to both."""
+        now = identity(self.path)
+        if _is_log_lost(lock, now) and now.wal is None:
             with replaced_file(self.path) as draft, contextlib.closing(connect(self.path, immutable=True)) as source:
                 fill_copy(source, draft)
 
@@ -300,6 +331,11 @@ def _make_private(path: Path) -> None:
 
 
 # --- identities ---
+
+
+def _is_log_lost(lock: LockedStore, now: Identity) -> bool:
+    """Whether the log of the file was deleted, and not by the last process that closed it, which notes that."""
+    return now.database == lock.used.database and lock.used.wal not in {None, now.wal}
 
 
 def identity(path: Path) -> Identity:

@@ -1,0 +1,325 @@
+"""Kills a process right before its n-th call that changes files, for each n, and checks what the next start finds.
+
+    LD_PRELOAD=kill_points.so python -m tests.support.kill_points SCENARIO FIRST STEP OTHERS
+
+Prints a JSON object: the number of calls in the scenario, the kills, and the problems. `OTHERS` processes add plants to
+the same store meanwhile. The parent opens no store: it only forks, so that a kill costs milliseconds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sqlite3
+import sys
+import tempfile
+import traceback
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.errors import StoreDamagedError, StoreError, StoreGoneError
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import BackupKind, Backups, Store, View, back_up, restore
+from plantdesk.store.backup_jobs import back_up_if_due
+from plantdesk.store.migrations import MIGRATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SECONDS = 60
+#: First of the ids that other processes add.
+_OTHERS = 10_000
+_library = ctypes.CDLL(None)
+
+
+class Desk:
+    """One store in a folder of its own; what was acknowledged goes into a pipe, which outlives the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "plants.db"
+        self.other = folder / "other.db"
+        self._reading, self._writing = os.pipe()
+
+    def acknowledge(self, plant_id: int) -> None:
+        os.write(self._writing, b"%d\n" % plant_id)
+
+    def acknowledged(self) -> set[int]:
+        os.close(self._writing)
+        with os.fdopen(self._reading, "rb") as pipe:
+            return {int(line) for line in pipe.read().split()}
+
+    def add(self, store: Store, first: int, count: int = 3, size: int = 3000) -> None:
+        for plant_id in range(first, first + count):
+            store.add(new_plant({"id": plant_id, "name": f"Plant {plant_id} " + "x" * size}), COMMAND).result(_SECONDS)
+            self.acknowledge(plant_id)
+
+
+# --- what is prepared, and what is then done and killed ----------------------------------------------------------
+
+
+def _nothing(_desk: Desk) -> None:
+    """Begin without a file."""
+
+
+def _filled(desk: Desk) -> None:
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 1, 30)
+
+
+def _killed(desk: Desk) -> None:
+    """Leave a log, as a killed process does."""
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 1, 10)
+    in_child(lambda: _add_and_die(desk))
+
+
+def _add_and_die(desk: Desk) -> None:
+    store = Store(desk.path)
+    desk.add(store, 100, 30)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _old(desk: Desk) -> None:
+    with closing(sqlite3.connect(desk.path)) as database:
+        for step in MIGRATIONS[:2]:
+            for statement in step:
+                database.execute(statement)
+        for plant_id in range(1, 60):
+            database.execute("INSERT INTO plant VALUES (?, ?, NULL, ?, 0, 1, NULL)", (plant_id, "x" * 1000, plant_id))
+            desk.acknowledge(plant_id)
+        database.execute("PRAGMA application_id = 0x504C4E54")
+        database.execute("PRAGMA user_version = 2")
+        database.commit()
+        database.execute("PRAGMA journal_mode = WAL")
+
+
+def _backed_up(desk: Desk) -> None:
+    _filled(desk)
+    back_up(desk.path)
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 100, 5)
+
+
+def _damaged(desk: Desk) -> None:
+    """Damage the end of the file: what is lost with it was never acknowledged, all else can be read."""
+    _filled(desk)
+    back_up(desk.path)
+    with desk.path.open("r+b") as file:
+        file.seek(-4096, os.SEEK_END)
+        file.write(b"\x5a" * 4096)
+
+
+def _missing(desk: Desk) -> None:
+    _filled(desk)
+    back_up(desk.path)
+    desk.path.unlink()
+
+
+def _two_stores(desk: Desk) -> None:
+    _filled(desk)
+    with closing(Store(desk.other)) as store:
+        store.add(new_plant({"id": 5000, "name": "Of the other store"}), COMMAND).result(_SECONDS)
+
+
+def _open_and_add(desk: Desk) -> None:
+    arm()
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 1000)
+
+
+def _fill_and_checkpoint(desk: Desk) -> None:
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 1000, 40, 20_000)
+        arm()
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 2000)
+
+
+def _back_up(desk: Desk) -> None:
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 1000)
+        arm()
+        back_up(desk.path)
+        back_up_if_due(store.file, 0)
+
+
+def _restore(desk: Desk) -> None:
+    backup = next(each for each in Backups(desk.path).newest_first() if each.kind is BackupKind.BY_HAND)
+    arm()
+    restore(desk.path, backup.path)
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 1000)
+
+
+def _replace(desk: Desk) -> None:
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 1000)
+        back_up(desk.path)
+        desk.other.replace(desk.path)
+        arm()
+        desk.add(store, 2000)
+
+
+def _lose_log(desk: Desk) -> None:
+    with closing(Store(desk.path)) as store:
+        desk.add(store, 1000)
+        back_up(desk.path)
+        desk.path.with_name("plants.db-wal").unlink()
+        arm()
+        desk.add(store, 2000)
+
+
+class Scenario(NamedTuple):
+    prepare: Callable[[Desk], None]
+    act: Callable[[Desk], None]
+    #: Whether the next start may say that the store is damaged or gone, as it was before.
+    may_fail: bool = False
+    #: Somebody takes the file or its log away: if the only process that has it open is killed at the same moment,
+    #: nobody can save what others have added to it.
+    only_own: bool = False
+
+
+SCENARIOS = {
+    "create": Scenario(_nothing, _open_and_add),
+    "open": Scenario(_filled, _open_and_add),
+    "recover": Scenario(_killed, _open_and_add),
+    "checkpoint": Scenario(_filled, _fill_and_checkpoint),
+    "migrate": Scenario(_old, _open_and_add),
+    "backup": Scenario(_backed_up, _back_up),
+    "restore": Scenario(_backed_up, _restore),
+    "restore-damaged": Scenario(_damaged, _restore, may_fail=True),
+    "restore-missing": Scenario(_missing, _restore, may_fail=True),
+    "replace": Scenario(_two_stores, _replace, only_own=True),
+    "lose-log": Scenario(_filled, _lose_log, only_own=True),
+}
+
+
+# --- killing -----------------------------------------------------------------------------------------------------
+
+_limit = 0
+_report = -1
+
+
+def arm() -> None:
+    """Count from here on, and be killed at the limit."""
+    _library.kill_at(_limit)
+
+
+def in_child(action: Callable[[], None]) -> int:
+    """Run `action` in a forked process and return its wait status; it is killed when it takes a minute."""
+    process = os.fork()
+    if process == 0:
+        signal.alarm(_SECONDS)
+        try:
+            action()
+            os._exit(0)
+        except BaseException:  # noqa: BLE001  the top of the child
+            traceback.print_exc()
+            os._exit(1)
+    return os.waitpid(process, 0)[1]
+
+
+def _run(scenario: Scenario, desk: Desk, limit: int) -> None:
+    global _limit
+    _limit = limit
+    scenario.act(desk)
+    os.write(_report, b"%d\n" % _library.calls())
+
+
+def _add_beside(desk: Desk, first: int, stop: int) -> None:
+    """Add plants from another process until the pipe is closed; a store that cannot be used now is tried again."""
+    plant_id = first
+    os.set_blocking(stop, False)
+    while True:
+        with suppress(BlockingIOError):
+            if os.read(stop, 1) == b"":
+                return
+        with suppress(StoreError), closing(Store(desk.path)) as store:
+            for _ in range(5):
+                desk.add(store, plant_id, 1, 100)
+                plant_id += 1
+
+
+def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
+    found = _ids_in_backups(desk.path)
+    try:
+        with closing(Store(desk.path)) as store, closing(store.reader()) as reader:
+            for chunk in reader.ids(View()):
+                found |= set(chunk)
+            store.add(new_plant({"id": 999_999, "name": "after"}), COMMAND).result(_SECONDS)
+        with closing(sqlite3.connect(desk.path)) as database:
+            assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    except (StoreGoneError, StoreDamagedError):
+        if not scenario.may_fail:
+            raise
+        backup = next(each for each in Backups(desk.path).newest_first() if each.kind is not BackupKind.DAMAGED)
+        restore(desk.path, backup.path)
+        Store(desk.path).close()
+    missing = {plant_id for plant_id in expected - found if plant_id < _OTHERS or not scenario.only_own}
+    assert not missing, f"{len(missing)} acknowledged plants are missing: {sorted(missing)[:5]}"
+
+
+def _ids_in_backups(path: Path) -> set[int]:
+    found: set[int] = set()
+    for backup in Backups(path).newest_first():
+        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(backup.path)) as database:
+            found |= {plant_id for (plant_id,) in database.execute("SELECT id FROM plant")}
+    return found
+
+
+class Outcome(NamedTuple):
+    """What became of one run: the calls that it counted, if it was not killed, and what is wrong with the rest."""
+
+    calls: int
+    killed: bool
+    problem: str
+
+
+def one_run(scenario: Scenario, folder: Path, limit: int, others: int) -> Outcome:
+    global _report
+    desk = Desk(folder)
+    stop_reading, stop = os.pipe()
+    reading, _report = os.pipe()
+    prepared = in_child(lambda: scenario.prepare(desk))
+    beside = [_fork_beside(desk, number + 1, stop_reading, stop) for number in range(others)]
+    status = in_child(lambda: _run(scenario, desk, limit))
+    os.close(stop)
+    beside_status = [os.waitpid(process, 0)[1] for process in beside]
+    os.close(stop_reading)
+    os.close(_report)
+    with os.fdopen(reading, "rb") as pipe:
+        report = pipe.read()
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    expected = desk.acknowledged()
+    verified = in_child(lambda: _verify(scenario, desk, expected))
+    is_right = not prepared and not any(beside_status) and not verified and (killed or report)
+    problem = "" if is_right else f"call {limit}: status {status}, others {beside_status}, next start {verified}"
+    return Outcome(int(report or 0), killed, problem)
+
+
+def _fork_beside(desk: Desk, number: int, stop_reading: int, stop: int) -> int:
+    if (process := os.fork()) == 0:
+        os.close(stop)
+        os._exit(in_child(lambda: _add_beside(desk, _OTHERS * number, stop_reading)) != 0)
+    return process
+
+
+def main() -> None:
+    name, first, step, others = sys.argv[1], *map(int, sys.argv[2:])
+    outcomes = [_in_folder(name, 0, 0)]  # counts only
+    outcomes += [_in_folder(name, limit, others) for limit in range(first, outcomes[0].calls + 1, step)]
+    problems = [outcome.problem for outcome in outcomes if outcome.problem]
+    kills = sum(outcome.killed for outcome in outcomes)
+    print(json.dumps({"calls": outcomes[0].calls, "kills": kills, "problems": problems}))
+
+
+def _in_folder(name: str, limit: int, others: int) -> Outcome:
+    with tempfile.TemporaryDirectory() as folder:
+        return one_run(SCENARIOS[name], Path(folder), limit, others)
+
+
+if __name__ == "__main__":
+    main()
