@@ -19,7 +19,8 @@ _Item = TypeVar("_Item")
 #: Items in one statement. Even with 7 values for each this is far below SQLite's limit of 32,766 variables.
 CHUNK = 500
 
-_FROM = "added_at, source_id, kind, label FROM plant JOIN source ON source.id = source_id"
+_FROM = """added_at, source_id, coalesce(kind, ''), coalesce(label, '')
+           FROM plant LEFT JOIN source ON source.id = source_id"""
 _SELECT = f"SELECT plant.id, name, tag, {_FROM}"
 _CUT = "CASE WHEN length(CAST({0} AS BLOB)) > 4 * :longest THEN substr({0}, 1, :longest) ELSE {0} END"
 _SELECT_CUT = f"SELECT plant.id, {_CUT.format('name')}, {_CUT.format('tag')}, {_FROM}"

@@ -205,6 +205,9 @@ class StoreFile:
         """Open the file for writing, check its schema before anything else, and bring it up to date."""
         path = self.path
         expected = _file_id(str(path))
+        if has_log(path):  # a foreign schema may be in the log, which a writing connection would merge when it closes
+            with contextlib.closing(connect(path, read_only=True)) as reading:
+                check_schema(reading, _version(path, reading))
         connection = connect(path)
         with _closed_on_error(connection):
             if _file_id(str(path)) != expected:

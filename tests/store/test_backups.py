@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import StoreBusyError, StoreDamagedError, StoreError, StoreUnreachableError
+from plantdesk.errors import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreUnreachableError,
+    TokenRefusedError,
+)
 from plantdesk.records import COMMAND, NewPlant
-from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store, back_up
+from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store, back_up, copy_store
 from plantdesk.store.backup_jobs import HOUR, back_up_if_due
 from plantdesk.store.backups import copy_database, outdated
 from plantdesk.store.engine import connect
 from plantdesk.store.migrations import MIGRATIONS
+from plantdesk.store.writes import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,6 +204,78 @@ def test_an_automatic_backup_is_made_only_when_something_changed(store: Store, b
     store.tokens.create("greenhouse").result(SECONDS)
     assert not back_up_if_due(store.file, 0)  # no token is valid in a backup
     assert ids_in(backups.newest_first()[0].path) == [1, 2]
+
+
+def test_a_backup_of_the_future_keeps_no_other_from_being_made(
+    store: Store, backups: Backups, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, 1)
+    with monkeypatch.context() as clock:
+        clock.setattr("plantdesk.store.backups.now_ms", lambda: now_ms() + 4 * 365 * 86_400_000)
+        back_up(store.path, BackupKind.AUTOMATIC)
+    add(store, 2)
+    assert back_up_if_due(store.file, HOUR)
+    assert not back_up_if_due(store.file, HOUR)
+    assert ids_in(backups.newest_first()[1].path) == [1, 2]
+
+
+def test_stores_of_one_stem_share_no_backups(tmp_path: Path) -> None:
+    for number, name in enumerate(("plants.2025", "plants.2026", "plants", "plants.db")):
+        with closing(Store(tmp_path / name)) as store:
+            add(store, number)
+            assert back_up_if_due(store.file, HOUR)
+            backups = Backups(store.path)
+            backups.thin("")
+            (backup,) = backups.newest_first()
+            assert ids_in(backup.path) == [number]
+
+
+def test_only_backups_of_this_very_store_are_thinned(store: Store, path: Path, backups: Backups) -> None:
+    add(store, 1)
+    own = back_up(path, BackupKind.AUTOMATIC)
+    elsewhere = path.with_name("elsewhere.db")
+    with closing(Store(elsewhere)) as other:
+        add(other, 2)
+    theirs = [back_up(elsewhere, BackupKind.AUTOMATIC).path for _ in range(2)]
+    for number, file in enumerate(theirs):
+        file.rename(backups.folder / f"plants.db-20250101-12000{number}-000-auto.db")
+    with closing(connect(path)) as connection:
+        (identity,) = connection.execute("SELECT identity FROM store").fetchone()
+    backups.thin(identity)
+    assert len(backups.newest_first()) == 3
+    assert backups.of_store(identity) == [own]
+
+
+def test_backups_of_0_1_0_are_still_found(store: Store, path: Path) -> None:
+    add(store, 1)
+    made = back_up(path)
+    legacy = path.with_name("plants-backups")
+    made.path.parent.rename(legacy)
+    (legacy / made.path.name).rename(legacy / made.path.name.replace("plants.db-", "plants-"))
+    assert len(Backups(path).newest_first()) == 1
+    assert back_up(path).path.parent == legacy
+
+
+def test_no_token_is_valid_in_a_backup(store: Store, path: Path) -> None:
+    token = store.tokens.create("greenhouse").result(SECONDS).token
+    for file in (back_up(path).path, path.with_name("copy.db")):
+        if not file.exists():
+            copy_store(path, file)
+        with closing(Store(file)) as copy, closing(copy.tokens.checker()) as checker:
+            assert copy.tokens.list() == []
+            with pytest.raises(TokenRefusedError):
+                checker.source(token)
+
+
+def test_drafts_of_killed_backups_are_removed(store: Store, backups: Backups) -> None:
+    add(store, 1)
+    backups.folder.mkdir()
+    old, new = (backups.folder / f".plants.db-20250101-120000-000-auto.db.{name}.new" for name in ("old", "new"))
+    for draft in (old, new):
+        draft.write_bytes(b"x")
+    os.utime(old, (0, 0))
+    assert back_up_if_due(store.file, 0)
+    assert (old.exists(), new.exists()) == (False, True)
 
 
 def test_a_damaged_backup_does_not_pass_for_the_present_state(store: Store, path: Path) -> None:

@@ -16,18 +16,23 @@ from plantdesk.errors import (
     FolderMissingError,
     ForeignFileError,
     NewerStoreError,
+    StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreGoneError,
     StoreReadOnlyError,
 )
 from plantdesk.records import COMMAND, FORM, new_plant
-from plantdesk.store import Store, writer
+from plantdesk.store import Backups, Store, back_up, file_lock, writer
 from plantdesk.store.migrations import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ALOE = new_plant({"id": 1, "name": "Aloe vera"})
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="links and open files are POSIX")
 
 
 def files(folder: Path) -> list[str]:
@@ -161,7 +166,7 @@ _OPEN_AND_ADD = """
 import sys
 from pathlib import Path
 from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import Store, writer
+from plantdesk.store import Backups, Store, back_up, file_lock, writer
 print("ready", flush=True)
 sys.stdin.readline()
 store = Store(Path(sys.argv[1]))
@@ -203,3 +208,80 @@ def test_every_refusal_is_fit_for_a_person(path: Path) -> None:
         Store(path)
     assert str(path.parent) not in str(refusal.value)
     assert "choose another file" in str(refusal.value)
+
+
+# --- names, links and what is gone ---------------------------------------------------------------
+
+
+@posix
+def test_a_link_to_an_empty_file_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    target, link = tmp_path / "disk" / "garden.db", tmp_path / "plants.db"
+    target.touch()
+    link.symlink_to(target)
+    filled(link)
+    assert link.is_symlink()
+    assert target.stat().st_size > 0
+    back_up(link)
+    assert [backup.path.parent for backup in Backups(target).newest_first()] == [target.with_name("garden.db-backups")]
+
+
+@posix
+def test_a_dangling_link_makes_its_target(tmp_path: Path) -> None:
+    (tmp_path / "plants.db").symlink_to(tmp_path / "new.db")
+    filled(tmp_path / "plants.db")
+    assert (tmp_path / "new.db").stat().st_size > 0
+    (tmp_path / "lost.db").symlink_to(tmp_path / "unplugged" / "new.db")
+    with pytest.raises(FolderMissingError, match="unplugged"):
+        Store(tmp_path / "lost.db")
+
+
+@posix
+def test_a_second_name_that_a_killed_0_1_0_left_is_removed(path: Path) -> None:
+    filled(path)
+    draft = path.with_name(".plants.db.8aar_ab0.new")
+    os.link(path, draft)
+    filled(path, 2)
+    assert not draft.exists()
+
+
+def test_a_store_that_is_gone_is_not_replaced_by_an_empty_one(path: Path) -> None:
+    filled(path)
+    back_up(path)
+    path.unlink()
+    with pytest.raises(StoreGoneError, match=r"plants\.db.*is gone"):
+        Store(path)
+    assert not path.exists()
+    path.touch()  # an empty file, as a full disk or a program that synchronizes folders leaves
+    with pytest.raises(StoreGoneError):
+        Store(path)
+    with closing(Store(path, create=True)) as store, closing(store.reader()) as reader:
+        assert reader.count() == 0
+
+
+@posix
+def test_a_log_beside_an_empty_file_is_not_mixed_into_a_new_store(path: Path) -> None:
+    with closing(Store(path)) as store:
+        store.add(ALOE, FORM).result()
+        log = path.with_name("plants.db-wal").read_bytes()
+    path.write_bytes(b"")
+    path.with_name("plants.db-wal").write_bytes(log)
+    with pytest.raises(StoreGoneError):
+        Store(path)
+    assert path.with_name("plants.db-wal").read_bytes() == log
+
+
+def test_two_openings_at_once_exclude_each_other(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_lock, "LOCK_TIMEOUT", 0.05)
+    filled(path)
+    with file_lock.locked(path), pytest.raises(StoreBusyError):
+        Store(path)
+    filled(path)
+
+
+@posix
+def test_rights_of_others_are_taken_away(path: Path) -> None:
+    filled(path)
+    path.chmod(0o666)
+    filled(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -1,0 +1,252 @@
+"""Files that a stranger may hand over as a plant store: each function makes one at `path`, in a folder of its own.
+
+`victim` is a file of the user that nothing may touch.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+import struct
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import Store
+from plantdesk.store.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_MAGIC = bytes.fromhex("d9d505f920a163d7")
+_ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
+
+
+def store(path: Path, *statements: str, version: int = SCHEMA_VERSION) -> None:
+    """Make a store of `version` with one plant, and change it as any program can."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        for step in MIGRATIONS[:version]:
+            for statement in step:
+                database.execute(statement)
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        database.execute(f"PRAGMA user_version = {version}")
+        database.execute("PRAGMA ignore_check_constraints = ON")
+        database.execute("INSERT INTO plant VALUES (1, 'Fern', 'office', 1, 1700000000000, 1, NULL)")
+        for statement in statements:
+            database.execute(statement)
+
+
+def changed(*statements: str, version: int = SCHEMA_VERSION) -> Callable[[Path, Path], None]:
+    return lambda path, _victim: store(path, *statements, version=version)
+
+
+def hot_journal(path: Path, victim: Path) -> None:
+    """A rollback journal that names a super-journal: SQLite deletes the file of that name when it rolls back."""
+    store(path)
+    page = 4096
+    pages, first = path.stat().st_size // page, path.read_bytes()[:page]
+    head = (_MAGIC + struct.pack(">IIIII", 1, 0, pages, 512, page)).ljust(512, b"\0")
+    checksum = sum(first[index] for index in range(page - 200, 0, -200)) & 0xFFFFFFFF
+    record = struct.pack(">I", 1) + first + struct.pack(">I", checksum)
+    name = str(victim).encode()
+    name_sum = sum(byte if byte < 128 else byte - 256 for byte in name) & 0xFFFFFFFF
+    tail = struct.pack(">I", 0x40000000 // page + 1) + name + struct.pack(">II", len(name), name_sum) + _MAGIC
+    path.with_name(f"{path.name}-journal").write_bytes(head + record + tail)
+
+
+def linked_journal(path: Path, victim: Path) -> None:
+    store(path)
+    path.with_name(f"{path.name}-journal").symlink_to(victim)
+
+
+def journal_pipe(path: Path, _victim: Path) -> None:
+    store(path)
+    os.mkfifo(path.with_name(f"{path.name}-journal"))
+
+
+def linked_side_file(ending: str) -> Callable[[Path, Path], None]:
+    def make(path: Path, victim: Path) -> None:
+        store(path, "PRAGMA journal_mode = WAL")
+        path.with_name(path.name + ending).symlink_to(victim)
+
+    return make
+
+
+def linked_lock(path: Path, victim: Path) -> None:
+    store(path)
+    path.with_name(f".{path.name}.lock").symlink_to(victim)
+
+
+def hard_linked_lock(path: Path, victim: Path) -> None:
+    store(path)
+    os.link(victim, path.with_name(f".{path.name}.lock"))
+
+
+def pipe(path: Path, _victim: Path) -> None:
+    os.mkfifo(path)
+
+
+def unix_socket(path: Path, _victim: Path) -> None:
+    folder = os.open(path.parent, os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"/proc/self/fd/{folder}/{path.name}")
+    os.close(folder)
+
+
+def folder(path: Path, _victim: Path) -> None:
+    path.mkdir()
+
+
+def link_loop(path: Path, _victim: Path) -> None:
+    path.symlink_to(path)
+
+
+def link_to_victim(path: Path, victim: Path) -> None:
+    path.symlink_to(victim)
+
+
+def hard_link(path: Path, _victim: Path) -> None:
+    store(path)
+    os.link(path, path.with_name("second name.db"))
+
+
+def content(data: bytes) -> Callable[[Path, Path], None]:
+    def make(path: Path, _victim: Path) -> None:
+        path.write_bytes(data)
+
+    return make
+
+
+def hostile_log(path: Path, _victim: Path) -> None:
+    """The trigger is in the log, the file itself is fine."""
+    with closing(Store(path)) as fine:
+        fine.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result()
+    keeping = sqlite3.connect(path, isolation_level=None)
+    keeping.execute("PRAGMA wal_autocheckpoint = 0")
+    keeping.execute("CREATE TRIGGER evil AFTER INSERT ON plant BEGIN DELETE FROM plant; END")
+    log = path.with_name(f"{path.name}-wal").read_bytes()
+    main = path.read_bytes()
+    keeping.close()
+    path.write_bytes(main)
+    path.with_name(f"{path.name}-wal").write_bytes(log)
+
+
+def random_log(path: Path, _victim: Path) -> None:
+    store(path, "PRAGMA journal_mode = WAL")
+    path.with_name(f"{path.name}-wal").write_bytes(b"\x5a" * 40_000)
+
+
+def open_to_all(path: Path, _victim: Path) -> None:
+    store(path)
+    path.chmod(0o666)
+
+
+def header_only(path: Path, _victim: Path) -> None:
+    store(path)
+    path.write_bytes(path.read_bytes()[:100])
+
+
+#: Files that must be refused everywhere, with nothing changed.
+REFUSED: dict[str, Callable[[Path, Path], None]] = {
+    "hot journal": hot_journal,
+    "linked journal": linked_journal,
+    "journal pipe": journal_pipe,
+    "pipe": pipe,
+    "socket": unix_socket,
+    "folder": folder,
+    "link loop": link_loop,
+    "link to a text": link_to_victim,
+    "hard link": hard_link,
+    "text": content(b"my diary, no database at all" * 100),
+    "zeros": content(bytes(8192)),
+    "header and no page": header_only,
+    "other database": lambda path, _victim: _other_database(path),
+    "newer": changed(f"PRAGMA user_version = {SCHEMA_VERSION + 1}"),
+    "far newer": changed("PRAGMA user_version = 2147483647"),
+    "version 0": changed("PRAGMA user_version = 0"),
+    "trigger on tokens": changed(
+        "CREATE TRIGGER evil AFTER UPDATE OF revoked_at ON token BEGIN UPDATE token SET revoked_at = NULL; END"
+    ),
+    "trigger on plants": changed(
+        "CREATE TRIGGER evil AFTER INSERT ON plant BEGIN UPDATE plant SET name = 'evil' WHERE id = NEW.id; END"
+    ),
+    "view for plants": changed(
+        "ALTER TABLE plant RENAME TO hidden",
+        f"""CREATE VIEW plant AS {_ENDLESS} i AS id, 'x' AS name, NULL AS tag, i AS seq, 0 AS added_at,
+            1 AS source_id, NULL AS folded FROM n""",
+    ),
+    "view for sources": changed(
+        "ALTER TABLE source RENAME TO hidden",
+        f"CREATE VIEW source AS {_ENDLESS} i AS id, 'form' AS kind, '' AS label FROM n",
+    ),
+    "extra view": changed(f"CREATE VIEW evil AS {_ENDLESS} i FROM n"),
+    "virtual table": changed("CREATE VIRTUAL TABLE evil USING fts5(x)"),
+    "extra table": changed("CREATE TABLE evil (x)"),
+    "generated column": changed("ALTER TABLE plant ADD COLUMN evil TEXT AS (upper(name))"),
+    "extra column": changed("ALTER TABLE plant ADD COLUMN evil TEXT"),
+    "missing column": changed("ALTER TABLE plant DROP COLUMN folded"),
+    "missing table": changed("DROP TABLE token"),
+    "missing index": changed("DROP INDEX token_name"),
+    "unique index": changed("CREATE UNIQUE INDEX evil ON plant (name)"),
+    "index on an expression": changed("CREATE INDEX evil ON plant (length(zeroblob(length(name) * 1000)))"),
+    "partial index": changed("CREATE INDEX evil ON plant (name) WHERE length(name) > 3"),
+    "check that never ends": changed(
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_schema SET sql = replace(sql, 'folded TEXT', 'folded TEXT CHECK (1)') WHERE name = 'plant'",
+    ),
+    "no STRICT": changed(
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ')') WHERE name = 'plant'",
+    ),
+    "hostile log": hostile_log,
+}
+
+#: Stores whose schema is right, but not one row: nothing may be taken from them.
+BAD_ROWS: dict[str, Callable[[Path, Path], None]] = {
+    "kind of source": changed("INSERT INTO source VALUES (7, 'evil', '')", version=2),
+    "source is no text": changed("INSERT INTO source VALUES (7, x'00', '')", version=2),
+    "source not Unicode": changed("INSERT INTO source VALUES (7, 'form', CAST(x'ff' AS TEXT))"),
+    "name is a blob": changed("UPDATE plant SET name = x'0102'", version=2),
+    "name is a number": changed("UPDATE plant SET name = x'31', tag = 7.5", version=1),
+    "name not Unicode": changed("UPDATE plant SET name = CAST(x'41ff42' AS TEXT)"),
+    "name not Unicode after NUL": changed("UPDATE plant SET name = CAST(x'4100ff' AS TEXT)"),
+    "surrogate": changed("UPDATE plant SET name = CAST(x'eda080' AS TEXT)"),
+    "huge name": changed("UPDATE plant SET name = CAST(zeroblob(2000000) AS TEXT)"),
+    "tag is a blob": changed("UPDATE plant SET tag = x'0102'", version=2),
+    "time is text": changed("UPDATE plant SET added_at = 'yesterday'", version=2),
+    "time at the end": changed("UPDATE plant SET added_at = 9223372036854775807", version=2),
+    "order is text": changed("UPDATE plant SET seq = 'first'", version=2),
+    "no source": changed("PRAGMA foreign_keys = OFF", "UPDATE plant SET source_id = 99"),
+}
+
+#: Odd, but every row can be taken over.
+HARMLESS: dict[str, Callable[[Path, Path], None]] = {
+    "plain index": changed("CREATE INDEX own ON plant (name COLLATE NOCASE, tag DESC)"),
+    "analyzed": changed("ANALYZE"),
+    "order at the end": changed("UPDATE plant SET seq = 9223372036854775807", version=2),
+    "order below zero": changed("UPDATE plant SET seq = -5", version=2),
+    "folded text that lies": changed("UPDATE plant SET folded = 'cactus'"),
+    "random log": random_log,
+    "first version": changed(version=1),
+    "all rights": open_to_all,
+    "WAL without log": changed("PRAGMA journal_mode = WAL"),
+    "valid token of somebody else": changed(
+        "INSERT INTO source VALUES (9, 'token', 'theirs')",
+        "INSERT INTO token VALUES (1, 'theirs', zeroblob(32), 9, 0, NULL, NULL, NULL, 0)",
+    ),
+}
+
+#: Something beside a store that is right: the store may be opened or refused, but what it points to is not touched.
+SIDE_FILES: dict[str, Callable[[Path, Path], None]] = {
+    "linked log": linked_side_file("-wal"),
+    "linked index": linked_side_file("-shm"),
+    "linked lock": linked_lock,
+    "hard-linked lock": hard_linked_lock,
+}
+
+
+def _other_database(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT, tag TEXT)")

@@ -1,0 +1,180 @@
+"""Every hostile file is opened, previewed, restored and copied; the whole folder is compared before and after."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import sqlite3
+import stat
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import BackupUnusableError, PlantDeskError, StoreError
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import Backups, Store, View, back_up, copy_store, look_at, restore
+from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Make = Callable[[Path, Path], None]
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and sockets are POSIX")
+
+_SECONDS = 10
+
+
+@pytest.fixture(autouse=True)
+def _time_limit() -> Iterator[None]:
+    def fail(_number: int, _frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def victim(folder: Path) -> Path:
+    victim = folder / "my only thesis.txt"
+    victim.write_text("my only thesis")
+    return victim
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A store of the user's own, with two plants, in another folder."""
+    path = tmp_path / "own" / "plants.db"
+    path.parent.mkdir()
+    with closing(Store(path)) as store:
+        for plant_id in (1, 2):
+            store.add(new_plant({"id": plant_id, "name": "Own"}), COMMAND).result(_SECONDS)
+    return path
+
+
+def tree(folder: Path) -> dict[str, tuple[int, str]]:
+    """Names, kinds with modes, and contents of all that is in a folder."""
+    found: dict[str, tuple[int, str]] = {}
+    for file in sorted(folder.rglob("*")):
+        status = file.lstat()
+        text = ""
+        if stat.S_ISREG(status.st_mode):
+            text = hashlib.sha256(file.read_bytes()).hexdigest()
+        elif stat.S_ISLNK(status.st_mode):
+            text = str(file.readlink())
+        found[str(file.relative_to(folder))] = (status.st_mode, text)
+    return found
+
+
+def has_own_header(path: Path) -> bool:
+    """Whether it takes more than the header and the schema in the file to see what is wrong."""
+    return path.is_file() and (path.stat().st_size == 100 or path.with_name("garden.db-wal").exists())
+
+
+def plants(path: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return database.execute("SELECT id, name, tag FROM plant ORDER BY id").fetchall()
+
+
+def cases(*groups: dict[str, Make]) -> pytest.MarkDecorator:
+    makers = {name: maker for group in groups for name, maker in group.items()}
+    return pytest.mark.parametrize("make", list(makers.values()), ids=list(makers))
+
+
+#: What a program does with a file that it is given, as the store or as a backup.
+USES: dict[str, Callable[[Path, Path], object]] = {
+    "open": lambda path, _own: Store(path).close(),
+    "back up": lambda path, _own: back_up(path),
+    "copy": lambda path, own: copy_store(path, own.with_name("copy.db")),
+    "preview": lambda path, own: look_at(own, path),
+    "restore": lambda path, own: restore(own, path),
+    "restore to nothing": lambda path, own: restore(own.with_name("new.db"), path),
+}
+
+
+@cases(REFUSED)
+def test_a_hostile_file_is_refused_and_nothing_is_touched(folder: Path, victim: Path, own: Path, make: Make) -> None:
+    path = folder / "garden.db"
+    make(path, victim)
+    before, own_plants = tree(folder), plants(own)
+    # A file whose header is that of a store gets its lock file; SQLite makes an index to read a log.
+    may_appear = {"garden.db-shm", ".garden.db.lock"} if has_own_header(path) else set()
+    for use in USES.values():
+        with pytest.raises(PlantDeskError) as refusal:
+            use(path, own)
+        assert str(folder) not in str(refusal.value)
+        after = tree(folder)
+        assert {name: after[name] for name in after if name not in may_appear} == {
+            name: before[name] for name in before if name not in may_appear
+        }
+    assert plants(own) == own_plants
+    assert Backups(path).newest_first() == []
+
+
+@cases(BAD_ROWS)
+def test_no_row_is_taken_from_a_store_with_a_bad_one(folder: Path, victim: Path, own: Path, make: Make) -> None:
+    path = folder / "garden.db"
+    make(path, victim)
+    before, own_plants = tree(folder), plants(own)
+    for use in ("preview", "restore", "restore to nothing"):
+        with pytest.raises(BackupUnusableError, match=r"garden\.db"):
+            USES[use](path, own)
+    assert tree(folder) == before
+    assert plants(own) == own_plants
+    assert not own.with_name("new.db").exists()
+
+
+@cases(BAD_ROWS, HARMLESS)
+def test_a_store_with_odd_rows_is_opened_and_works(folder: Path, victim: Path, make: Make) -> None:
+    path = folder / "garden.db"
+    make(path, victim)
+    with closing(Store(path)) as store, closing(store.reader()) as reader:
+        for plant_id in (50, 51):
+            store.add(new_plant({"id": plant_id, "name": "New"}), COMMAND).result(_SECONDS)
+        ids = [plant_id for chunk in reader.ids(View()) for plant_id in chunk]
+        assert ids[:2] == [51, 50]
+        assert set(reader.rows(ids)) == set(ids)
+        store.tokens.list()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@cases(HARMLESS)
+def test_the_rows_of_an_odd_store_are_restored(folder: Path, victim: Path, own: Path, make: Make) -> None:
+    path = folder / "garden.db"
+    make(path, victim)
+    before = tree(folder)
+    for target in (own, own.with_name("new.db")):
+        restore(target, path)
+        assert plants(target) == [(1, "Fern", "office")]
+        with closing(Store(target)) as store, closing(store.reader()) as reader:
+            assert [list(chunk) for chunk in reader.ids(View("fern"))] == [[1]]
+            assert list(reader.ids(View("cactus"))) == []
+            assert store.tokens.list() == []
+            store.add(new_plant({"id": 3, "name": "New"}), COMMAND).result(_SECONDS)
+    after = tree(folder)
+    assert {name: after[name] for name in before} == before
+
+
+@cases(SIDE_FILES)
+def test_what_is_beside_a_store_leads_to_no_other_file(folder: Path, victim: Path, own: Path, make: Make) -> None:
+    path = folder / "garden.db"
+    make(path, victim)
+    before = tree(folder)["my only thesis.txt"]
+    for use in USES.values():
+        with suppress(StoreError):
+            use(path, own)
+        assert tree(folder)["my only thesis.txt"] == before

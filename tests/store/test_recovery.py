@@ -1,0 +1,111 @@
+"""Whatever SQLite can recover, PlantDesk opens: it calls a store damaged only when SQLite cannot read it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import StoreDamagedError
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import BackupKind, Backups, Store, back_up, look_at, restore
+from plantdesk.store.open_checks import check_file
+from tests.support.wal import checkpoint_writes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLANTS = 300
+OPENINGS = int(os.environ.get("PLANTDESK_OPENINGS", "300"))
+
+_ADD_AND_DIE = f"""
+import os, signal, sys
+from pathlib import Path
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import Store
+store = Store(Path(sys.argv[1]))
+plants = [(new_plant({{"id": number, "name": "x" * 2000}}), COMMAND) for number in range({PLANTS})]
+store.add_each(plants).result()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture(scope="module")
+def killed_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of 300 plants, all of them in the log."""
+    path = tmp_path_factory.mktemp("killed") / "plants.db"
+    killed = subprocess.run([sys.executable, "-c", _ADD_AND_DIE, str(path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    return path
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+
+
+@posix
+def test_a_store_that_was_killed_inside_a_checkpoint_is_whole(killed_store: Path, tmp_path: Path) -> None:
+    """The first writes are those after which the header counts more pages than the file has."""
+    log = killed_store.with_name("plants.db-wal")
+    writes = checkpoint_writes(log)
+    for number in [*range(1, 12), *range(12, len(writes), 29), len(writes)]:
+        path = tmp_path / f"{number}" / "plants.db"
+        path.parent.mkdir()
+        shutil.copy(killed_store, path)
+        shutil.copy(log, path.with_name("plants.db-wal"))
+        with path.open("r+b") as file:
+            for offset, page in writes[:number]:
+                file.seek(offset)
+                file.write(page)
+        check_file(path)
+        with closing(Store(path)) as store, closing(store.reader()) as reader:
+            assert reader.count() == PLANTS
+
+
+def test_a_store_beside_a_busy_writer_is_never_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+    ended = threading.Event()
+    with closing(Store(path)) as store:
+
+        def write() -> None:
+            first = 0
+            while not ended.is_set():
+                plants = [(new_plant({"id": first + n, "name": "x" * 3000}), COMMAND) for n in range(100)]
+                store.add_each(plants).result()
+                first += 100
+
+        writing = threading.Thread(target=write)
+        writing.start()
+        try:
+            for _ in range(OPENINGS):
+                check_file(path)
+        finally:
+            ended.set()
+            writing.join()
+
+
+def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+    with closing(Store(path)) as store:
+        store.add_each([(new_plant({"id": n, "name": f"Fern {n} " + "x" * 300}), COMMAND) for n in range(500)]).result()
+    backup = back_up(path)
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(size // 2 // 4096 * 4096)
+        file.write(b"\x5a" * 4096)
+    with pytest.raises(StoreDamagedError):
+        Store(path)
+    restore(path, backup.path)
+    (aside,) = [each for each in Backups(path).newest_first() if each.kind is BackupKind.DAMAGED]
+    look = look_at(path, aside.path)
+    assert look.is_partial
+    assert 450 <= look.plants < 500
+    assert restore(path, aside.path).look.plants == look.plants
+    with closing(Store(path)) as store, closing(store.reader()) as reader:
+        assert reader.count() == look.plants

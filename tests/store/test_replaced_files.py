@@ -1,0 +1,211 @@
+"""Somebody replaces or removes the file of a store that PlantDesk has open."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from plantdesk.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
+from plantdesk.records import COMMAND, NewPlant, new_plant
+from plantdesk.store import BackupKind, Backups, Store, back_up, restore
+from plantdesk.store.backup_jobs import back_up_if_due
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
+
+SECONDS = 20
+_OTHER_DISK = Path("/dev/shm")  # noqa: S108  another file system than that of tmp_path
+
+
+def plants(*ids: int, name: str = "Fern") -> list[tuple[NewPlant, object]]:
+    return [(new_plant({"id": plant_id, "name": name}), COMMAND) for plant_id in ids]
+
+
+def add(store: Store, *ids: int, name: str = "Fern") -> None:
+    for outcome in store.add_each(plants(*ids, name=name)).result(SECONDS):  # type: ignore[arg-type]
+        assert not isinstance(outcome, Exception)
+
+
+def ids_in(path: Path) -> list[int]:
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return [plant_id for (plant_id,) in database.execute("SELECT id FROM plant ORDER BY id")]
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """Another store, which is to take the place."""
+    path = tmp_path / "other.db"
+    with closing(Store(path)) as store:
+        add(store, *range(1000, 1500), name="x" * 500)
+    return path
+
+
+@pytest.fixture
+def changes(store: Store) -> SimpleQueue[bool]:
+    """Whether all is to be read again, for each notification."""
+    received: SimpleQueue[bool] = SimpleQueue()
+    store.subscribe(lambda change: received.put(change.beyond))
+    return received
+
+
+def replaced_backups(path: Path) -> list[list[int]]:
+    return [ids_in(backup.path) for backup in Backups(path).newest_first() if backup.kind is BackupKind.REPLACED]
+
+
+def test_an_idle_store_notices_saves_what_it_held_and_opens_the_new_file(
+    store: Store, path: Path, other: Path, changes: SimpleQueue[bool]
+) -> None:
+    add(store, 1, 2)
+    changes.get(timeout=SECONDS)
+    other.replace(path)
+    while not changes.get(timeout=SECONDS):
+        pass
+    assert replaced_backups(path) == [[1, 2]]
+    add(store, 3)
+    store.close()
+    assert ids_in(path) == [3, *range(1000, 1500)]
+
+
+def test_a_backup_beside_an_idle_store_leaves_the_new_file_as_it_is(store: Store, path: Path, other: Path) -> None:
+    """The backup thread of 0.1.0 merged the log of the old file into the new one."""
+    add(store, *range(200))
+    other.replace(path)
+    back_up_if_due(store.file, 0)
+    store.close()
+    assert ids_in(path) == list(range(1000, 1500))
+    assert list(range(200)) in replaced_backups(path)
+
+
+def test_a_command_that_comes_first_takes_nothing_from_either_file(store: Store, path: Path, other: Path) -> None:
+    add(store, *range(50))
+    other.replace(path)
+    command = [sys.executable, "-m", "plantdesk", "add", "--name", "New", "--id", "9", "--database", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    add(store, 10)
+    store.close()
+    assert ids_in(path) == [9, 10, *range(1000, 1500)]
+    assert replaced_backups(path) == [list(range(50))]
+
+
+def test_two_processes_follow_to_the_new_file_without_losing_a_plant(path: Path, other: Path) -> None:
+    with closing(Store(path)) as first, closing(Store(path)) as second:
+        acknowledged: set[int] = set()
+        ended = threading.Event()
+
+        def post(store: Store, start: int) -> None:
+            plant_id = start
+            while not ended.is_set():
+                (outcome,) = store.add_each(plants(plant_id)).result(SECONDS)  # type: ignore[arg-type]
+                if not isinstance(outcome, Exception):
+                    acknowledged.add(plant_id)
+                plant_id += 1
+
+        posting = [
+            threading.Thread(target=post, args=(each, 10_000 * (n + 1))) for n, each in enumerate((first, second))
+        ]
+        for thread in posting:
+            thread.start()
+        while len(acknowledged) < 100:
+            pass
+        other.replace(path)
+        before = len(acknowledged)
+        while len(acknowledged) < before + 200:
+            pass
+        ended.set()
+        for thread in posting:
+            thread.join()
+    kept = set(ids_in(path)).union(*replaced_backups(path))
+    assert acknowledged <= kept
+
+
+def test_a_token_of_the_old_file_is_worth_nothing_in_the_new_one(store: Store, path: Path, tmp_path: Path) -> None:
+    mine = store.tokens.create("mine").result(SECONDS).row.source
+    theirs_path = tmp_path / "theirs.db"
+    with closing(Store(theirs_path)) as theirs:
+        theirs.tokens.create("somebody else's").result(SECONDS)
+    theirs_path.replace(path)
+    with pytest.raises(TokenRefusedError):
+        store.add(new_plant({"id": 1, "name": "Fern"}), mine).result(SECONDS)
+    store.close()
+    assert ids_in(path) == []
+
+
+def test_a_file_that_cannot_be_opened_is_tried_again_without_a_backup_each_time(store: Store, path: Path) -> None:
+    add(store, 1)
+    path.unlink()
+    path.write_text("my diary" * 1000)
+    for plant_id in range(2, 8):
+        with pytest.raises(StoreDamagedError):
+            store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result(SECONDS)
+    assert path.read_text() == "my diary" * 1000
+    assert replaced_backups(path) == [[1]]
+
+
+@pytest.mark.parametrize("where", ["same disk", "other disk"])
+def test_backups_may_be_on_another_disk(store: Store, path: Path, other: Path, tmp_path: Path, where: str) -> None:
+    folder = tmp_path / "disk"
+    if where == "other disk":
+        if not _OTHER_DISK.is_dir() or _OTHER_DISK.stat().st_dev == tmp_path.stat().st_dev:
+            pytest.skip("there is no other disk")
+        folder = _OTHER_DISK / f"plantdesk-{os.getpid()}"
+    folder.mkdir()
+    Backups(path).folder.symlink_to(folder)
+    try:
+        add(store, 1)
+        good = back_up(path)
+        other.replace(path)
+        add(store, 2)
+        assert replaced_backups(path) == [[1]]
+        store.close()
+        path.write_bytes(b"\x5a" * 20_000)
+        restored = restore(path, good.path)
+        assert ids_in(path) == [1]
+        assert restored.saved in [backup.path for backup in Backups(path).newest_first()]
+    finally:
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+
+
+def test_what_was_removed_is_saved_before_the_store_is_closed(store: Store, path: Path) -> None:
+    add(store, 1, 2)
+    path.unlink()
+    store.close()
+    assert replaced_backups(path) == [[1, 2]]
+
+
+def test_a_folder_of_backups_that_may_not_be_written_is_an_error_and_no_hang(
+    store: Store, path: Path, other: Path
+) -> None:
+    add(store, 1)
+    Backups(path).folder.write_text("in the way")
+    other.replace(path)
+    for plant_id in (2, 3):
+        with pytest.raises(StoreError, match="backup"):
+            store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result(SECONDS)
+    Backups(path).folder.unlink()
+    while True:
+        (outcome,) = store.add_each(plants(4)).result(SECONDS)  # type: ignore[arg-type]
+        if not isinstance(outcome, StoreError):
+            break
+    assert replaced_backups(path) == [[1]]
+    assert 4 in ids_in(path)
+
+
+def test_a_moved_file_that_comes_back_is_used_again(store: Store, path: Path) -> None:
+    add(store, 1)
+    away = path.rename(path.with_name("away.db"))
+    with pytest.raises(StoreMovedError):
+        store.add(new_plant({"id": 2, "name": "Fern"}), COMMAND).result(SECONDS)
+    away.rename(path)
+    add(store, 2)
+    store.close()
+    assert ids_in(path) == [1, 2]

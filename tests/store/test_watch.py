@@ -1,0 +1,91 @@
+"""Noticing what other processes write: nothing is missed, and nothing is read again without need."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from plantdesk.records import COMMAND, Changes, new_plant
+from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECONDS = 60
+PLANTS = int(os.environ.get("PLANTDESK_PLANTS", "6000"))
+
+_ADD = """
+import sys
+from pathlib import Path
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import Store
+store, first, count = Store(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
+for start in range(first, first + count, 7):  # many small commits
+    ids = range(start, min(start + 7, first + count))
+    store.add_each([(new_plant({"id": plant_id, "name": "Fern"}), COMMAND) for plant_id in ids]).result()
+store.close()
+"""
+
+
+def test_no_plant_of_three_writing_processes_is_missed(store: Store, path: Path) -> None:
+    seen: set[int] = set()
+    reloads = 0
+    finished = threading.Event()
+
+    def listen(changes: Changes) -> None:
+        nonlocal reloads
+        reloads += changes.beyond
+        seen.update(row.id for row in changes.added)
+        if len(seen) == PLANTS:
+            finished.set()
+
+    store.subscribe(listen)
+    share = PLANTS // 3
+    writers = [
+        subprocess.Popen([sys.executable, "-c", _ADD, str(path), str(number * share), str(share)])
+        for number in range(3)
+    ]
+    for writer in writers:
+        assert writer.wait(SECONDS) == 0
+    found = finished.wait(SECONDS if not reloads else 1)
+    assert found or reloads  # with more than a thousand plants in one poll, all is read again
+    if not reloads:
+        assert seen == set(range(PLANTS))
+
+
+def test_a_commit_that_changed_no_plant_lets_nobody_read_all_again(store: Store, path: Path) -> None:
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
+    with closing(Store(path)) as other:
+        plant = new_plant({"id": 1, "name": "Fern"})
+        other.add(plant, COMMAND).result(SECONDS)
+        source = other.tokens.create("greenhouse").result(SECONDS).row.source
+        other.add(plant, source).result(SECONDS)  # the same again
+        other.tokens.used(source).result(SECONDS)
+        other.tokens.revoke("greenhouse").result(SECONDS)
+        other.add(new_plant({"id": 2, "name": "Moss"}), COMMAND).result(SECONDS)
+    seen: list[int] = []
+    while 2 not in seen:
+        changes = received.get(timeout=SECONDS)
+        assert not changes.beyond
+        seen += [row.id for row in changes.added]
+    assert seen == [1, 2]
+
+
+def test_a_row_that_no_plantdesk_wrote_stops_no_write(store: Store, path: Path) -> None:
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("INSERT INTO source VALUES (50, 'sync', 'a later version')")
+        other.execute("INSERT INTO plant VALUES (1, CAST(x'41ff' AS TEXT), NULL, 1, 0, 50, NULL)")
+    store.add(new_plant({"id": 2, "name": "Moss"}), COMMAND).result(SECONDS)
+    seen: list[str] = []
+    while len(seen) < 2:
+        seen += [row.name for row in received.get(timeout=SECONDS).added]
+    assert seen == ["A\ufffd", "Moss"]
