@@ -180,14 +180,21 @@ class StoreFile:
     def _open_locked(
         self, lock: LockedStore, generation: int, *, wait: bool
     ) -> tuple[_Opened, sqlite3.Connection] | None:
-        """Open the file under the lock; None where its log was deleted, for a process that has it open to `rebuild`."""
+        """Open the file under the lock; None to try again.
+
+        That is where the file or its log was replaced at this very moment, and where its log was deleted before: a
+        process that has it open gets the time to `rebuild` it.
+        """
         if wait and _is_log_lost(lock, identity(self.path)):
             return None
         self._replace_after_lost_log(lock)
-        self._set_aside_old_log(lock)
-        connection = self._checked(first_time=lock.used == Identity())
+        expected = self._set_aside_old_log(lock)
+        try:
+            connection = self._checked(expected, first_time=lock.used == Identity())
+        except StoreMovedError:
+            return None
         now = identity(self.path)
-        if wait and _is_log_lost(lock, now):  # right now
+        if now.database != expected or (wait and _is_log_lost(lock, now)):
             connection.close()
             return None
         lock.note(now)
@@ -201,10 +208,9 @@ class StoreFile:
                 check_schema(connection, _version(self.path, connection))
         return opened, connection
 
-    def _checked(self, *, first_time: bool) -> sqlite3.Connection:
-        """Open the file for writing, check its schema before anything else, and bring it up to date."""
+    def _checked(self, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:
+        """Open the `expected` file for writing, check its schema before anything else, and bring it up to date."""
         path = self.path
-        expected = _file_id(str(path))
         if has_log(path):  # a foreign schema may be in the log, which a writing connection would merge when it closes
             with contextlib.closing(connect(path, read_only=True)) as reading:
                 check_schema(reading, _version(path, reading))
@@ -224,19 +230,21 @@ class StoreFile:
             _check_write(connection)
         return connection
 
-    def _set_aside_old_log(self, lock: LockedStore) -> None:
-        """Take what belongs to a replaced file away from beside the new one; what still has it open goes on with it.
+    def _set_aside_old_log(self, lock: LockedStore) -> FileId | None:
+        """Take what belongs to a replaced file away from beside the new one, and return which that is.
 
-        SQLite in this process would take the index for unused and truncate it, under the hands of other connections.
+        A process that still has it open goes on with it. SQLite in this process would take the index for unused and
+        truncate it, under the hands of other connections.
         """
         now, used = identity(self.path), lock.used
         if used.database is None or now.database == used.database:
-            return
+            return now.database
         if now.wal is None or now.wal == used.wal:
             aside = Backups(self.path).set_aside_log(self.path)
             _log.warning("The log of a file that was replaced was set aside as %s", aside.name)
         else:
             self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
+        return now.database
 
     def _replace_after_lost_log(self, lock: LockedStore) -> None:
         """Put a copy in the place of a file whose log was deleted: a stopped process may still write to both."""

@@ -1,0 +1,308 @@
+"""A long run of everything at once on one store: a window, a server and commands, and what can happen to them.
+
+    python -m tests.chaos [--seconds 600]
+
+Posts and adds go on all the time; meanwhile processes are stopped and continued, killed and started again, backups are
+made and restored, the file and its log are replaced or removed, the disk fills up, and the clock jumps (with
+libfaketime, where it is installed). At the end every acknowledged plant must be in the store or in a listed backup, the
+store must pass SQLite's integrity check, and every process must answer or have said why not. Needs root on Linux, for a
+small disk in memory. No part of the test suite: it takes as long as it is told to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk.store import Backups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ROOT = Path(__file__).parents[1]
+_DISK_SIZE = "200m"
+#: Restores and replaced files in one run: more of their backups than are kept would be thinned out.
+_MAX_OF_A_KIND = 8
+_FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
+
+
+class Chaos:
+    """One run: processes, acknowledged plants, and what was done to them."""
+
+    def __init__(self, disk: Path, seed: int, *, verbose: bool) -> None:
+        self.verbose = verbose
+        self.random = random.Random(seed)
+        self.home = disk / "home"
+        self.database = self.home / "data" / "plants.db"
+        self.clock = disk / "clock"
+        self.clock.write_text("+0\n")
+        self.disk = disk
+        self.acknowledged: set[int] = set()
+        self.answers: Counter[str] = Counter()
+        self.events: Counter[str] = Counter()
+        self.problems: list[str] = []
+        self.ended = threading.Event()
+        self.servers: dict[str, subprocess.Popen[str]] = {}
+        self.ports: dict[str, int] = {}
+        self.token = self.command("token", "create", "chaos").stdout.strip()
+        self._next = iter(range(1, 10**9))
+        self._lock = threading.Lock()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        own = {"PLANTDESK_HOME": str(self.home), "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(_ROOT)}
+        if _FAKETIME is not None:
+            own |= {"LD_PRELOAD": str(_FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.clock)}
+            own |= {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_NO_CACHE": "1"}
+        return {**os.environ, **own}
+
+    def next_id(self) -> int:
+        with self._lock:
+            return next(self._next)
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "plantdesk", *arguments]
+        return subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=90, check=False, cwd=_ROOT
+        )
+
+    # --- processes ---
+
+    def start(self, name: str) -> None:
+        arguments = ["serve"] if name == "serve" else []
+        log = (self.disk.parent / f"{name}.log").open("a")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "plantdesk", *arguments, "--port", str(8800 + len(name))],
+            env=self.environment,
+            stdout=log,
+            stderr=log,
+            text=True,
+            cwd=_ROOT,
+        )
+        self.servers[name] = process
+        self.ports[name] = 8800 + len(name)
+
+    def post_for_ever(self, name: str) -> None:
+        while not self.ended.is_set():
+            plant_id = self.next_id()
+            try:
+                status = self._post(self.ports[name], plant_id)
+            except (OSError, http.client.HTTPException) as error:
+                self.answers[f"{name}: {type(error).__name__}"] += 1
+                self.ended.wait(0.05)
+                continue
+            self.answers[f"{name}: {status}"] += 1
+            if status == 200:
+                self.acknowledged.add(plant_id)
+            elif status not in {401, 503}:
+                self.problems.append(f"{name} answered {status}")
+
+    def _post(self, port: int, plant_id: int) -> int:
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+            body = json.dumps({"id": plant_id, "name": f"Plant {plant_id} " + "x" * (plant_id % 500)})
+            connection.request("POST", "/plants", body, headers)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+
+    def add_for_ever(self) -> None:
+        while not self.ended.is_set():
+            plant_id = self.next_id()
+            done = self.command("add", "--name", "By command", "--id", str(plant_id))
+            self.answers[f"add: {done.returncode}"] += 1
+            if done.returncode == 0:
+                self.acknowledged.add(plant_id)
+            if "Traceback" in done.stderr or done.returncode not in {0, 1}:
+                self.problems.append(f"add: {done.stderr[-500:]}")
+
+    # --- events ---
+
+    def stop_and_continue(self) -> None:
+        process = self.servers[self.random.choice(sorted(self.servers))]
+        process.send_signal(signal.SIGSTOP)
+        self.ended.wait(self.random.uniform(0.1, 3))
+        process.send_signal(signal.SIGCONT)
+
+    def kill_and_start(self) -> None:
+        name = self.random.choice(sorted(self.servers))
+        self.servers[name].send_signal(self.random.choice([signal.SIGKILL, signal.SIGTERM]))
+        self.servers[name].wait(60)
+        self.start(name)
+
+    def back_up(self) -> None:
+        self.check(self.command("backup"))
+
+    def restore(self) -> None:
+        backups = Backups(self.database).newest_first()
+        if backups:
+            self.check(self.command("restore", "--yes", str(self.random.choice(backups[:5]).path)))
+
+    def replace(self) -> None:
+        """Put a copy of an older state in the place, as a program that synchronizes folders does."""
+        draft = self.database.with_name("incoming.db")
+        with closing(sqlite3.connect(self.database)) as source, closing(sqlite3.connect(draft)) as copy:
+            source.backup(copy)
+        self.ended.wait(self.random.uniform(0, 1))
+        draft.replace(self.database)
+        self.ended.wait(3)  # what was acknowledged must be saved before it is taken away again
+
+    def move_away_and_back(self) -> None:
+        away = self.database.with_name("away.db")
+        self.database.rename(away)
+        self.ended.wait(self.random.uniform(0.01, 1))
+        with suppress(FileExistsError):
+            os.link(away, self.database)
+        away.unlink()
+
+    def remove_log(self) -> None:
+        self.database.with_name("plants.db-wal").unlink(missing_ok=True)
+        self.ended.wait(3)
+
+    def fill_disk(self) -> None:
+        ballast = self.disk / "ballast"
+        with suppress(OSError), ballast.open("wb", buffering=0) as file:
+            while True:
+                file.write(b"x" * 65_536)
+        self.ended.wait(self.random.uniform(0.5, 3))
+        ballast.unlink()
+
+    def jump(self) -> None:
+        self.clock.write_text(f"{self.random.choice(['+0', '+3d', '-2y', '+4y', '-1h'])}\n")
+
+    def trace(self, what: str) -> None:
+        if self.verbose:
+            print(f"{time.strftime('%H:%M:%S')} {len(self.acknowledged):6} {what}", flush=True)
+
+    def check(self, done: subprocess.CompletedProcess[str]) -> None:
+        self.answers[f"{done.args[3]}: {done.returncode}"] += 1
+        if "Traceback" in done.stderr or done.returncode not in {0, 1}:
+            self.problems.append(f"{done.args[3]}: {done.stderr[-500:]}")
+
+    def run(self, seconds: float) -> None:
+        rare = {self.restore, self.replace, self.remove_log}
+        events = [self.stop_and_continue, self.kill_and_start, self.back_up, self.move_away_and_back, self.fill_disk]
+        events += [*rare, *([self.jump] if _FAKETIME is not None else [])]
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            event = self.random.choice(events)
+            if event not in rare or self.events[event.__name__] < _MAX_OF_A_KIND:
+                self.events[event.__name__] += 1
+                self.trace(event.__name__)
+                try:
+                    event()
+                except OSError as error:
+                    self.answers[f"{event.__name__}: {error}"] += 1
+            self.ended.wait(self.random.uniform(0.2, 1.5))
+
+    # --- the end ---
+
+    def finish(self) -> None:
+        self.jump_back()
+        for name, process in self.servers.items():
+            if process.poll() is not None:
+                self.problems.append(f"{name} ended by itself with {process.returncode}")
+            elif (status := self._answer(name)) not in {200, 401}:
+                self.problems.append(f"{name} answers {status} at the end")
+        for process in self.servers.values():
+            process.terminate()
+        for name, process in self.servers.items():
+            if process.wait(60) != 0:
+                self.problems.append(f"{name} ended with {process.returncode}")
+        with closing(sqlite3.connect(self.database)) as database:
+            verdict = database.execute("PRAGMA integrity_check").fetchone()
+        if verdict != ("ok",):
+            self.problems.append(f"integrity_check: {verdict}")
+        missing = self.acknowledged - self._found()
+        if missing:
+            self.problems.append(f"{len(missing)} acknowledged plants are missing: {sorted(missing)[:5]}")
+
+    def jump_back(self) -> None:
+        self.clock.write_text("+0\n")
+        time.sleep(5)
+
+    def _answer(self, name: str) -> int | str:
+        for _ in range(20):
+            try:
+                plant_id = self.next_id()
+                if (status := self._post(self.ports[name], plant_id)) == 200:
+                    self.acknowledged.add(plant_id)
+                    return status
+            except OSError as error:
+                status = 0
+                self.answers[f"{name} at the end: {error}"] += 1
+            time.sleep(1)
+        return status
+
+    def _found(self) -> set[int]:
+        found: set[int] = set()
+        files = [self.database, *(backup.path for backup in Backups(self.database).newest_first())]
+        for file in files:
+            with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(file)) as database:
+                found |= {plant_id for (plant_id,) in database.execute("SELECT id FROM plant")}
+        return found
+
+
+@contextmanager
+def small_disk() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        disk = Path(folder) / "disk"
+        disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={_DISK_SIZE}", "tmpfs", str(disk)], check=True)
+        try:
+            yield disk
+        finally:
+            subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Let everything happen to a store at once.")
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--verbose", action="store_true", help="print each event")
+    parser.add_argument("--keep", type=Path, help="a new folder for the files of a run with problems")
+    options = parser.parse_args()
+    print(f"seed {options.seed}, clock {'jumps' if _FAKETIME else 'stays'}", flush=True)
+    with small_disk() as disk:
+        chaos = Chaos(disk, options.seed, verbose=options.verbose)
+        for name in ("serve", "window"):
+            chaos.start(name)
+        time.sleep(3)
+        threads = [threading.Thread(target=chaos.post_for_ever, args=(name,)) for name in chaos.servers]
+        threads.append(threading.Thread(target=chaos.add_for_ever))
+        for thread in threads:
+            thread.start()
+        chaos.run(options.seconds)
+        chaos.ended.set()
+        for thread in threads:
+            thread.join()
+        chaos.finish()
+        if chaos.problems and options.keep is not None:
+            shutil.copytree(disk, options.keep)
+        logs = "".join((disk.parent / f"{name}.log").read_text() for name in chaos.servers)
+    tracebacks = len(re.findall("Traceback", logs))
+    print(json.dumps({"events": chaos.events, "answers": chaos.answers, "tracebacks in logs": tracebacks}, indent=1))
+    print(f"{len(chaos.acknowledged)} plants acknowledged, problems: {chaos.problems or 'none'}")
+    if tracebacks:
+        print(logs[logs.index("Traceback") - 200 :][:3000])
+    return 1 if chaos.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
