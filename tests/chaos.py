@@ -237,7 +237,8 @@ class Chaos:
         self.clock.write_text("+0\n")
         time.sleep(5)
 
-    def _answer(self, name: str) -> int | str:
+    def _answer(self, name: str) -> int:
+        status = 0
         for _ in range(20):
             try:
                 plant_id = self.next_id()
@@ -245,7 +246,6 @@ class Chaos:
                     self.acknowledged.add(plant_id)
                     return status
             except OSError as error:
-                status = 0
                 self.answers[f"{name} at the end: {error}"] += 1
             time.sleep(1)
         return status
