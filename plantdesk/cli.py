@@ -51,10 +51,9 @@ def _run(given: Sequence[str]) -> int:
 
 
 def _open_default() -> int:
-    from plantdesk import paths
     from plantdesk.commands import window
 
-    return window.run(paths.database_file(), None)
+    return window.run(None, None)
 
 
 def _let_any_text_out() -> None:

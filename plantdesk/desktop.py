@@ -1,15 +1,18 @@
-"""Root of the window program: puts store, server and window together, and closes them in the right order.
+"""Root of the window program: builds store, server and window, and shuts them down in order.
 
-The window shows first; store and server, whose libraries take most of the start, come behind it on another thread.
-Closing: nothing is told to the window any more, the server answers what is due, the store writes what waits.
+The window shows first; store and server, whose libraries take most of the start, are loaded behind it on other threads.
+On shutdown the window gets no more signals, then the server answers what it accepted, then the store writes what waits.
 """
 
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
+import threading
 from contextlib import ExitStack
+from enum import Enum, auto
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +21,9 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from plantdesk import APP_ID, __version__, paths
-from plantdesk.errors import PlantDeskError
+from plantdesk.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
+from plantdesk.file_signature import signature
+from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
@@ -34,54 +39,61 @@ if TYPE_CHECKING:
     from plantdesk.store import Store
     from plantdesk.ui.workspace import Workspace
 
+#: Milliseconds between two looks at a file that could not be opened.
+_RETRY_DELAY = 2000
+#: Seconds that an automatic backup under way may keep the program from closing.
+_BACKUP_TIMEOUT = 2.0
+
+
+#: Causes that can pass without a change of the file.
+_PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
+
+_log = logging.getLogger(__name__)
+
+
+class StoreState(Enum):
+    """Where the store of the window stands. Only a closed one may be opened."""
+
+    CLOSED = auto()
+    OPENING = auto()
+    OPEN = auto()
+
 
 class Desktop(QObject):
-    """One run of the window program with one store at a time. It is the window's `ServerControl`, too."""
+    """One run of the window program with one store at a time."""
 
     #: The window has been seen for the first time.
     window_shown = Signal()
 
-    def __init__(self, app: QApplication, database: Path, port: int | None) -> None:
+    def __init__(self, app: QApplication, database: Path | None, port: int | None) -> None:
+        """Prepare a run with the store at `database`; None: the user's own."""
         super().__init__()
         self._app = app
-        self._database = database.absolute()
-        self._preferences = Preferences(paths.settings_file())
-        self._port = self._preferences.settings.port if port is None else port
+        self._folder = _usable(paths.data_folder)
+        self._named = database is not None
+        self._database = (database or paths.database_file(create_folder=False)).absolute()
+        self._preferences = Preferences(_usable(paths.settings_file))
         settings = self._preferences.settings
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
         self._bridge = Bridge()
-        self._single = SingleWindow(self._database, paths.data_folder())
+        port = settings.port if port is None else port
+        self._api = ApiControl(self._bridge, self._preferences, port, _make_server)
+        self._api.settled.connect(_enable_collector)
+        self._single = SingleWindow(self._database, self._folder)
+        self._store_state = StoreState.CLOSED
         self._opening: Future[Store] | None = None
-        self._store: Store | None = None
-        self._server: Server | None = None
+        self._attempt = 0
+        self._signature: object = None
         self._unsubscribe: list[Callable[[], None]] = []
         self._window: MainWindow | None = None
         self._workspace: Workspace | None = None
-
-    # --- what the window needs of the server ---
+        self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
+        self._retry.timeout.connect(self._look_again)
 
     @property
     def state(self) -> ServerState:
         """What the server is doing now."""
-        from plantdesk.server_state import Off
-
-        return Off() if self._server is None else self._server.state
-
-    def turn_on(self, port: int | None = None) -> None:
-        """Begin to serve, without waiting. A `port` given here is the port of the next start as well."""
-        if port is not None:
-            self._port = port
-            self._preferences.change(port=port)
-        self._preferences.change(api_enabled=True)
-        self._start_server()
-
-    def turn_off(self) -> None:
-        """Stop to serve, without waiting; it stays off at the next start."""
-        self._preferences.change(api_enabled=False)
-        if self._server is not None:
-            self._bridge.run(self._server.stop)
-
-    # --- running ---
+        return self._api.state
 
     @property
     def window(self) -> MainWindow | None:
@@ -100,7 +112,7 @@ class Desktop(QObject):
         """
         if not self._single.take():
             if not background and not self._single.raise_other():
-                raise StuckWindowError
+                raise StuckWindowError(self._database)
             return False
         window = self._window = MainWindow(self._preferences)
         self._single.raise_wanted.connect(window.show_in_front)
@@ -112,20 +124,20 @@ class Desktop(QObject):
         return True
 
     def tell_defect(self, what: str) -> None:
-        """Let the window tell of a defect; any thread, also after the window is gone."""
-        self._bridge.call(self._show_defect, what)
+        """Let the window report a defect; any thread, also after the window is gone."""
+        self._bridge.call(self, self._show_defect, what)
 
     def close(self) -> None:
         """Close everything, in order; returns when all that was acknowledged is in the file."""
+        self._retry.stop()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         if self._workspace is not None:
             self._workspace.release_store()
-        if self._server is not None:
-            self._server.stop()
+        self._api.close()
         self._bridge.close()
-        if self._opening is not None and not self._opening.cancelled() and self._opening.exception() is None:
-            self._opening.result().close()
+        if self._opening is not None:
+            self._opening.add_done_callback(_close_store)  # at once, or whenever an opening under way has ended
         self._single.release()
 
     @Slot()
@@ -134,107 +146,144 @@ class Desktop(QObject):
         from plantdesk.ui import workspace
 
         self.window_shown.emit()
-        _speak_a_language()
+        _set_default_locale()
         if self._window is not None:
             filled = workspace.Workspace(
-                self._theme, self._bridge, self._preferences, self, self._database, self._window
+                self._theme, self._bridge, self._preferences, self._api, self._database, self._window
             )
             filled.file_chosen.connect(self._on_file_chosen)
-            filled.try_again_wanted.connect(self._open_store)
+            filled.try_again_wanted.connect(self._try_again)
             self._workspace = filled
-            QTimer.singleShot(0, self._go_on)
+            QTimer.singleShot(0, self, self._complete_start)
 
     @Slot()
-    def _go_on(self) -> None:
+    def _complete_start(self) -> None:
         """Do the rest of the start, now that there is a form to type into."""
         self._open_store()
         if self._workspace is not None:
             self._workspace.complete()
         self._single.listen()
 
+    # --- opening the store ---
+
     @Slot()
+    def _try_again(self) -> None:
+        if self._store_state is StoreState.CLOSED and self._workspace is not None:
+            self._workspace.show_opening()
+        self._open_store()
+
     def _open_store(self) -> None:
-        path = self._database
+        """Begin to open the store, unless that is under way or done: two would write, serve and back up twice."""
+        if self._store_state is not StoreState.CLOSED:
+            return
+        self._store_state = StoreState.OPENING
+        self._attempt += 1
+        self._retry.stop()
+        path, named, attempt = self._database, self._named, self._attempt
 
         def open_store() -> Store:
             from plantdesk.store import Store
 
+            if not named:
+                paths.data_folder()
             return Store(path)
 
-        self._opening = self._bridge.run(open_store)
-        self._bridge.follow(self._opening, self._on_opened, self._on_not_opened)
+        self._opening = self._bridge.ask_long(
+            self, open_store, partial(self._on_opened, attempt), partial(self._on_not_opened, attempt)
+        )
 
-    def _on_opened(self, store: Store) -> None:
-        self._store = store
-        self._unsubscribe.append(store.subscribe_health(self._bridge.tell_health))
-        self._unsubscribe.append(store.subscribe(self._bridge.tell_changes))
-        self._unsubscribe.append(self._begin_backups(store))
+    def _on_opened(self, attempt: int, store: Store) -> None:
+        if attempt != self._attempt:  # the user has chosen another file meanwhile
+            self._bridge.ask_long(self, store.close, _ignore)
+            return
+        self._store_state = StoreState.OPEN
+        self._unsubscribe += [
+            store.subscribe_health(self._bridge.tell_health),
+            store.subscribe(self._bridge.tell_changes),
+            _begin_backups(store),
+        ]
         if self._workspace is not None:
-            self._workspace.set_store(store, named=store.path != paths.database_file())
-        self._bridge.follow(self._bridge.run(self._made_server), self._on_server_made)
+            self._workspace.set_store(store, named=self._named)
+        self._api.serve(store)
 
-    def _on_not_opened(self, error: Exception) -> None:
+    def _on_not_opened(self, attempt: int, error: Exception) -> None:
         _enable_collector()
+        if attempt != self._attempt:
+            return
+        self._store_state = StoreState.CLOSED
         if not isinstance(error, PlantDeskError):
-            raise error
+            _log.error("the store could not be opened", exc_info=error)
+        self._show_no_store(error if isinstance(error, PlantDeskError) else _UnopenedError())
+        self._signature = None if isinstance(error, _PASSING) else signature(self._database)
+        self._retry.start()
+
+    def _show_no_store(self, reason: PlantDeskError) -> None:
         if self._workspace is not None:
-            self._workspace.show_no_store(self._database, error)
+            self._workspace.show_no_store(self._database, reason)
+        self._api.show_no_store()
+
+    @Slot()
+    def _look_again(self) -> None:
+        """Open the store if its file has changed since it could not be opened, or if the cause may have passed."""
+        self._bridge.ask_long(self, partial(signature, self._database), self._on_signature)
+
+    def _on_signature(self, found: object) -> None:
+        if found != self._signature:
+            self._open_store()
+        elif self._store_state is StoreState.CLOSED:
+            self._retry.start()
+
+    # --- another file ---
+
+    @Slot(str)
+    def _on_file_chosen(self, name: str) -> None:
+        """Open another file, once this window has its lock."""
+        path = Path(name).absolute()
+        single = SingleWindow(path, self._folder)
+        if single.key == self._single.key:
+            self._try_again()
+        elif single.take():
+            self._single.release()
+            self._single = single
+            single.listen()
+            if self._window is not None:
+                single.raise_wanted.connect(self._window.show_in_front)
+            self._database, self._named, self._store_state = path, True, StoreState.CLOSED
+            self._try_again()
+        else:
+            self._bridge.ask_long(self, single.raise_other, partial(self._on_other_asked, path))
+
+    def _on_other_asked(self, path: Path, answered: bool) -> None:  # noqa: FBT001  a result
+        if answered:
+            self._app.quit()
+        elif self._workspace is not None:
+            self._workspace.show_no_store(self._database, StuckWindowError(path))
 
     def _show_defect(self, what: str) -> None:
         if self._workspace is not None:
             self._workspace.show_defect(what)
 
-    def _begin_backups(self, store: Store) -> Callable[[], None]:
-        """Back up by time from now on; returns the function that ends it."""
-        from plantdesk.store import AutomaticBackups
 
-        return AutomaticBackups(store.file).close
+class _UnopenedError(PlantDeskError):
+    """A defect of PlantDesk keeps the store closed."""
 
-    def _made_server(self) -> Server:
-        from plantdesk.api.server import Server
-
-        if self._store is None:
-            raise RuntimeError("a server needs a store")
-        return Server(self._store, runtime_file=paths.runtime_file())
-
-    def _on_server_made(self, server: Server) -> None:
-        self._server = server
-        self._unsubscribe.append(server.subscribe(self._bridge.tell_server_state))
-        if self._preferences.settings.api_enabled:
-            self._start_server()
-        _enable_collector()
-
-    def _start_server(self) -> None:
-        server, port = self._server, self._port
-        if server is not None:
-            self._bridge.run(lambda: server.start(port))
-
-    @Slot(str)
-    def _on_file_chosen(self, name: str) -> None:
-        """Open another file: in a fresh start of the place that only one window may have for it."""
-        self._single.release()
-        self._database = Path(name)
-        self._single = SingleWindow(self._database, paths.data_folder())
-        if self._single.take():
-            self._single.listen()
-            if self._window is not None:
-                self._single.raise_wanted.connect(self._window.show_in_front)
-            self._open_store()
-        elif self._single.raise_other():
-            self._app.quit()
+    def __init__(self) -> None:
+        super().__init__("Something unexpected happened. PlantDesk's log has the cause.")
 
 
 class StuckWindowError(PlantDeskError):
     """Another process has the window of this store, but does not answer."""
 
-    def __init__(self) -> None:
-        super().__init__("PlantDesk is already open with these plants, but does not answer. End it, then try again.")
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"“{path.name}” is open in another PlantDesk, which does not answer. End that program, then try again."
+        )
 
 
-def run(database: Path, port: int | None, *, background: bool = False) -> int:
+def run(database: Path | None, port: int | None, *, background: bool = False) -> int:
     """Open the window and return the exit code when it is closed; after `display.prepare`.
 
-    Raises StuckWindowError, and FolderUnusableError where PlantDesk cannot keep its files.
+    Raises StuckWindowError.
     """
     os.umask(0o077)  # PlantDesk's own files name their mode; Qt's, such as the lock of the window, do not
     app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS])
@@ -257,13 +306,52 @@ def _look_after(app: QApplication, desktop: Desktop, running: ExitStack) -> None
     from plantdesk import logs
     from plantdesk.ui.end_signals import quitting_on_signals
 
-    running.enter_context(logs.writing_to(paths.log_folder() / "plantdesk.log"))
+    folder = _usable(paths.log_folder)
+    if folder is not None:
+        running.enter_context(logs.writing_to(folder / "plantdesk.log"))
     running.enter_context(logs.telling(desktop.tell_defect))
     running.enter_context(quitting_on_signals(app))
 
 
-def _speak_a_language() -> None:
-    """Take English where the system names no language: C groups no digits and has no dates for people."""
+def _usable(place: Callable[[], Path]) -> Path | None:
+    """Return a folder or file of PlantDesk, None where its folder cannot be made: the window opens and says so."""
+    try:
+        return place()
+    except PlantDeskError:
+        return None
+
+
+def _make_server(store: Store) -> Server:
+    from plantdesk.api.server import Server
+
+    return Server(store, runtime_file=paths.runtime_file())
+
+
+def _begin_backups(store: Store) -> Callable[[], None]:
+    """Back up by time from now on; returns the function that ends it, which waits two seconds at most for a backup."""
+    from plantdesk.store import AutomaticBackups
+
+    backups = AutomaticBackups(store.file)
+
+    def end() -> None:
+        ending = threading.Thread(target=backups.close, name="backups-end", daemon=True)
+        ending.start()
+        ending.join(_BACKUP_TIMEOUT)
+
+    return end
+
+
+def _close_store(opening: Future[Store]) -> None:
+    if opening.exception() is None:
+        opening.result().close()
+
+
+def _ignore(_result: object) -> None:
+    """Need nothing of a result."""
+
+
+def _set_default_locale() -> None:
+    """Use English instead of the C locale, which groups no digits and has no dates for people."""
     from PySide6.QtCore import QLocale
 
     if QLocale().language() is QLocale.Language.C:

@@ -206,7 +206,8 @@ def _run_token_revoke(options: argparse.Namespace) -> int:
 def _run_window(options: argparse.Namespace) -> int:
     from plantdesk.commands import window
 
-    return window.run(_database(options), options.port, background=options.background)
+    named: Path | None = options.database
+    return window.run(named and named.absolute(), options.port, background=options.background)
 
 
 # --- the parts they share -----------------------------------------------------------------------

@@ -24,7 +24,7 @@ class FolderUnusableError(PlantDeskError):
 
 def data_folder() -> Path:
     """Return the folder of the database and of what belongs to it."""
-    return _made(_home("data") or _system().user_data_path)
+    return _made(_data())
 
 
 def settings_folder() -> Path:
@@ -37,9 +37,9 @@ def log_folder() -> Path:
     return _made(_home("logs") or _system().user_log_path)
 
 
-def database_file() -> Path:
-    """Return the store that is opened when nobody names another; it need not exist yet."""
-    return data_folder() / "plants.db"
+def database_file(*, create_folder: bool = True) -> Path:
+    """Return the store that is opened when nobody names another; it need not exist."""
+    return (data_folder() if create_folder else _data()) / "plants.db"
 
 
 def runtime_file() -> Path:
@@ -50,6 +50,10 @@ def runtime_file() -> Path:
 def settings_file() -> Path:
     """Return the settings file; it need not exist yet."""
     return settings_folder() / "settings.json"
+
+
+def _data() -> Path:
+    return _home("data") or _system().user_data_path
 
 
 def _home(name: str) -> Path | None:

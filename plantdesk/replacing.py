@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 #: Seconds for which Windows is asked again.
 _PATIENCE = 1.0
@@ -34,3 +32,19 @@ def replace(draft: Path, file: Path, *, platform: str = sys.platform) -> None:
             raise
         else:
             return
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that only its owner may read; a crash leaves either the old file or the new one. Raises OSError."""
+    import tempfile  # takes 3 ms, and the start of the window only reads
+
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # mode 0600 from the start
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as draft:
+            draft.write(text)
+            draft.flush()
+            os.fsync(draft.fileno())
+        replace(Path(name), file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

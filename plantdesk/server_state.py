@@ -41,6 +41,13 @@ class ServerFailedError(ServerError):
     """The server could not be started, for a reason that no other class tells."""
 
 
+class NoStoreError(ServerError):
+    """There are no plants to serve: the file is not open."""
+
+    def __init__(self) -> None:
+        super().__init__("No plants are open. The API starts when they are.")
+
+
 class NotAnsweringError(ServerError):
     """The server was on, and no longer answers."""
 

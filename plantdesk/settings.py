@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 _Kind = TypeVar("_Kind", "Settings", "WindowSettings")
 
@@ -112,8 +111,11 @@ def _flat(values: dict[str, Any]) -> dict[str, Any]:
     return {**others, **{name: _flat(value) if isinstance(value, dict) else value for name, value in values.items()}}
 
 
-def load(file: Path) -> Settings:
-    """Read the settings; a damaged file is set aside and the defaults are used, for no setting is worth a refusal."""
+def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Settings:
+    """Read the settings; a damaged file is set aside and the defaults are used, for no setting is worth a refusal.
+
+    `on_damaged` is called with the file that a damaged one was moved to.
+    """
     try:
         return _built(Settings, json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -122,6 +124,8 @@ def load(file: Path) -> Settings:
         aside = file.with_name(f"{file.stem}.damaged{file.suffix}")
         logger.warning("The settings in %s are damaged and were moved to %s: %s", file, aside.name, error)
         _set_aside(file, aside)
+        if on_damaged is not None:
+            on_damaged(aside)
     except OSError as error:
         logger.warning("The settings cannot be read, the defaults are used: %s", error)
     return Settings()
@@ -132,20 +136,9 @@ def save(settings: Settings, file: Path) -> None:
 
     Raises OSError.
     """
-    import tempfile  # takes 3 ms, and the window's start only reads
+    from plantdesk.replacing import write_private
 
-    from plantdesk.replacing import replace
-
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # 0600 from its first moment
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as temporary:
-            temporary.write(json.dumps(_flat(asdict(settings)), indent=2) + "\n")
-            temporary.flush()
-            os.fsync(temporary.fileno())
-        replace(Path(name), file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_private(file, json.dumps(_flat(asdict(settings)), indent=2) + "\n")
 
 
 def _set_aside(file: Path, aside: Path) -> None:

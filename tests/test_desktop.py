@@ -147,7 +147,8 @@ def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: Desk) -> 
     desk.qtbot.waitUntil(lambda: desk.id.text() == "71", timeout=PATIENCE)
     assert desk.name.text() == "half a na"
     assert desk.name.hasFocus()
-    assert any("Posted added by “greenhouse”" in label.text() for label in desk.status.findChildren(QLabel))
+    descriptions = [label.accessibleDescription() for label in desk.status.findChildren(QLabel)]
+    assert any("Posted added by “greenhouse”" in each for each in descriptions)
 
 
 def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp: QApplication) -> None:

@@ -9,8 +9,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def run(database: Path, port: int | None, *, background: bool = False) -> int:
-    """Open the window and return the exit code when it is closed. Raises PlantDeskError where none can open."""
+def run(database: Path | None, port: int | None, *, background: bool = False) -> int:
+    """Open the window and return the exit code when it is closed; without `database`, with the user's own store.
+
+    Raises PlantDeskError where no window can open.
+    """
     from plantdesk import display
 
     display.prepare()  # before the first import of Qt, which may fail for want of a library

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QScrollArea,
@@ -19,9 +18,12 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.server_state import Failed, Off, On, Starting
+from plantdesk.settings import DEFAULT_PORT
+from plantdesk.ui.dialog import Dialog
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.message_line import MessageLine, Tone
 from plantdesk.ui.metrics import XL, XXL, L, M, S
+from plantdesk.ui.plain_label import PlainLabel
 from plantdesk.ui.snippet_panel import SnippetPanel
 from plantdesk.ui.token_panel import TokenPanel
 
@@ -32,42 +34,45 @@ if TYPE_CHECKING:
     from plantdesk.ui.questions import Questions
     from plantdesk.ui.server_control import ServerControl
     from plantdesk.ui.theme import Theme
+    from plantdesk.ui.ways_on import WayOn
 
 _LARGEST_PORT = 65535
 _PORT_WIDTH = 90
 _SIZE = QSize(740, 820)
 
 
-class ApiDialog(QDialog):
-    """Changes apply at once; there is nothing to confirm, only to close."""
+class ApiDialog(Dialog):
+    """Changes apply at once, the port when it is confirmed; there is nothing to save, only to close."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  it brings together what the window has: look, news, store, questions, server
+    def __init__(
         self,
         theme: Theme,
         bridge: Bridge,
         store: Store,
         questions: Questions,
         server: ServerControl,
-        port: int,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("API access"))
+        super().__init__(self.tr("API access"), parent)
         self._server = server
         self._questions = questions
         self._plant_id = 1
         self._on_box = QCheckBox(self.tr("&Accept plants from other programs"))
-        self._port_edit = QLineEdit(str(port), maxLength=5)
+        self._port_edit = QLineEdit(maxLength=5)
         self._port_edit.setFixedWidth(_PORT_WIDTH)
+        self._port_button = QPushButton(self.tr("Use this port"))
         self._state_line = MessageLine(theme)
         self._tokens = TokenPanel(theme, bridge, store.tokens)
         self._snippets = SnippetPanel(theme)
         self._close_button = QPushButton(self.tr("Close"))
-        self._close_button.setAutoDefault(False)
+        for button in (self._port_button, self._close_button):
+            button.setAutoDefault(False)
         self._lay_out()
         self._on_box.clicked.connect(self._on_switched)
-        self._port_edit.editingFinished.connect(self._on_port_entered)
-        self._tokens.token_made.connect(self._snippets.set_token)
+        self._port_edit.textEdited.connect(self._on_port_edited)
+        self._port_edit.returnPressed.connect(self._use_port)
+        self._port_button.clicked.connect(self._use_port)
+        self._tokens.token_saved.connect(self._snippets.set_token_file)
         self._close_button.clicked.connect(self.accept)
         bridge.server_changed.connect(self._show_server)
         bridge.changed.connect(self._on_changed)
@@ -78,7 +83,7 @@ class ApiDialog(QDialog):
 
     @Slot()
     def focus_port(self) -> None:
-        """Put the cursor into the port, which is to be changed."""
+        """Put the cursor into the port, for the user to change it."""
         self._port_edit.setFocus()
         self._port_edit.selectAll()
 
@@ -87,53 +92,57 @@ class ApiDialog(QDialog):
     @Slot(object)
     def _show_server(self, state: ServerState) -> None:
         self._on_box.setChecked(not isinstance(state, Off))
+        if not self._port_edit.isModified():  # what the user is typing stays
+            self._port_edit.setText(str(state.port if isinstance(state, On) else self._server.port))
+        self._port_button.setVisible(self._port_edit.isModified())
         if isinstance(state, On):
-            self._port_edit.setText(str(state.port))
             self._state_line.show_message(Tone.HINT, self.tr("On at {url}").format(url=state.url))
         elif isinstance(state, Failed):
-            free = getattr(state.error, "free_port", None)
-            ways_on = [] if free is None else [(self.tr("Use port {port}").format(port=free), self._use_free_port)]
-            self._state_line.show_message(Tone.WARNING, str(state.error), *ways_on)
+            self._state_line.show_message(Tone.WARNING, str(state.error), *self._actions(state))
         else:
             text = self.tr("Starting…") if isinstance(state, Starting) else self.tr("Off: no program can add plants.")
             self._state_line.show_message(Tone.HINT, text)
         self._show_example()
 
+    def _actions(self, state: Failed) -> list[WayOn]:
+        free = getattr(state.error, "free_port", None)
+        if free is None:
+            return [(self.tr("Try again"), self._server.turn_on)]
+        return [(self.tr("Use port {port}").format(port=free), partial(self._apply_port, free))]
+
     @Slot(bool)
     def _on_switched(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
-        port = self._port()
-        if on and port is not None:
-            self._server.turn_on(port)
-        elif not on:
+        if on:
+            self._server.turn_on()
+        else:
             self._server.turn_off()
+        self._show_server(self._server.state)  # the box was toggled by the click already, whatever came of it
 
     @Slot()
-    def _on_port_entered(self) -> None:
-        port, state = self._port(), self._server.state
-        if port is not None and not isinstance(state, Off) and not (isinstance(state, On) and state.port == port):
-            self._server.turn_on(port)
+    def _on_port_edited(self) -> None:
+        set_properties(self._port_edit, fault="false")
+        self._port_button.setVisible(True)
 
     @Slot()
-    def _use_free_port(self) -> None:
-        state = self._server.state
-        free = getattr(state.error, "free_port", None) if isinstance(state, Failed) else None
-        if free is not None:
-            self._port_edit.setText(str(free))
-            self._server.turn_on(free)
-
-    def _port(self) -> int | None:
+    def _use_port(self) -> None:
         text = self._port_edit.text().strip()
         valid = text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST_PORT
         set_properties(self._port_edit, fault=str(not valid).lower())
-        if not valid:
+        if valid:
+            self._apply_port(int(text))
+        else:
             self._state_line.show_message(Tone.ERROR, self.tr("A port is a whole number from 1 to 65535."))
-        return int(text) if valid else None
+
+    def _apply_port(self, port: int) -> None:
+        self._server.set_port(port)
+        self._port_edit.setModified(False)
+        self._show_server(self._server.state)
 
     # --- the example ---
 
     def _show_example(self) -> None:
         state = self._server.state
-        address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._port_edit.text()}"
+        address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port or DEFAULT_PORT}"
         self._snippets.set_example(address, self._plant_id)
 
     @Slot()
@@ -142,7 +151,7 @@ class ApiDialog(QDialog):
         self._ask_next_id()
 
     def _ask_next_id(self) -> None:
-        self._questions.ask_next_free_id(self._on_next_id)
+        self._questions.ask_next_free_id(self, self._on_next_id)
 
     def _on_next_id(self, plant_id: int) -> None:
         self._plant_id = plant_id
@@ -151,14 +160,11 @@ class ApiDialog(QDialog):
     # --- inside ---
 
     def _lay_out(self) -> None:
-        about = QLabel(
-            self.tr(
-                "Let other programs add plants while PlantDesk is open. Only programs on this computer can connect."
-            )
+        text = self.tr(
+            "Let other programs add plants while PlantDesk is open. Only programs on this computer can connect."
         )
-        about.setProperty("tone", "muted")
-        about.setWordWrap(True)
-        port_label = QLabel(self.tr("&Port"))
+        about = PlainLabel(text, tone="muted", wrapped=True)
+        port_label = PlainLabel(self.tr("&Port"))
         port_label.setBuddy(self._port_edit)
         switch = QHBoxLayout()
         switch.setSpacing(S)
@@ -166,6 +172,7 @@ class ApiDialog(QDialog):
         switch.addStretch(1)
         switch.addWidget(port_label)
         switch.addWidget(self._port_edit)
+        switch.addWidget(self._port_button)
         content = QWidget()
         inner = QVBoxLayout(content)
         inner.setContentsMargins(XXL, XL, XXL, M)
@@ -180,9 +187,7 @@ class ApiDialog(QDialog):
         layout.setSpacing(0)
         layout.addWidget(self._scrolled(content), 1)
         layout.addLayout(self._foot())
-        room = self.screen().availableSize() * 0.9
-        self.resize(_SIZE.boundedTo(room))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize_to_fit(_SIZE)
 
     def _scrolled(self, content: QWidget) -> QScrollArea:
         """Let the content scroll where the screen is too small for it."""

@@ -45,5 +45,5 @@ class Appearance(QObject):
         self._set_text_scale(1.0)
 
     def _set_text_scale(self, scale: float) -> None:
-        self._theme.set_text_scale(scale)
+        self._theme.set_text_scale(round(scale, 2))
         self._preferences.change(text_scale=self._theme.text_scale)

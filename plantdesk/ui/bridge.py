@@ -1,7 +1,8 @@
-"""Where other threads meet the window: their news become Qt signals here, and nowhere else.
+"""The one place where other threads reach the GUI thread: background tasks, store changes, server states.
 
-Changes of the store come together to at most ten a second, the first of a burst at once: a script that posts thousands
-of plants must not keep the window from answering its person.
+A result has a receiver, a QObject, and is dropped when the receiver has been deleted. Store changes are merged into at
+most ten signals a second, the first of a burst at once, so that a script that posts thousands of plants does not block
+the window.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from shiboken6 import isValid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +33,7 @@ _LISTED = 1000
 
 
 class Bridge(QObject):
-    """Lives on the GUI thread; `tell_…`, `run` and `follow` take what other threads bring."""
+    """Lives on the GUI thread. `tell_…` and `call` may be called on any thread."""
 
     changed = Signal(object)
     server_changed = Signal(object)
@@ -61,45 +63,78 @@ class Bridge(QObject):
 
     def tell_server_state(self, state: object) -> None:
         """Take what the server is doing; any thread."""
-        self.call(self.server_changed.emit, state)
+        self.call(self, self.server_changed.emit, state)
 
     def tell_health(self, trouble: StoreError | None) -> None:
         """Take what keeps the store from taking plants, or None; any thread."""
-        self.call(self.health_changed.emit, trouble)
+        self.call(self, self.health_changed.emit, trouble)
 
-    def call(self, function: Callable[..., object], *args: object) -> None:
-        """Call `function` on the GUI thread, soon; any thread. After `close` nothing is called any more."""
+    def call(self, receiver: QObject, function: Callable[..., object], *args: object) -> None:
+        """Call `function` on the GUI thread, soon, unless `receiver` is deleted by then; any thread.
+
+        After `close` nothing is called any more.
+        """
         with self._lock:
             if not self._closed:
-                self._called.emit((function, args))
+                self._called.emit((receiver, function, args))
+
+    def ask(
+        self,
+        receiver: QObject,
+        task: Callable[[], _Result],
+        done: Callable[[_Result], object],
+        failed: Callable[[Exception], object] | None = None,
+    ) -> None:
+        """Run a short task, a query, on the worker thread; the tasks run in their order.
+
+        `done` gets the result or `failed` the exception, as with `follow`.
+        """
+        self.follow(receiver, self.run(task), done, failed)
+
+    def ask_long(
+        self,
+        receiver: QObject,
+        task: Callable[[], _Result],
+        done: Callable[[_Result], object],
+        failed: Callable[[Exception], object] | None = None,
+    ) -> Future[_Result]:
+        """Run a task that may take long on a daemon thread of its own: it delays neither queries nor the exit."""
+        future: Future[_Result] = Future()
+        self.follow(receiver, future, done, failed)
+        threading.Thread(target=_run_into, args=(future, task), name="window-task", daemon=True).start()
+        return future
 
     def run(self, task: Callable[[], _Result]) -> Future[_Result]:
-        """Run `task` on the worker thread, one after the other."""
+        """Run a short task on the worker thread, without a receiver."""
         return self._worker.submit(task)
 
     def follow(
         self,
+        receiver: QObject,
         future: Future[_Result],
         done: Callable[[_Result], object],
         failed: Callable[[Exception], object] | None = None,
     ) -> None:
-        """Call `done` with the result, or `failed` with the exception, on the GUI thread; GUI thread."""
+        """Call `done` with the result, or `failed` with the exception, on the GUI thread.
+
+        Neither is called when `receiver` is deleted by then. Without `failed`, an exception is logged as a defect.
+        """
 
         def pass_on(finished: Future[Any]) -> None:
             if finished.cancelled():
                 return
             error = finished.exception()
             if error is None:
-                self.call(done, finished.result())
+                self.call(receiver, done, finished.result())
             elif failed is not None and isinstance(error, Exception):
-                self.call(failed, error)
+                self.call(receiver, failed, error)
             else:
                 _log.error("a task of the window failed", exc_info=error)
 
         future.add_done_callback(pass_on)
 
     def close(self) -> None:
-        """Let nothing through any more and end the worker thread; before the objects behind it are deleted."""
+        """Drop all later results and end the worker thread after the task it runs; long tasks are not waited for."""
         with self._lock:
             self._closed = True
         self._pause.stop()
@@ -122,10 +157,17 @@ class Bridge(QObject):
             self.changed.emit(changes)
 
     @Slot(object)
-    def _on_called(self, call: tuple[Callable[..., object], tuple[object, ...]]) -> None:
-        function, args = call
-        if not self._closed:
+    def _on_called(self, call: tuple[QObject, Callable[..., object], tuple[object, ...]]) -> None:
+        receiver, function, args = call
+        if not self._closed and isValid(receiver):
             function(*args)
+
+
+def _run_into(future: Future[_Result], task: Callable[[], _Result]) -> None:
+    try:
+        future.set_result(task())
+    except BaseException as error:  # noqa: BLE001  the top of a thread: `follow` reports or logs it
+        future.set_exception(error)
 
 
 def _together(first: Changes | None, second: Changes) -> Changes:

@@ -8,30 +8,34 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from plantdesk.ui.secret_clipboard import copy_secret
+
 if TYPE_CHECKING:
     from plantdesk.ui.theme import Theme
 
 #: Milliseconds for which the button says that it has copied.
-_SHOWN = 1500
+_FEEDBACK_MS = 1500
 
 
 class CopyButton(QPushButton):
-    """Copies what `set_content` gave it last."""
+    """Copies the text of the last `set_content`; as a secret, it stays out of histories and for a minute only."""
 
-    def __init__(self, theme: Theme, label: str, parent: QWidget | None = None, *, primary: bool = False) -> None:
-        label = " " + label  # Fusion puts the icon right against the text
-        super().__init__(label, parent)
+    def __init__(
+        self, theme: Theme, label: str, parent: QWidget | None = None, *, primary: bool = False, secret: bool = False
+    ) -> None:
+        super().__init__(parent)
         self._theme = theme
         self._label = label
         self._color = "on_accent" if primary else "text"
+        self._secret = secret
         self._content = ""
         self.setAutoDefault(False)
         if primary:
             self.setProperty("variant", "primary")
-        theme.icons.put_on(self, "copy", self._color)
-        self._back = QTimer(self, singleShot=True, interval=_SHOWN)
+        self._back = QTimer(self, singleShot=True, interval=_FEEDBACK_MS)
         self._back.timeout.connect(self._show_label)
         self.clicked.connect(self.copy)
+        self._show_label()
 
     def set_content(self, text: str) -> None:
         """Copy `text` when clicked."""
@@ -40,14 +44,20 @@ class CopyButton(QPushButton):
     @Slot()
     def copy(self) -> None:
         """Put the text into the clipboard."""
-        QGuiApplication.clipboard().setText(self._content)
+        if self._secret:
+            copy_secret(self._content)
+        else:
+            QGuiApplication.clipboard().setText(self._content)
         self.setMinimumWidth(self.width())
-        self.setText(" " + self.tr("Copied"))
-        self._theme.icons.put_on(self, "check", self._color)
+        self._show(self.tr("Copied"), "check")
         self._back.start()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.tr("Copied")))
 
     @Slot()
     def _show_label(self) -> None:
-        self.setText(self._label)
-        self._theme.icons.put_on(self, "copy", self._color)
+        self._show(self._label, "copy")
+
+    def _show(self, label: str, icon: str) -> None:
+        self.setText(" " + label)  # Fusion puts the icon right against the text
+        self.setAccessibleName(label.replace("&", ""))
+        self._theme.icons.put_on(self, icon, self._color)

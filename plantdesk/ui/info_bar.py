@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import XS, L, M, S
+from plantdesk.ui.plain_label import PlainLabel
+from plantdesk.ui.tool_tips import set_tool_tip
 from plantdesk.ui.ways_on import WaysOn
 
 if TYPE_CHECKING:
@@ -35,17 +37,15 @@ class InfoBar(QFrame):
         super().__init__(parent)
         self._theme = theme
         self._kind = BarKind.INFO
-        self._icon = QLabel()
+        self._icon = PlainLabel()
         self._icon.setFixedSize(_ICON, _ICON)
-        self._title = QLabel()
-        self._title.setProperty("role", "strong")
-        self._text = QLabel()
+        self._title = PlainLabel(role="strong", wrapped=True)
+        self._text = PlainLabel(wrapped=True)
         for label in (self._title, self._text):
-            label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._close_button = QToolButton()
-        self._close_button.setToolTip(self.tr("Close this message"))
         self._close_button.setAccessibleName(self.tr("Close this message"))
+        set_tool_tip(self._close_button, self.tr("Close this message"))
         self._close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         theme.icons.put_on(self._close_button, "x")
         self._close_button.setIconSize(QSize(16, 16))

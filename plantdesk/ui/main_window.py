@@ -12,6 +12,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
 from plantdesk.ui.override import override
+from plantdesk.ui.screen_fit import fitted
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QPaintEvent
@@ -22,7 +23,7 @@ _SMALLEST = QSize(640, 420)
 
 
 class MainWindow(QMainWindow):
-    """Remembers its size. `shown`: it has painted itself for the first time."""
+    """Remembers its size, within what the screen has room for. `shown`: it has painted itself for the first time."""
 
     shown = Signal()
 
@@ -31,7 +32,7 @@ class MainWindow(QMainWindow):
         self._preferences = preferences
         self._painted = False
         self.setWindowTitle("PlantDesk")
-        self.setMinimumSize(_SMALLEST)
+        self.setMinimumSize(fitted(self, _SMALLEST))
         self._restore_size()
 
     @Slot()
@@ -43,14 +44,14 @@ class MainWindow(QMainWindow):
         self.activateWindow()
 
     def show_minimised(self) -> None:
-        """Come up where windows wait; nothing of it may be painted before the person wants it."""
+        """Start minimised; the first paint may never come."""
         self.showMinimized()
-        self._tell_shown()
+        self._report_shown()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        self._tell_shown()
+        self._report_shown()
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -60,13 +61,13 @@ class MainWindow(QMainWindow):
         self._preferences.change(window=window)
         super().closeEvent(event)
 
-    def _tell_shown(self) -> None:
+    def _report_shown(self) -> None:
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self.shown.emit)
 
     def _restore_size(self) -> None:
         window = self._preferences.settings.window
-        self.resize(window.width, window.height)
+        self.resize(fitted(self, QSize(window.width, window.height)))
         if window.maximized:
             self.setWindowState(Qt.WindowState.WindowMaximized)

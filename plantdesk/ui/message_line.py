@@ -6,11 +6,12 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import XS, S
 from plantdesk.ui.override import override
+from plantdesk.ui.plain_label import PlainLabel
 from plantdesk.ui.ways_on import WaysOn
 
 if TYPE_CHECKING:
@@ -38,10 +39,9 @@ class MessageLine(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._tone = Tone.HINT
-        self._icon = QLabel()
+        self._icon = PlainLabel()
         self._icon.setFixedSize(_ICON, _ICON)
-        self._text = QLabel()
-        self._text.setWordWrap(True)
+        self._text = PlainLabel(wrapped=True)
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(S)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton
 
 from plantdesk.ui.metrics import S
 from plantdesk.ui.override import override
+from plantdesk.ui.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
     from plantdesk.ui.plant_table import PlantTable
@@ -23,7 +24,7 @@ class NewPlantsPill(QPushButton):
         self._table = table
         self.setProperty("variant", "pill")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setToolTip(self.tr("Show the new plants (Ctrl+Home)"))
+        set_tool_tip(self, self.tr("Show the new plants (Ctrl+Home)"))
         theme.icons.put_on(self, "arrow-up", "on_accent", 16)
         self.hide()
         table.unseen_changed.connect(self._on_unseen_changed)

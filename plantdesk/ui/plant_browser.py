@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.metrics import XS, L, M, S, tabular
 from plantdesk.ui.new_plants_pill import NewPlantsPill
+from plantdesk.ui.plain_label import PlainLabel
 from plantdesk.ui.plant_cells import Column
 from plantdesk.ui.plant_model import PlantModel
 from plantdesk.ui.plant_table import PlantTable
@@ -54,10 +55,10 @@ class PlantBrowser(QFrame):
         self._revealed: int | None = None
         self._model = PlantModel(self)
         self._search_field = SearchField(theme)
-        self._count_label = QLabel("…")
+        self._count_label = PlainLabel("…")
         self._table = PlantTable(self._model, theme)
         self._pill = NewPlantsPill(self._table, theme)
-        self._opening_label = QLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
+        self._opening_label = PlainLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
         self._make_pages()
         self._make_timers()
         self._lay_out()

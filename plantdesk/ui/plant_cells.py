@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 
+from plantdesk.ui import tool_tips
+
 if TYPE_CHECKING:
     from plantdesk.records import PlantRow
 
@@ -83,8 +85,8 @@ def tool_tip(row: PlantRow, column: Column) -> str:
     """Return the whole of what a cell shortens."""
     if column is Column.ADDED:
         moment = QDateTime.fromMSecsSinceEpoch(row.added_at)
-        return QLocale().toString(moment, QLocale.FormatType.LongFormat)
-    return cell_text(row, column)
+        return tool_tips.tool_tip(QLocale().toString(moment, QLocale.FormatType.LongFormat))
+    return tool_tips.tool_tip(cell_text(row, column))
 
 
 def source_text(row: PlantRow) -> str:

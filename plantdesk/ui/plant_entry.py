@@ -51,8 +51,13 @@ class PlantEntry(QObject):
     def set_store(self, store: Store, questions: Questions) -> None:
         """Add to this store from now on."""
         self._store, self._questions = store, questions
-        questions.ask_next_free_id(self._on_first_id, self._on_no_first_id)
-        questions.ask(_tags, self._on_tags)
+        questions.ask_next_free_id(self, self._on_first_id, self._on_no_first_id)
+        questions.ask(self, _tags, self._on_tags)
+
+    def show_no_store(self) -> None:
+        """Unlock the form; what is typed or submitted already waits until there is a store."""
+        self._end_saving()
+        self._form.message.show_message(Tone.HINT, self.tr("Typed plants wait until the file can be opened."))
 
     def forget_store(self) -> None:
         """Keep what is typed until there is a store again."""
@@ -72,7 +77,7 @@ class PlantEntry(QObject):
         from plantdesk.records import FORM
 
         self._begin_saving()
-        self._bridge.follow(self._store.add(plant, FORM), self._on_added, self._on_refused)
+        self._bridge.follow(self, self._store.add(plant, FORM), self._on_added, self._on_refused)
 
     # --- checking ---
 
@@ -156,7 +161,7 @@ class PlantEntry(QObject):
 
     def _ask_next_id(self) -> None:
         if self._questions is not None:
-            self._questions.ask_next_free_id(self._fill_in)
+            self._questions.ask_next_free_id(self, self._fill_in)
 
     def _on_first_id(self, next_id: int) -> None:
         self._has_first_id = True
@@ -188,7 +193,7 @@ class PlantEntry(QObject):
         def owner(reader: Reader) -> PlantRow | None:
             return reader.plant(plant_id)
 
-        self._questions.ask(owner, self._on_owner)
+        self._questions.ask(self, owner, self._on_owner)
 
     def _on_owner(self, owner: PlantRow | None) -> None:
         if owner is not None and self._id_touched and self._form.id_text.strip() == str(owner.id):
@@ -215,7 +220,7 @@ class PlantEntry(QObject):
         self._ask_owner()
         unknown = {row.tag for row in changes.added if row.tag} - self._tags
         if self._questions is not None and (unknown or changes.beyond):
-            self._questions.ask(_tags, self._on_tags)
+            self._questions.ask(self, _tags, self._on_tags)
 
     @Slot()
     def _on_slow(self) -> None:

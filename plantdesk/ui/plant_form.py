@@ -6,12 +6,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
-from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.message_line import MessageLine, Tone
 from plantdesk.ui.metrics import XS, L, M, S, tabular
 from plantdesk.ui.override import override
+from plantdesk.ui.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -165,7 +166,7 @@ class PlantForm(QFrame):
         layout.setVerticalSpacing(S - 2)
         labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))
         for column, (text, field) in enumerate(zip(labels, self._fields().values(), strict=True)):
-            label = QLabel(text)
+            label = PlainLabel(text)
             label.setProperty("role", "strong")
             label.setBuddy(field)
             layout.addWidget(label, 0, column)

@@ -1,4 +1,4 @@
-"""The person's settings while the window is open: each change is applied at once and kept in the file."""
+"""The user's settings while the window is open: each change applies at once and is saved."""
 
 from __future__ import annotations
 
@@ -6,25 +6,29 @@ import logging
 from typing import TYPE_CHECKING
 
 from plantdesk import settings as settings_file
+from plantdesk.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from plantdesk.settings import Settings
 
 _log = logging.getLogger(__name__)
 
 
 class Preferences:
-    """Holds the settings of now. A file that cannot be written is logged; the change holds until the program ends."""
+    """The present settings. A file that cannot be written is logged; the change holds until the program ends.
 
-    def __init__(self, file: Path) -> None:
+    `set_aside` is where a damaged file was moved.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        """Load `file`; None where there is no place for one: the defaults, which are not saved."""
+        self.set_aside: Path | None = None
         self._file = file
-        self._settings = settings_file.load(file)
+        self._settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
 
     @property
     def settings(self) -> Settings:
-        """The settings of now."""
+        """The present settings."""
         return self._settings
 
     def change(self, **values: object) -> None:
@@ -34,6 +38,10 @@ class Preferences:
             return
         self._settings = changed
         try:
-            settings_file.save(changed, self._file)
+            if self._file is not None:
+                settings_file.save(changed, self._file)
         except OSError as error:
             _log.warning("The settings cannot be saved: %s", error)
+
+    def _on_damaged(self, aside: Path) -> None:
+        self.set_aside = aside

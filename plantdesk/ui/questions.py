@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtCore import QObject
+
     from plantdesk.store import Reader, Store
     from plantdesk.ui.bridge import Bridge
 
@@ -23,19 +25,22 @@ class Questions:
 
     def ask(
         self,
+        receiver: QObject,
         question: Callable[[Reader], _Answer],
         answered: Callable[[_Answer], object],
         failed: Callable[[Exception], object] | None = None,
     ) -> None:
-        """Put a question; `answered` or `failed` is called on the GUI thread."""
-        future = self._bridge.run(lambda: question(self._opened()))
-        self._bridge.follow(future, answered, failed or _leave_it)
+        """Ask for `receiver`; `answered` or `failed` is called on the GUI thread unless it is deleted by then."""
+        self._bridge.ask(receiver, lambda: question(self._opened()), answered, failed or _leave_it)
 
     def ask_next_free_id(
-        self, answered: Callable[[int], object], failed: Callable[[Exception], object] | None = None
+        self,
+        receiver: QObject,
+        answered: Callable[[int], object],
+        failed: Callable[[Exception], object] | None = None,
     ) -> None:
         """Ask which id a new plant may have."""
-        self.ask(_next_free_id, answered, failed)
+        self.ask(receiver, _next_free_id, answered, failed)
 
     def close(self) -> None:
         """Close the reader after the questions already asked, and wait for that: the file is closed next."""

@@ -1,4 +1,4 @@
-"""The backups of a store, what restoring one would do, and doing it."""
+"""The backups of a store and what restoring one would change. `BackingUp` does the restore itself."""
 
 from __future__ import annotations
 
@@ -6,48 +6,53 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.errors import shortened
-from plantdesk.store import BackupKind, Backups, look_at, restore
+from plantdesk.store import BackupKind, Backups, look_at
+from plantdesk.ui.dialog import ENTER_KEYS, Dialog
 from plantdesk.ui.failures import in_words
 from plantdesk.ui.message_line import MessageLine, Tone
 from plantdesk.ui.metrics import XL, XXL, M, S
+from plantdesk.ui.override import override
+from plantdesk.ui.plain_label import PlainLabel
 from plantdesk.ui.plain_table import PlainTable
 
 if TYPE_CHECKING:
-    from plantdesk.store import Backup, Group, Look, Restored
+    from PySide6.QtGui import QKeyEvent
+
+    from plantdesk.store import Backup, Group, Look
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme import Theme
 
 _SIZE = QSize(680, 620)
-_LONGEST_NAME = 30
+_MAX_NAME = 30
 
 
-class RestoreDialog(QDialog):
-    """Works on the file of a store, whether it is open, damaged or gone. `restored` carries what was done."""
+class RestoreDialog(Dialog):
+    """Works on the file of a store, whether it is open, damaged or missing.
 
-    restored = Signal(object)
+    `restore_wanted` carries the backup that the user chose; the dialog stays open until the restore has ended.
+    """
+
+    restore_wanted = Signal(object)
 
     def __init__(self, theme: Theme, bridge: Bridge, path: Path, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Restore a backup"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(self.tr("Restore a backup"), parent)
         self._bridge = bridge
         self._path = path
         self._backups: list[Backup] = []
         self._file: Path | None = None
+        self._comparing: Path | None = None
         heads = (self.tr("Made"), self.tr("Why"), self.tr("Size"))
         self._table = PlainTable(theme, self.tr("Backups"), heads, wide=1)
-        self._look = QLabel(wordWrap=True)
-        self._look.setTextFormat(Qt.TextFormat.PlainText)
-        self._look.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._preview = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop, wrapped=True)
         self._message = MessageLine(theme)
         self._file_button = QPushButton(self.tr("&Another file…"))
         self._cancel_button = QPushButton(self.tr("Cancel"))
         self._restore_button = QPushButton(self.tr("&Restore"))
         self._restore_button.setProperty("variant", "primary")
-        for button in (self._file_button, self._cancel_button):
+        for button in (self._file_button, self._cancel_button, self._restore_button):
             button.setAutoDefault(False)
         self._lay_out()
         self._table.itemSelectionChanged.connect(self._on_selection)
@@ -55,18 +60,28 @@ class RestoreDialog(QDialog):
         self._cancel_button.clicked.connect(self.reject)
         self._restore_button.clicked.connect(self._on_restore)
         self._choose(None)
-        self._list()
+        self._bridge.ask(self, lambda: Backups(path).newest_first(), self._on_listed, self.show_failure)
 
     def choose_file(self, file: Path) -> None:
-        """Look at a file that is not in the list."""
+        """Preview a file that is not in the list."""
         self._table.selectionModel().clear()
         self._choose(file)
 
-    # --- the list ---
+    def show_failure(self, error: Exception) -> None:
+        """Say why the backups cannot be listed, compared or restored; another one can be chosen."""
+        self._set_busy(busy=False)
+        self._preview.clear()
+        self._message.show_message(Tone.ERROR, in_words(error))
 
-    def _list(self) -> None:
-        path = self._path
-        self._bridge.follow(self._bridge.run(lambda: Backups(path).newest_first()), self._on_listed, self._on_failed)
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER_KEYS and self._table.hasFocus():
+            # A restore replaces all plants: its button has to be pressed itself.
+            self._restore_button.setFocus(Qt.FocusReason.TabFocusReason)
+        else:
+            super().keyPressEvent(event)
+
+    # --- the list ---
 
     def _on_listed(self, backups: list[Backup]) -> None:
         self._backups = backups
@@ -75,7 +90,8 @@ class RestoreDialog(QDialog):
             self._table.selectRow(0)
             self._table.setFocus()
         else:
-            self._look.setText(self.tr("There are no backups yet. The first is made soon after PlantDesk is opened."))
+            text = self.tr("There are no backups yet. The first is made soon after PlantDesk is opened.")
+            self._preview.setText(text)
 
     @Slot()
     def _on_selection(self) -> None:
@@ -91,25 +107,39 @@ class RestoreDialog(QDialog):
         if name:
             self.choose_file(Path(name))
 
-    # --- the look ---
+    # --- the preview ---
 
     def _choose(self, file: Path | None) -> None:
         self._file = file
         self._restore_button.setEnabled(False)
         self._message.show_message(Tone.HINT, "")
-        self._look.setText("" if file is None else self.tr("Comparing…"))
-        if file is not None:
-            path = self._path
-            self._bridge.follow(self._bridge.run(lambda: (file, look_at(path, file))), self._on_look, self._on_failed)
+        self._preview.setText("" if file is None else self.tr("Comparing…"))
+        self._compare()
 
-    def _on_look(self, found: tuple[Path, Look]) -> None:
-        file, look = found
+    def _compare(self) -> None:
+        """Compare one backup at a time: each comparison copies a whole file."""
+        path, file = self._path, self._file
+        if file is not None and self._comparing is None:
+            self._comparing = file
+            self._bridge.ask_long(self, lambda: look_at(path, file), self._on_compared, self._on_not_compared)
+
+    def _on_compared(self, look: Look) -> None:
+        file, self._comparing = self._comparing, None
+        if file is None or file != self._file:
+            self._compare()
+            return
+        self._preview.setText("\n".join(self._in_words(file, look)))
+        self._restore_button.setEnabled(not look.changes_nothing)
+
+    def _on_not_compared(self, error: Exception) -> None:
+        file, self._comparing = self._comparing, None
         if file == self._file:
-            self._look.setText("\n".join(self._in_words(file, look)))
-            self._restore_button.setEnabled(not look.changes_nothing)
+            self.show_failure(error)
+        else:
+            self._compare()
 
     def _in_words(self, file: Path, look: Look) -> list[str]:
-        holds = self.tr("“{file}” holds {plants}.").format(file=file.name, plants=self._plants(look.plants))
+        holds = self.tr("“{file}” holds {plants}.").format(file=shortened(file.name), plants=self._plants(look.plants))
         if look.difference is None:
             return [holds, self.tr("All of them come back. The damaged file, if there is one, is kept.")]
         if look.changes_nothing:
@@ -125,33 +155,24 @@ class RestoreDialog(QDialog):
     def _line(self, text: str, group: Group) -> list[str]:
         if not group.size:
             return []
-        names = ", ".join(f"“{shortened(name, _LONGEST_NAME)}”" for _, name in group.newest)
+        names = ", ".join(f"“{shortened(name, _MAX_NAME)}”" for _, name in group.newest)
         more = ", …" if group.size > len(group.newest) else ""
         return [f"{text.format(plants=self._plants(group.size))} ({names}{more})"]
 
-    # --- doing it ---
+    # --- the restore ---
 
     @Slot()
     def _on_restore(self) -> None:
-        path, file = self._path, self._file
-        if file is not None:
+        if self._file is not None:
             self._set_busy(busy=True)
             self._message.show_message(Tone.HINT, self.tr("Restoring…"))
-            self._bridge.follow(self._bridge.run(lambda: restore(path, file)), self._on_restored, self._on_failed)
-
-    def _on_restored(self, restored: Restored) -> None:
-        self.restored.emit(restored)
-        self.accept()
-
-    def _on_failed(self, error: Exception) -> None:
-        self._set_busy(busy=False)
-        self._look.clear()
-        self._message.show_message(Tone.ERROR, in_words(error))
+            self.restore_wanted.emit(self._file)
 
     def _set_busy(self, *, busy: bool) -> None:
         for widget in (self._table, self._file_button):
             widget.setEnabled(not busy)
         self._restore_button.setEnabled(False)
+        self._cancel_button.setText(self.tr("Close") if busy else self.tr("Cancel"))  # a restore goes on
 
     # --- inside ---
 
@@ -169,14 +190,14 @@ class RestoreDialog(QDialog):
         return self.tr("1 plant") if count == 1 else self.tr("{n} plants").format(n=QLocale().toString(count))
 
     def _lay_out(self) -> None:
-        about = QLabel(
+        about = PlainLabel(
             self.tr(
                 "Your plants become those of the backup. The present state is backed up first, "
                 "so that this can be taken back."
             ),
-            wordWrap=True,
+            tone="muted",
+            wrapped=True,
         )
-        about.setProperty("tone", "muted")
         foot = QHBoxLayout()
         foot.setSpacing(S)
         foot.addWidget(self._file_button)
@@ -188,11 +209,11 @@ class RestoreDialog(QDialog):
         layout.setSpacing(M)
         layout.addWidget(about)
         layout.addWidget(self._table.framed(), 1)
-        layout.addWidget(self._look)
+        layout.addWidget(self._preview)
         layout.addWidget(self._message)
         layout.addLayout(foot)
-        self._look.setMinimumHeight(5 * self._look.fontMetrics().lineSpacing())
-        self.resize(_SIZE.boundedTo(self.screen().availableSize() * 0.9))
+        self._preview.setMinimumHeight(5 * self._preview.fontMetrics().lineSpacing())
+        self.resize_to_fit(_SIZE)
 
 
 def _moment(milliseconds: int) -> str:

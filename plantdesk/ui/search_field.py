@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QStyle, QToolButton, QWidget
 
 from plantdesk.ui.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.override import override
+from plantdesk.ui.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
@@ -34,7 +35,7 @@ class SearchField(QLineEdit):
         self._turning.timeout.connect(self._on_turn)
         self._clear_button = QToolButton(self)
         self._clear_button.setAccessibleName(self.tr("Clear search"))
-        self._clear_button.setToolTip(self.tr("Clear search (Esc)"))
+        set_tool_tip(self._clear_button, self.tr("Clear search (Esc)"))
         self._clear_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._clear_button.setCursor(Qt.CursorShape.ArrowCursor)
         self._clear_button.hide()

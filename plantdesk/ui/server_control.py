@@ -9,14 +9,21 @@ if TYPE_CHECKING:
 
 
 class ServerControl(Protocol):
-    """Turns the API on and off. News of its state come by `Bridge.server_changed`."""
+    """Turns the API on and off. Changes of its state are signalled by `Bridge.server_changed`."""
 
     @property
     def state(self) -> ServerState:
         """What the server is doing now."""
 
-    def turn_on(self, port: int | None = None) -> None:
-        """Begin to serve, without waiting; a `port` given here is kept for the next start of the program."""
+    @property
+    def port(self) -> int:
+        """The port of the next start, and of the server that is on (0: any free one)."""
+
+    def turn_on(self) -> None:
+        """Begin to serve, without waiting; the API is on at the next start of the program as well."""
 
     def turn_off(self) -> None:
-        """Stop to serve, without waiting; it stays off at the next start of the program."""
+        """Stop to serve, without waiting; the API stays off at the next start of the program."""
+
+    def set_port(self, port: int) -> None:
+        """Serve on `port` from now on, if the API is wanted; kept for the next start of the program."""

@@ -52,6 +52,6 @@ class ServerNotice(QObject):
 
     def _way_to(self, port: int) -> WayOn:
         def use_port() -> None:
-            self._server.turn_on(port)
+            self._server.set_port(port)
 
         return self.tr("Use port {port}").format(port=port), use_port

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
+from plantdesk.ui.dialog import Dialog
 from plantdesk.ui.metrics import XL, XXL, S
+from plantdesk.ui.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,23 +18,21 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
 
-class ShortcutsDialog(QDialog):
+class ShortcutsDialog(Dialog):
     """Lists the keys of the given actions, and those that are no action."""
 
     def __init__(self, actions: Iterable[QAction], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Keyboard shortcuts"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(self.tr("Keyboard shortcuts"), parent)
         layout = QGridLayout(self)
         layout.setContentsMargins(XXL, XL, XXL, XL)
         layout.setHorizontalSpacing(XXL)
         layout.setVerticalSpacing(S - 2)
         rows = [*self._of_actions(actions), *self._others()]
         for place, (keys, meaning) in enumerate(rows):
-            key_label = QLabel(keys)
+            key_label = PlainLabel(keys)
             key_label.setProperty("role", "strong")
             layout.addWidget(key_label, place, 0)
-            layout.addWidget(QLabel(meaning), place, 1)
+            layout.addWidget(PlainLabel(meaning), place, 1)
         close = QPushButton(self.tr("Close"))
         close.clicked.connect(self.accept)
         layout.addWidget(close, len(rows), 1, Qt.AlignmentFlag.AlignTrailing)

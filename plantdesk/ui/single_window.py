@@ -2,78 +2,139 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import sys
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, Signal, Slot
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-    from PySide6.QtNetwork import QLocalServer
+_log = logging.getLogger(__name__)
 
 #: Milliseconds within which an open window must answer.
-_PATIENCE = 5000
-#: Milliseconds between two knocks at a window that does not listen yet.
-_BETWEEN = 50
+_TIMEOUT = 5000
+#: Milliseconds between two attempts to reach a window that does not listen yet.
+_RETRY_DELAY = 50
+#: Bytes of the longest folder for a Unix socket: sun_path has 108 bytes with its NUL on Linux, 104 elsewhere.
+_MAX_FOLDER = 103 - len("/w-01234567")
 
 
 class SingleWindow(QObject):
-    """Holds the place of the only window of a store; `raise_wanted` comes from a second start."""
+    """The lock of the only window of a store; `raise_wanted` comes from a second start."""
 
     raise_wanted = Signal()
 
-    def __init__(self, store: Path, folder: Path, parent: QObject | None = None) -> None:
-        """Lock in `folder`, a folder on this machine that belongs to the person alone."""
+    def __init__(self, store: Path, folder: Path | None, parent: QObject | None = None) -> None:
+        """Lock in `folder`, a local one that is the user's alone; None where there is no such folder: nothing locks."""
         super().__init__(parent)
-        # Not hashlib, whose OpenSSL takes 5 ms of the start: this tells a person's few stores apart as well.
-        digest = f"{zlib.crc32(str(store.resolve()).encode('utf-8', 'surrogateescape')):08x}"
-        self._name = f"plantdesk-{digest}"
-        # Besides the server: two starts at once must not both find nobody listening. Stale locks are Qt's to recognise.
-        self._lock = QLockFile(str(folder / f"window-{digest}.lock"))
-        self._lock.setStaleLockTime(0)
+        # Not hashlib, whose OpenSSL takes 5 ms of the start: CRC-32 tells a user's few stores apart as well.
+        self.key = f"{zlib.crc32(str(store.resolve()).encode('utf-8', 'surrogateescape')):08x}"
+        self._name = _socket_name(self.key, folder)
+        # Besides the server: two starts at once must not both find nobody listening. Qt recognises stale locks.
+        self._lock = QLockFile(str(folder / f"window-{self.key}.lock")) if folder is not None else None
+        if self._lock is not None:
+            self._lock.setStaleLockTime(0)
         self._server: QLocalServer | None = None
 
     def take(self) -> bool:
-        """Return whether this is the first window of the store; if so, `listen` is to be called soon."""
-        return self._lock.tryLock(0)
+        """Return whether no other window has the store; if so, call `listen` soon.
+
+        A folder in which no lock can be made (read-only, full disk) must not keep the window from opening.
+        """
+        if self._lock is None or self._lock.tryLock(0):
+            return True
+        if self._lock.error() is QLockFile.LockError.LockFailedError:
+            return False
+        _log.warning("The window cannot be locked (%s): a second one may open.", self._lock.error().name)
+        return True
 
     def listen(self) -> None:
-        """Answer those that come later. Apart from `take`, for it is not needed until the window shows."""
+        """Answer later starts. Apart from `take`, because it is not needed before the window shows."""
+        if self._lock is None or not self._lock.isLocked():
+            return  # the name may be another window's
         from PySide6.QtNetwork import QLocalServer
 
         QLocalServer.removeServer(self._name)  # a killed window leaves its socket behind
         server = self._server = QLocalServer(self)
         server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         server.newConnection.connect(self._on_asked)
-        server.listen(self._name)
+        if not server.listen(self._name):
+            _log.warning("A second start cannot bring this window to the front: %s", server.errorString())
 
     def raise_other(self) -> bool:
-        """Ask the window that has the place to show itself; return whether it answered."""
+        """Ask the window that has the lock to show itself; return whether it answered. Any thread."""
         from PySide6.QtNetwork import QLocalSocket
 
-        deadline = QDeadlineTimer(_PATIENCE)
+        deadline = QDeadlineTimer(_TIMEOUT)
         answered = False
         while not answered and not deadline.hasExpired():  # the other may just be starting and not listen yet
             socket = QLocalSocket()
             socket.connectToServer(self._name)
-            connected = socket.waitForConnected(deadline.remainingTime())
+            connected = socket.waitForConnected(deadline.remainingTime()) and _is_ours(socket)
             answered = connected and socket.waitForReadyRead(deadline.remainingTime())
             socket.abort()
             if not connected:
-                QThread.msleep(_BETWEEN)
+                QThread.msleep(_RETRY_DELAY)
         return answered
 
     def release(self) -> None:
-        """Give the place up."""
+        """Give the lock up."""
         if self._server is not None:
             self._server.close()
-        self._lock.unlock()
+        if self._lock is not None:
+            self._lock.unlock()
 
     @Slot()
     def _on_asked(self) -> None:
         while self._server is not None and (connection := self._server.nextPendingConnection()) is not None:
             connection.disconnected.connect(connection.deleteLater)
+            if not _is_ours(connection):
+                connection.abort()
+                continue
             connection.write(b"raised\n")
             connection.flush()
             self.raise_wanted.emit()
+
+
+def _socket_name(key: str, folder: Path | None) -> str:
+    """Return the path of the socket in a folder of the user, where nobody else can take it.
+
+    On Windows the name of a pipe, which belongs to the session.
+    """
+    if sys.platform == "win32":
+        return f"plantdesk-{key}"
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    folders = [Path(each) for each in (folder, runtime) if each]
+    usable = [each for each in folders if len(os.fsencode(each)) <= _MAX_FOLDER and _is_private(each)]
+    return str((usable or folders or [Path()])[0] / f"w-{key}")
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether nobody else can put a socket into `folder`."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return False
+    return found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _is_ours(connection: QLocalSocket) -> bool:
+    """Whether the process at the other end runs as the same user; Linux alone can be asked."""
+    if sys.platform != "linux":
+        return True
+    import socket
+    import struct
+
+    credentials = struct.Struct("3i")  # struct ucred: pid, uid, gid
+    try:
+        with socket.socket(fileno=os.dup(connection.socketDescriptor())) as peer:
+            raw = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, credentials.size)
+    except OSError:  # it has gone already
+        return False
+    _, uid, _ = credentials.unpack(raw)
+    return bool(uid == os.getuid())

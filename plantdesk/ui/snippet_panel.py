@@ -1,4 +1,4 @@
-"""Ready commands for scripts, one tab a language, each to be copied with one click."""
+"""Commands for scripts, one tab a language, each to be copied with one click."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTabBar, QVBoxLayout, QWidget
 
 from plantdesk.ui.copy_button import CopyButton
 from plantdesk.ui.metrics import S
+from plantdesk.ui.plain_label import PlainLabel
 from plantdesk.ui.snippets import Language, snippet
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ _LINES = 6
 
 
 class SnippetPanel(QWidget):
-    """Shows the command for an address, the next free id, and the token made last."""
+    """Shows the command for an address, the next free id, and the file of the token that was saved last."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._address = ""
         self._plant_id = 1
-        self._token: str | None = None
+        self._token_file: str | None = None
         self._tabs = QTabBar()
         self._tabs.setDrawBase(False)
         self._tabs.setAccessibleName(self.tr("Language of the example"))
@@ -52,20 +53,19 @@ class SnippetPanel(QWidget):
         self._show_snippet()
 
     @Slot(str)
-    def set_token(self, token: str) -> None:
-        """Put a token into the commands."""
-        self._token = token
+    def set_token_file(self, file: str) -> None:
+        """Let the commands read the token from `file`."""
+        self._token_file = file
         self._show_snippet()
 
     @Slot()
     def _show_snippet(self) -> None:
-        text = snippet(list(Language)[self._tabs.currentIndex()], self._address, self._plant_id, self._token)
+        text = snippet(list(Language)[self._tabs.currentIndex()], self._address, self._plant_id, self._token_file)
         self._text.setPlainText(text)
         self._copy_button.set_content(text)
 
     def _lay_out(self) -> None:
-        title = QLabel(self.tr("Try it"))
-        title.setProperty("role", "strong")
+        title = PlainLabel(self.tr("Try it"), role="strong")
         head = QHBoxLayout()
         head.setSpacing(S)
         head.addWidget(title)

@@ -1,11 +1,17 @@
-"""Ready commands that add a plant, for people who write scripts: with address and token already in them.
+"""Commands that add a plant, for the authors of scripts. They read the token from a file.
 
-Loopback is kept away from proxies on purpose: proxy variables catch it otherwise.
+A token in a command would stand in the shell's history and, for every user of the machine, in the process list. Proxies
+are left out on purpose: proxy variables apply to the loopback otherwise.
 """
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Language(StrEnum):
@@ -16,31 +22,35 @@ class Language(StrEnum):
     PYTHON = "Python"
 
 
-#: Stands in a snippet where a token goes, as long as none was made just now.
-PLACEHOLDER = "YOUR_TOKEN"
+#: The file that a snippet reads as long as no token was saved from the window, and how to make it.
+TOKEN_FILE = "plantdesk.token"  # noqa: S105  the name of a file
+_MAKE_FILE = f"# once: plantdesk token create my-script --output {TOKEN_FILE}\n"
 
 _SNIPPETS = {
     Language.CURL: """\
-curl --noproxy 127.0.0.1 @ADDRESS@/plants \\
-  -H "Authorization: Bearer @TOKEN@" \\
-  -H "Content-Type: application/json" \\
-  -d '{"id": @ID@, "name": "Aloe vera", "tag": "succulent"}'
+printf 'Authorization: Bearer %s' "$(cat @FILE@)" |
+  curl --noproxy 127.0.0.1 -H @- -H "Content-Type: application/json" \\
+    -d '{"id": @ID@, "name": "Aloe vera", "tag": "succulent"}' \\
+    @ADDRESS@/plants
 """,
     Language.POWERSHELL: """\
+$token = (Get-Content -Raw -LiteralPath @FILE@).Trim()
 Invoke-RestMethod @ADDRESS@/plants -Method Post `
-  -Headers @{ Authorization = "Bearer @TOKEN@" } `
+  -Headers @{ Authorization = "Bearer $token" } `
   -ContentType "application/json; charset=utf-8" `
   -Body '{"id": @ID@, "name": "Aloe vera", "tag": "succulent"}'
 """,
     Language.PYTHON: """\
 import json
+from pathlib import Path
 from urllib.request import ProxyHandler, Request, build_opener
 
+token = Path(@FILE@).read_text(encoding="utf-8").strip()
 plant = {"id": @ID@, "name": "Aloe vera", "tag": "succulent"}
 request = Request(
     "@ADDRESS@/plants",
     data=json.dumps(plant).encode(),
-    headers={"Authorization": "Bearer @TOKEN@", "Content-Type": "application/json"},
+    headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
 )
 with build_opener(ProxyHandler({})).open(request) as answer:
     print(json.load(answer))
@@ -48,7 +58,19 @@ with build_opener(ProxyHandler({})).open(request) as answer:
 }
 
 
-def snippet(language: Language, address: str, plant_id: int, token: str | None = None) -> str:
-    """Return a command that adds a plant at `address` (`http://127.0.0.1:PORT`)."""
+def snippet(language: Language, address: str, plant_id: int, token_file: str | None = None) -> str:
+    """Return a command that adds a plant at `address` (`http://127.0.0.1:PORT`) with the token in `token_file`."""
     filled = _SNIPPETS[language].replace("@ADDRESS@", address).replace("@ID@", str(plant_id))
-    return filled.replace("@TOKEN@", token or PLACEHOLDER)
+    filled = filled.replace("@FILE@", _QUOTED[language](token_file or TOKEN_FILE))
+    return filled if token_file else _MAKE_FILE + filled
+
+
+def _in_power_shell(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+_QUOTED: dict[Language, Callable[[str], str]] = {
+    Language.CURL: shlex.quote,
+    Language.POWERSHELL: _in_power_shell,
+    Language.PYTHON: repr,
+}

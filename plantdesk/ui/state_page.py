@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.metrics import ICON_LARGE, L, M, S
+from plantdesk.ui.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from plantdesk.ui.theme import Theme
@@ -24,12 +25,9 @@ class StatePage(QWidget):
         self._theme = theme
         self._picture = picture
         self._color = color
-        self._picture_label = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
-        self._title_label = QLabel(title, alignment=Qt.AlignmentFlag.AlignCenter)
-        self._title_label.setProperty("role", "empty-title")
-        self._text_label = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        self._text_label.setProperty("tone", "muted")
-        self._text_label.setTextFormat(Qt.TextFormat.PlainText)
+        self._picture_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        self._title_label = PlainLabel(title, role="empty-title", alignment=Qt.AlignmentFlag.AlignCenter)
+        self._text_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
         self._text_label.setFixedWidth(_WIDEST_TEXT)
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(S)

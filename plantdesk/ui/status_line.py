@@ -1,4 +1,4 @@
-"""The line at the bottom: the truth about the server, the last plant a program added, and what is selected."""
+"""The line at the bottom: the state of the API, the last plant that a program added, and what is selected."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from plantdesk.errors import shortened
-from plantdesk.server_state import Failed, Off, On, PortTakenError, Starting
+from plantdesk.server_state import Failed, NoStoreError, Off, On, PortTakenError, Starting
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import L, M, S
 from plantdesk.ui.override import override
+from plantdesk.ui.plain_label import PlainLabel
 from plantdesk.ui.times import ago, now_ms
+from plantdesk.ui.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -43,26 +45,24 @@ class StatusLine(QFrame):
         self._has_tokens = True
         self._in_trouble = False
         self._last: tuple[str, int] | None = None
-        self._icon = QLabel()
+        self._icon = PlainLabel()
         self._icon.setFixedSize(_ICON, _ICON)
-        self._word = QLabel()
-        self._address = QLabel()
+        self._word = PlainLabel()
+        self._address = PlainLabel()
         self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._copy_button = self._icon_button()
         self._turn_on_button = self._button(self.tr("Turn on"))
         self._token_button = self._button(self.tr("New token…"))
-        self._activity = QLabel()
-        self._activity.setProperty("tone", "muted")
+        self._activity = PlainLabel(tone="muted")
         self._activity.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._selection = QLabel()
-        self._saved = QLabel(self.tr("Saved"))
-        for label in (self._selection, self._saved):
-            label.setProperty("tone", "muted")
+        self._selection = PlainLabel(tone="muted")
+        self._saved = PlainLabel(self.tr("Saved"), tone="muted")
+        self._saved.hide()
         self._tick = QTimer(self, interval=_TICK)
         self._copied = QTimer(self, singleShot=True, interval=_COPIED_SHOWN)
         self._lay_out()
         self._connect()
-        self.show_server(Starting(0))
+        self.show_server(Off())
 
     @property
     def text(self) -> str:
@@ -72,8 +72,9 @@ class StatusLine(QFrame):
 
     @Slot(object)
     def show_server(self, state: ServerState) -> None:
-        """Tell what the server is doing."""
+        """Show what the server is doing."""
         self._state = state
+        no_store = isinstance(state, Failed) and isinstance(state.error, NoStoreError)
         on = isinstance(state, On)
         self._word.setText(self._in_words(state))
         tone = "ok" if on else "warning" if isinstance(state, Failed) else "muted"
@@ -81,7 +82,7 @@ class StatusLine(QFrame):
         self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
         self._address.setVisible(on)
         self._copy_button.setVisible(on)
-        self._turn_on_button.setVisible(isinstance(state, Off | Failed))
+        self._turn_on_button.setVisible(isinstance(state, Off | Failed) and not no_store)
         self._turn_on_button.setText(self.tr("Turn on") if isinstance(state, Off) else self.tr("Try again"))
         self._show_token_button()
         self._paint_icon()
@@ -105,6 +106,10 @@ class StatusLine(QFrame):
             self._last = (text, newest.added_at)
             self._tick.start()
             self._show_activity()
+
+    def show_store(self, *, is_open: bool) -> None:
+        """Show whether plants are saved only while there is a store to save them in."""
+        self._saved.setVisible(is_open)
 
     def show_selection(self, count: int) -> None:
         """Tell how many plants are selected."""
@@ -137,7 +142,7 @@ class StatusLine(QFrame):
         if isinstance(self._state, On):
             QGuiApplication.clipboard().setText(self._address.text())
             self._theme.icons.put_on(self._copy_button, "check", "ok")
-            self._copy_button.setToolTip(self.tr("Copied"))
+            set_tool_tip(self._copy_button, self.tr("Copied"))
             self._copied.start()
 
     @override
@@ -158,7 +163,7 @@ class StatusLine(QFrame):
         button.setIconSize(QSize(_ICON, _ICON))
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setAccessibleName(self.tr("Copy the address of the API"))
-        button.setToolTip(self.tr("Copy the address"))
+        set_tool_tip(button, self.tr("Copy the address"))
         self._theme.icons.put_on(button, "copy", "text_2")
         return button
 
@@ -190,6 +195,8 @@ class StatusLine(QFrame):
         if isinstance(state, Failed):
             if isinstance(state.error, PortTakenError):
                 return self.tr("API off: port {port} is in use").format(port=state.port)
+            if isinstance(state.error, NoStoreError):
+                return self.tr("API off: no plants are open")
             return self.tr("API off: {reason}").format(reason=state.error)
         return self.tr("API off")
 
@@ -211,11 +218,11 @@ class StatusLine(QFrame):
             return
         text, moment = self._last
         whole = f"· {text} {ago(moment, now_ms())}"
-        self._activity.setToolTip(whole.removeprefix("· "))
+        set_tool_tip(self._activity, whole.removeprefix("· "))
         metrics = self._activity.fontMetrics()
         self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, self._activity.width()))
 
     @Slot()
     def _show_copy(self) -> None:
         self._theme.icons.put_on(self._copy_button, "copy", "text_2")
-        self._copy_button.setToolTip(self.tr("Copy the address"))
+        set_tool_tip(self._copy_button, self.tr("Copy the address"))

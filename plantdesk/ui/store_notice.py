@@ -1,4 +1,4 @@
-"""The bar that says why plants cannot be shown or saved, and what to do, for as long as it is so."""
+"""The bar that says why plants cannot be shown or saved, and what to do about it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class StoreNotice(QObject):
-    """Owns its bar. What it tells lasts until the store is well: there is nothing to close."""
+    """Owns its bar, which stays until the store works again: there is nothing to close."""
 
     try_again_wanted = Signal()
     restore_wanted = Signal()
@@ -27,29 +27,34 @@ class StoreNotice(QObject):
 
     @Slot(object)
     def show_health(self, trouble: StoreError | None) -> None:
-        """Tell what keeps the open store from taking plants, or that it is well again."""
+        """Show what keeps the open store from saving plants; None: it saves them again."""
         if trouble is None:
             self._bar.hide()
             return
-        text, ways_on = str(trouble), []
+        text, actions = str(trouble), []
         if isinstance(trouble, StoreDamagedError):
-            ways_on = [self._way_to_restore()]
+            actions = [self._restore_action()]
         else:
             text += " " + self.tr("PlantDesk goes on by itself when it can.")
-        self._bar.show_state(BarKind.ERROR, self.tr("Plants cannot be saved"), text, *ways_on, lasting=True)
+        self._show(self.tr("Plants cannot be saved"), text, *actions)
 
     def show_no_store(self, reason: PlantDeskError) -> None:
-        """Tell why there is no open store."""
-        damaged = isinstance(reason, StoreDamagedError)
-        self._bar.show_state(
-            BarKind.ERROR,
-            self.tr("Your plants could not be opened"),
-            str(reason),
-            *([self._way_to_restore()] if damaged else []),
+        """Show why there is no open store."""
+        actions = [self._restore_action()] if isinstance(reason, StoreDamagedError) else []
+        actions += [
             (self.tr("Try again"), self.try_again_wanted.emit),
             (self.tr("Choose another file…"), self.other_file_wanted.emit),
-            lasting=True,
-        )
+        ]
+        self._show(self.tr("Your plants could not be opened"), str(reason), *actions)
 
-    def _way_to_restore(self) -> WayOn:
+    def hide(self) -> None:
+        """Hide the bar while the file is being opened again."""
+        self._bar.hide()
+
+    def _show(self, title: str, text: str, *actions: WayOn) -> None:
+        """Leave a bar that says the same already: it would be announced again, and its buttons lose the focus."""
+        if self._bar.isHidden() or (self._bar.title, self._bar.text) != (title, text):
+            self._bar.show_state(BarKind.ERROR, title, text, *actions, lasting=True)
+
+    def _restore_action(self) -> WayOn:
         return self.tr("Restore a backup…"), self.restore_wanted.emit

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,8 +13,6 @@ from plantdesk import __version__, updates
 from plantdesk.ui.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtGui import QAction
 
     from plantdesk.ui.bridge import Bridge
@@ -69,7 +65,7 @@ class UpdateNotice(QObject):
         if address is None or not settings.ask_for_updates or not updates.is_due(settings.updates_asked_at, now):
             return
         self._preferences.change(updates_asked_at=int(now))
-        self._bridge.follow(_on_a_thread(lambda: updates.newer_release(address)), self._on_answer)
+        self._bridge.ask_long(self, lambda: updates.newer_release(address), self._on_answer)
 
     def _on_answer(self, release: Release | None) -> None:
         self._found = release
@@ -87,17 +83,3 @@ class UpdateNotice(QObject):
             self.tr("You have {version}. Nothing is installed by itself.").format(version=__version__),
             (self.tr("See what is new"), partial(QDesktopServices.openUrl, QUrl(release.page))),
         )
-
-
-def _on_a_thread(task: Callable[[], Release | None]) -> Future[Release | None]:
-    """Run `task` on a thread that keeps nothing waiting: not the window's worker, and not the end of the program."""
-    future: Future[Release | None] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(task())
-        except BaseException as error:  # noqa: BLE001  the top of a thread: told where it is followed
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="updates", daemon=True).start()
-    return future

@@ -1,20 +1,22 @@
-"""What is in the window: form above, plants below, the truth about the server at the bottom. It joins the parts."""
+"""The content of the window: form above, plants below, the state of the server at the bottom. It joins the parts."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
-from PySide6.QtWidgets import QFileDialog, QFrame, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
-from plantdesk import __version__, paths, resources
+from plantdesk import resources
 from plantdesk.errors import StoreDamagedError
-from plantdesk.server_state import On
+from plantdesk.ui.api_commands import ApiCommands
 from plantdesk.ui.appearance import Appearance
 from plantdesk.ui.backing_up import BackingUp
-from plantdesk.ui.info_bar import InfoBar
+from plantdesk.ui.dialog import ENTER_KEYS, press_focused_button
+from plantdesk.ui.help_commands import HelpCommands
+from plantdesk.ui.info_bar import BarKind, InfoBar
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.message_line import Tone
 from plantdesk.ui.metrics import L, M
@@ -35,9 +37,7 @@ if TYPE_CHECKING:
 
     from plantdesk.errors import PlantDeskError, StoreError
     from plantdesk.records import Changes, PlantRow, TokenRow
-    from plantdesk.server_state import ServerState
     from plantdesk.store import Store
-    from plantdesk.ui.api_dialog import ApiDialog
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.defect_notice import DefectNotice
     from plantdesk.ui.plant_browser import PlantBrowser
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Workspace(QWidget):
-    """Can be typed into at once; the store comes later, by `set_store`, and the server's states by the bridge."""
+    """Accepts typing at once; the store comes later, by `set_store`, and the server's states by the bridge."""
 
     file_chosen = Signal(str)
     try_again_wanted = Signal()
@@ -67,21 +67,23 @@ class Workspace(QWidget):
         self._theme = theme
         self._bridge = bridge
         self._preferences = preferences
-        self._server = server
         self._store: Store | None = None
         self._questions: Questions | None = None
         self._updates: UpdateNotice | None = None
+        self._no_store_reason: str | None = None
         self._form = PlantForm(theme)
         self._entry = PlantEntry(self._form, bridge, self)
         self._bar = InfoBar(theme)
         self._status = StatusLine(theme)
         self._notice = ServerNotice(self._bar, server, self)
-        self._backing_up = BackingUp(theme, bridge, self._form.message, path, self)
+        self._backing_up = BackingUp(theme, bridge, self._form.message, self._another_bar, path, self)
         self._appearance = Appearance(theme, preferences, self)
         self._page = QVBoxLayout()
         self._place = QFrame()
         self._place.setProperty("card", "true")
         self._menus = Menus(window.menuBar(), theme.mode, self)
+        self._help = HelpCommands(theme, self._menus, self)
+        self._api = ApiCommands(theme, bridge, server, self._menus, self._status, self._notice, self)
         self._lay_out()
         self._connect_parts()
         self._connect_menus(window)
@@ -89,16 +91,20 @@ class Workspace(QWidget):
         window.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
 
     def complete(self) -> None:
-        """Build what is below the form: to be called when the form has shown itself, which is the sooner without."""
+        """Build what is below the form; call it when the form has shown itself, which is earlier without."""
         self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
         assert self._browser is not None  # noqa: S101  asking for it builds it
         self._look_after_the_system()
+        self._api.show_state()
+        if self._preferences.set_aside is not None:
+            self._report_damaged_settings(self._preferences.set_aside)
 
     # --- the store ---
 
     def set_store(self, store: Store, *, named: bool) -> None:
-        """Show the plants of a store; its file stands in the title when the person `named` it."""
-        self._store = store
+        """Show the plants of a store; its file stands in the title when the user `named` it."""
+        self._store = self._help.store = store
+        self._no_store_reason = None
         self._questions = Questions(self._bridge, store)
         self.window().setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
         self._backing_up.path = store.path
@@ -107,25 +113,38 @@ class Workspace(QWidget):
             self._updates.begin()
         self._browser.set_store(store)
         self._entry.set_store(store, self._questions)
+        self._status.show_store(is_open=True)
+        self._api.set_store(store, self._questions)
         self._ask_tokens()
 
+    def show_opening(self) -> None:
+        """Show that the file is being opened again."""
+        self._no_store_reason = None
+        self._store_notice.hide()
+
     def show_no_store(self, path: Path, reason: PlantDeskError) -> None:
-        """Say why the file cannot be opened, and the ways on; what is typed stays."""
+        """Show why the file at `path` cannot be opened, and what to do about it; what is typed stays."""
         self._backing_up.path = path
+        if str(reason) == self._no_store_reason:  # another attempt with the same result
+            return
+        self._no_store_reason = str(reason)
+        self._api.forget_commands()
         self._browser.stop_waiting()
+        self._entry.show_no_store()
+        self._status.show_store(is_open=False)
         self._store_notice.show_no_store(reason)
 
     def show_defect(self, what: str) -> None:
-        """Tell that something has failed which should not; `what` is the log's text."""
+        """Report that something has failed which should not; `what` is the log's text."""
         self._defect_notice.show_defect(what)
 
     @Slot()
     def choose_file(self) -> None:
-        """Let the person name another file, there already or new."""
+        """Let the user name another file, existing or new."""
         name, _ = QFileDialog.getSaveFileName(
             self,
             self.tr("Choose a plant store, or name a new one"),
-            str(paths.data_folder()),
+            str(self._backing_up.path.parent),
             self.tr("Plant stores (*.db)"),
             options=QFileDialog.Option.DontConfirmOverwrite,
         )
@@ -139,26 +158,14 @@ class Workspace(QWidget):
         if self._questions is not None:
             self._questions.close()
 
-    # --- what a person wants ---
-
-    @Slot()
-    def open_api_access(self) -> ApiDialog | None:
-        """Open the dialog of tokens, port and examples; nothing without a store."""
-        if self._store is None or self._questions is None:
-            return None
-        from plantdesk.ui.api_dialog import ApiDialog
-
-        port = self._preferences.settings.port
-        dialog = ApiDialog(self._theme, self._bridge, self._store, self._questions, self._server, port, self)
-        dialog.open()
-        return dialog
-
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self._step_back()
         elif event.key() == Qt.Key.Key_F6:
             self._go_round(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        elif event.key() in ENTER_KEYS:
+            press_focused_button(self.window())
         else:
             super().keyPressEvent(event)
 
@@ -170,10 +177,6 @@ class Workspace(QWidget):
         self._status.show_changes(changes)
         if changes.tokens:
             self._ask_tokens()
-
-    @Slot(object)
-    def _on_server_changed(self, state: ServerState) -> None:
-        self._menus.show_server(on=isinstance(state, On))
 
     @Slot(object)
     def _on_not_read(self, error: Exception) -> None:
@@ -190,15 +193,9 @@ class Workspace(QWidget):
         if self._store is None:
             self.try_again_wanted.emit()
 
-    @Slot()
-    def _choose_port(self) -> None:
-        dialog = self.open_api_access()
-        if dialog is not None:
-            dialog.focus_port()
-
     def _ask_tokens(self) -> None:
         if self._store is not None:
-            self._bridge.follow(self._bridge.run(self._store.tokens.list), self._on_tokens, self._on_no_tokens)
+            self._bridge.ask(self, self._store.tokens.list, self._on_tokens, self._on_no_tokens)
 
     def _on_tokens(self, rows: list[TokenRow]) -> None:
         self._status.show_tokens(any_there=bool(rows))
@@ -241,45 +238,6 @@ class Workspace(QWidget):
     def _keep_tag(self, keep: bool) -> None:  # noqa: FBT001  Qt's signal
         self._entry.keep_tag = keep
 
-    @Slot(bool)
-    def _switch_api(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
-        if on:
-            self._turn_on()
-        else:
-            self._server.turn_off()
-
-    @Slot()
-    def _turn_on(self) -> None:
-        self._server.turn_on()
-
-    @Slot()
-    def _copy_example(self) -> None:
-        if self._questions is not None:
-            self._questions.ask_next_free_id(self._copy_example_for)
-
-    def _copy_example_for(self, plant_id: int) -> None:
-        from plantdesk.ui.snippets import Language, snippet
-
-        state = self._server.state
-        address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._preferences.settings.port}"
-        QGuiApplication.clipboard().setText(snippet(Language.CURL, address, plant_id))
-
-    @Slot()
-    def _show_shortcuts(self) -> None:
-        from plantdesk.ui.shortcuts_dialog import ShortcutsDialog
-
-        ShortcutsDialog(self._menus.actions, self).open()
-
-    @Slot()
-    def _open_data_folder(self) -> None:
-        folder = paths.data_folder() if self._store is None else self._store.path.parent
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
-
-    @Slot()
-    def _show_about(self) -> None:
-        text = self.tr("PlantDesk {version}\n\nKeeps your plants, and takes more of them from your own scripts.")
-        QMessageBox.about(self, self.tr("About PlantDesk"), text.format(version=__version__))
-
     # --- keys ---
 
     def _step_back(self) -> None:
@@ -312,7 +270,7 @@ class Workspace(QWidget):
         from plantdesk.ui import plant_browser
 
         browser = plant_browser.PlantBrowser(self._theme)
-        browser.api_access_wanted.connect(self.open_api_access)
+        browser.api_access_wanted.connect(self._api.open_dialog)
         browser.selection_counted.connect(self._status.show_selection)
         browser.order_changed.connect(self._menus.show_order)
         browser.told.connect(self._on_told)
@@ -336,6 +294,11 @@ class Workspace(QWidget):
         notice.other_file_wanted.connect(self.choose_file)
         return notice
 
+    def _report_damaged_settings(self, file: Path) -> None:
+        title = self.tr("The settings are back to their defaults")
+        text = self.tr("Their file was damaged. It is kept as “{file}”.").format(file=file.name)
+        self._another_bar().show_state(BarKind.INFO, title, text)
+
     @cached_property
     def _defect_notice(self) -> DefectNotice:
         from plantdesk.ui.defect_notice import DefectNotice
@@ -357,22 +320,15 @@ class Workspace(QWidget):
 
     def _connect_parts(self) -> None:
         self._bridge.changed.connect(self._on_changed)
-        self._bridge.server_changed.connect(self._status.show_server)
-        self._bridge.server_changed.connect(self._notice.show_server)
-        self._bridge.server_changed.connect(self._on_server_changed)
         self._bridge.health_changed.connect(self._on_health_changed)
         self._backing_up.restored.connect(self._on_restored)
-        self._notice.port_wanted.connect(self._choose_port)
         self._entry.plant_added.connect(self._on_plant_added)
         self._entry.plant_wanted.connect(self._show_plant)
         self._entry.saving_changed.connect(self._status.show_saving)
-        self._status.turn_on_wanted.connect(self._turn_on)
-        self._status.token_wanted.connect(self.open_api_access)
 
     def _connect_menus(self, window: QMainWindow) -> None:
         menus = self._menus
         menus.new_plant_wanted.connect(self._form.focus_name)
-        menus.api_access_wanted.connect(self.open_api_access)
         menus.backup_wanted.connect(self._backing_up.back_up)
         menus.restore_wanted.connect(self._backing_up.open_dialog)
         menus.close_wanted.connect(window.close)
@@ -386,12 +342,6 @@ class Workspace(QWidget):
         menus.larger_wanted.connect(self._appearance.enlarge_text)
         menus.smaller_wanted.connect(self._appearance.reduce_text)
         menus.normal_size_wanted.connect(self._appearance.restore_text)
-        menus.api_switched.connect(self._switch_api)
-        menus.copy_address_wanted.connect(self._status.copy_address)
-        menus.copy_example_wanted.connect(self._copy_example)
-        menus.shortcuts_wanted.connect(self._show_shortcuts)
-        menus.data_folder_wanted.connect(self._open_data_folder)
-        menus.about_wanted.connect(self._show_about)
 
 
 def _has_focus(widget: QWidget) -> bool:

@@ -6,6 +6,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QObject
+from shiboken6 import delete
 
 from plantdesk.records import FORM, Changes, PlantRow
 from plantdesk.ui.bridge import Bridge
@@ -64,8 +66,8 @@ def test_answers_and_failures_come_on_the_gui_thread(qtbot: QtBot, lone_bridge: 
     def fail() -> None:
         raise LookupError
 
-    lone_bridge.follow(lone_bridge.run(lambda: 7), note)
-    lone_bridge.follow(lone_bridge.run(fail), note, note)
+    lone_bridge.ask(lone_bridge, lambda: 7, note)
+    lone_bridge.ask(lone_bridge, fail, note, note)
     qtbot.waitUntil(lambda: len(heard) == 2)
     assert heard[0] == (7, threading.main_thread())
     assert isinstance(heard[1][0], LookupError)
@@ -77,7 +79,7 @@ def test_nothing_comes_through_a_closed_bridge(qtbot: QtBot) -> None:
     heard: list[object] = []
     bridge.changed.connect(heard.append)
     future: Future[int] = Future()
-    bridge.follow(future, heard.append)
+    bridge.follow(bridge, future, heard.append)
     bridge.tell_changes(added(1))
     bridge.close()
     bridge.tell_changes(added(2))
@@ -88,3 +90,27 @@ def test_nothing_comes_through_a_closed_bridge(qtbot: QtBot) -> None:
         other.tell_changes(added(3))
     other.close()
     assert heard == []
+
+
+def test_a_result_is_dropped_when_its_receiver_is_deleted(qtbot: QtBot, lone_bridge: Bridge) -> None:
+    gone, there = QObject(), QObject()
+    heard: list[str] = []
+    future: Future[str] = Future()
+    lone_bridge.follow(gone, future, heard.append)
+    delete(gone)
+    future.set_result("for nobody")
+    lone_bridge.ask(there, lambda: "for somebody", heard.append)
+    qtbot.waitUntil(lambda: bool(heard))
+    assert heard == ["for somebody"]
+
+
+def test_a_long_task_delays_neither_queries_nor_the_end(qtbot: QtBot) -> None:
+    bridge = Bridge()
+    ended = threading.Event()
+    heard: list[object] = []
+    bridge.ask_long(bridge, ended.wait, heard.append)
+    bridge.ask(bridge, lambda: "short", heard.append)
+    qtbot.waitUntil(lambda: heard == ["short"])
+    bridge.close()
+    assert not ended.is_set()
+    ended.set()

@@ -18,7 +18,7 @@ def test_closing_behind_a_long_task_leaves_no_connection_open(qtbot: QtBot, stor
     bridge = Bridge()
     questions = Questions(bridge, store)
     found: list[int] = []
-    questions.ask_next_free_id(found.append)
+    questions.ask_next_free_id(bridge, found.append)
     qtbot.waitUntil(lambda: found == [2])
     ended = threading.Event()
     bridge.run(ended.wait)

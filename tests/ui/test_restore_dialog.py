@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget, QWidget
+from shiboken6 import isValid
 
 from plantdesk.store import BackupKind, Backups, back_up
 from plantdesk.ui.backing_up import BackingUp
+from plantdesk.ui.info_bar import InfoBar
 from plantdesk.ui.message_line import MessageLine, Tone
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme import Theme
     from tests.ui.conftest import Adder
 
-PATIENCE = 10_000
+TIMEOUT = 10_000
 
 
 class Desk:
@@ -32,7 +35,8 @@ class Desk:
         window = QWidget()
         qtbot.addWidget(window)
         self.message = MessageLine(theme, window)
-        self.backing_up = BackingUp(theme, bridge, self.message, store.path, window)
+        self.bar = InfoBar(theme, window)
+        self.backing_up = BackingUp(theme, bridge, self.message, lambda: self.bar, store.path, window)
         self.store = store
         window.show()
 
@@ -42,18 +46,24 @@ class Desk:
 
     def says(self, *texts: str) -> None:
         def seen() -> None:
-            told = [label.text() for label in self.dialog.findChildren(QLabel)]
-            assert all(any(text in each for each in told) for text in texts), told
+            shown = [label.text() for label in self.dialog.findChildren(QLabel)]
+            assert all(any(text in each for each in shown) for text in texts), shown
 
-        self.qtbot.waitUntil(seen, timeout=PATIENCE)
+        self.qtbot.waitUntil(seen, timeout=TIMEOUT)
 
     def button(self, text: str) -> QPushButton:
-        buttons = [*self.dialog.findChildren(QPushButton), *self.message.findChildren(QPushButton)]
+        buttons = self.dialog.findChildren(QPushButton)
         return next(each for each in buttons if each.text().replace("&", "") == text)
 
-    def until_told(self, text: str, tone: Tone = Tone.OK) -> None:
-        self.qtbot.waitUntil(lambda: text in self.message.text, timeout=PATIENCE)
+    def until_message(self, text: str, tone: Tone = Tone.OK) -> None:
+        self.qtbot.waitUntil(lambda: text in self.message.text, timeout=TIMEOUT)
         assert self.message.tone is tone
+
+    def until_restored(self, text: str) -> None:
+        self.qtbot.waitUntil(lambda: text in self.bar.text and self.bar.isVisible(), timeout=TIMEOUT)
+
+    def take_back(self) -> None:
+        next(each for each in self.bar.findChildren(QPushButton) if each.text() == "Take back").click()
 
     def ids(self) -> list[int]:
         reader = self.store.reader()
@@ -79,7 +89,7 @@ def backup(store: Store, add: Adder) -> Backup:
 def test_a_backup_is_made_by_one_command(desk: Desk, add: Adder) -> None:
     add("Aloe")
     desk.backing_up.back_up()
-    desk.until_told("Backed up")
+    desk.until_message("Backed up")
     (made,) = Backups(desk.store.path).newest_first()
     assert made.kind is BackupKind.BY_HAND
     assert made.path.name in desk.message.text
@@ -88,20 +98,55 @@ def test_a_backup_is_made_by_one_command(desk: Desk, add: Adder) -> None:
 def test_a_backup_that_fails_is_told(desk: Desk) -> None:
     Backups(desk.store.path).folder.write_text("in the way")
     desk.backing_up.back_up()
-    desk.until_told("No backup can be kept", Tone.ERROR)
+    desk.until_message("No backup can be kept", Tone.ERROR)
 
 
 @pytest.mark.usefixtures("backup")
-def test_enter_restores_the_newest_after_a_look_and_it_can_be_taken_back(desk: Desk) -> None:
+def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Desk) -> None:
     dialog = desk.open()
+    table = dialog.findChildren(QTableWidget)[0]
     desk.says("holds 2 plants", "Goes: 1 plant (“Cactus”)")
-    desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=PATIENCE)
-    desk.qtbot.keyClick(dialog, Qt.Key.Key_Return)
-    desk.until_told("There are 2 plants now.")
-    assert desk.ids() == [1, 2]
-    next(each for each in desk.message.findChildren(QPushButton) if each.text() == "Take it back").click()
-    desk.until_told("There are 3 plants now.")
+    desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=TIMEOUT)
+    assert table.hasFocus()
+    desk.qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert desk.button("Restore").hasFocus()
+    assert desk.button("Restore").isEnabled()  # nothing is restored yet
     assert desk.ids() == [1, 2, 3]
+    desk.qtbot.keyClick(desk.button("Restore"), Qt.Key.Key_Return)
+    desk.until_restored("There are 2 plants now.")
+    assert desk.ids() == [1, 2]
+    desk.take_back()
+    desk.until_restored("There are 3 plants now.")
+    assert desk.ids() == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("backup")
+def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: Desk) -> None:
+    dialog = desk.open()
+    desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.button("Restore").click()
+    with desk.qtbot.waitSignal(dialog.destroyed):
+        desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    desk.until_restored("There are 2 plants now.")
+    desk.take_back()
+    desk.until_restored("There are 3 plants now.")
+
+
+@pytest.mark.usefixtures("backup")
+def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    with desk.qtbot.captureExceptions() as raised:
+        for _ in range(5):
+            dialog = desk.open()
+            dialog.choose_file(Backups(desk.store.path).newest_first()[0].path)
+            with desk.qtbot.waitSignal(dialog.destroyed):
+                dialog.reject()
+        desk.open()
+        desk.says("holds 2 plants")
+        desk.qtbot.waitUntil(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
+    assert raised == []
+    assert caplog.records == []
 
 
 @pytest.mark.usefixtures("backup")
@@ -150,9 +195,10 @@ def test_a_damaged_store_is_restored_while_it_is_open(desk: Desk, backup: Backup
         file.write(b"\x5a" * path.stat().st_size)
     dialog = desk.open()
     desk.says("holds 2 plants", "All of them come back")
-    desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=PATIENCE)
-    desk.qtbot.keyClick(dialog, Qt.Key.Key_Return)
-    desk.until_told("There are 2 plants now.")
-    assert "Tokens are not valid" in desk.message.text
-    desk.qtbot.waitUntil(lambda: desk.ids() == [1, 2], timeout=PATIENCE)
+    desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.button("Restore").click()
+    desk.until_restored("There are 2 plants now.")
+    assert "Tokens are not valid" in desk.bar.text
+    desk.qtbot.waitUntil(lambda: not isValid(dialog))
+    desk.qtbot.waitUntil(lambda: desk.ids() == [1, 2], timeout=TIMEOUT)
     assert backup.path.exists()

@@ -62,7 +62,7 @@ def test_the_address_is_copied_with_one_click(qtbot: QtBot, line: StatusLine) ->
     line.show_server(ON)
     qtbot.mouseClick(button(line, "Copy the address of the API"), Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "http://127.0.0.1:8721/plants"
-    assert button(line, "Copy the address of the API").toolTip() == "Copied"
+    assert "Copied" in button(line, "Copy the address of the API").toolTip()
 
 
 @pytest.mark.parametrize(("state", "label"), [(Off(), "Turn on"), (Failed(NotAnsweringError(), 1), "Try again")])

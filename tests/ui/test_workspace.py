@@ -23,8 +23,12 @@ class NoServer:
     """A server control that has none."""
 
     state = Off()
+    port = 8721
 
-    def turn_on(self, port: int | None = None) -> None:
+    def turn_on(self) -> None:
+        """Do nothing."""
+
+    def set_port(self, port: int) -> None:
         """Do nothing."""
 
     def turn_off(self) -> None:
