@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk import running_mark
+from plantdesk import qt_options, running_mark
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and --help leave by SystemExit, as argparse has it."""
-    given = sys.argv[1:] if arguments is None else arguments
+    _, given = qt_options.split(sys.argv[1:] if arguments is None else arguments)  # `desktop` hands Qt its own
     running_mark.show()
     if sys.stdout is None or sys.stderr is None:
         from plantdesk import no_console

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
-from plantdesk import APP_ID, __version__, paths
+from plantdesk import APP_ID, __version__, paths, qt_options
 from plantdesk.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
 from plantdesk.file_signature import signature
 from plantdesk.ui.api_control import ApiControl
@@ -286,7 +286,8 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
     Raises StuckWindowError.
     """
     os.umask(0o077)  # PlantDesk's own files name their mode; Qt's, such as the lock of the window, do not
-    app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS])
+    of_qt, _ = qt_options.split(sys.argv[1:])
+    app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS, *of_qt])
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon

@@ -101,15 +101,14 @@ class SingleWindow(QObject):
             self.raise_wanted.emit()
 
 
-def _socket_name(key: str, folder: Path | None) -> str:
+def _socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> str:
     """Return the path of the socket in a folder of the user, where nobody else can take it.
 
     On Windows the name of a pipe, which belongs to the session.
     """
-    if sys.platform == "win32":
+    if platform == "win32":
         return f"plantdesk-{key}"
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    folders = [Path(each) for each in (folder, runtime) if each]
+    folders = [Path(each) for each in (folder, os.environ.get("XDG_RUNTIME_DIR")) if each]
     usable = [each for each in folders if len(os.fsencode(each)) <= _MAX_FOLDER and _is_private(each)]
     return str((usable or folders or [Path()])[0] / f"w-{key}")
 
@@ -120,21 +119,28 @@ def _is_private(folder: Path) -> bool:
         found = folder.stat()
     except OSError:
         return False
-    return found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return found.st_uid == _user() and not found.st_mode & 0o022
 
 
 def _is_ours(connection: QLocalSocket) -> bool:
-    """Whether the process at the other end runs as the same user; Linux alone can be asked."""
-    if sys.platform != "linux":
-        return True
+    """Whether the process at the other end runs as the same user, where the system can be asked (Linux)."""
     import socket
     import struct
 
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True
     credentials = struct.Struct("3i")  # struct ucred: pid, uid, gid
     try:
         with socket.socket(fileno=os.dup(connection.socketDescriptor())) as peer:
-            raw = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, credentials.size)
+            raw = peer.getsockopt(socket.SOL_SOCKET, option, credentials.size)
     except OSError:  # it has gone already
         return False
     _, uid, _ = credentials.unpack(raw)
-    return bool(uid == os.getuid())
+    return bool(uid == _user())
+
+
+def _user() -> int | None:
+    """Return the number of the user that runs this; None on Windows."""
+    getuid = getattr(os, "getuid", None)
+    return None if getuid is None else int(getuid())

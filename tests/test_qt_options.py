@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from plantdesk import paths, qt_options
+
+_MIRRORED = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from plantdesk import cli, desktop
+
+class Application(QApplication):
+    def exec(self):
+        print(self.layoutDirection().name)
+        return 0
+
+desktop.QApplication = Application
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "of_qt"),
+    [
+        ("", ""),
+        ("--port 0", ""),
+        ("-reverse", "-reverse"),
+        ("-platform offscreen -style=windows --background", "-platform offscreen -style=windows"),
+        ("add --name -reverse", ""),
+    ],
+)
+def test_leading_options_of_qt_are_split_off(arguments: str, of_qt: str) -> None:
+    found, ours = qt_options.split(arguments.split())
+    assert found == of_qt.split()
+    assert found + ours == arguments.split()
+
+
+def test_an_option_of_qt_reaches_qt() -> None:
+    environment = {**os.environ, "PLANTDESK_HOME": str(paths.data_folder().parent)}
+    command = [sys.executable, "-c", _MIRRORED, "-reverse", "--port", "0"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["RightToLeft"])
