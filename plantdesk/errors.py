@@ -146,7 +146,7 @@ class StoreBusyError(StoreError):
     retry_after = 2
 
     def __init__(self) -> None:
-        super().__init__("Not saved: another program is using the plant store. Try again in a moment.")
+        super().__init__("Another program is using the plant store. Try again in a moment.")
 
 
 class StoreFullError(StoreError):
@@ -155,14 +155,14 @@ class StoreFullError(StoreError):
     number = ErrorNumber.STORE_FULL
 
     def __init__(self) -> None:
-        super().__init__("Not saved: the disk is full. Free some space, then try again.")
+        super().__init__("The disk is full. Free some space on it.")
 
 
 class DiskReserveError(StoreFullError):
     """The disk is almost full: scripts may not use up the rest."""
 
     def __init__(self) -> None:
-        StoreError.__init__(self, "Not saved: the disk is almost full. Free some space, then try again.")
+        StoreError.__init__(self, "The disk is almost full. Free some space on it.")
 
 
 class StoreReadOnlyError(StoreError):
@@ -189,9 +189,7 @@ class StoreDamagedError(StoreError):
 class StoreUnreachableError(StoreError):
     """The file cannot be opened, read or written (folder gone, disk fault)."""
 
-    def __init__(
-        self, text: str = "Not saved: the plant store cannot be reached. Check its disk and folder, then try again."
-    ) -> None:
+    def __init__(self, text: str = "The plant store cannot be reached. Check its disk and folder.") -> None:
         super().__init__(text)
 
 
@@ -202,7 +200,7 @@ class StoreClosedError(StoreError):
     retry_after = 5
 
     def __init__(self) -> None:
-        super().__init__("Not saved: PlantDesk is closing. Try again when it is open.")
+        super().__init__("PlantDesk is closing. Try again when it is open.")
 
 
 class StoreMovedError(StoreUnreachableError):
@@ -212,7 +210,7 @@ class StoreMovedError(StoreUnreachableError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Not saved: the file of the plants was moved, replaced or deleted while PlantDesk was open. "
+            "The file of the plants was moved, replaced or deleted while PlantDesk was open. "
             "Put it back, or restore a backup."
         )
 

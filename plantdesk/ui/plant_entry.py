@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.errors import IdTakenError, InvalidPlantError, PlantDeskError, shortened
+from plantdesk.errors import IdTakenError, InvalidPlantError, PlantDeskError, StoreClosedError, StoreError, shortened
 from plantdesk.ui.message_line import Tone
 from plantdesk.ui.plant_form import FieldName, PlantForm
 
@@ -43,9 +43,11 @@ class PlantEntry(QObject):
         self._tags: set[str] = set()
         self._slow = QTimer(self, singleShot=True, interval=_SLOW)
         self._slow.timeout.connect(self._on_slow)
+        self._refused: tuple[str, ...] | None = None
         form.submitted.connect(self.submit)
         form.id_edited.connect(self._on_id_edited)
         bridge.changed.connect(self._on_changed)
+        bridge.health_changed.connect(self._on_health_changed)
         form.message.show_message(Tone.HINT, self._hint)
 
     def set_store(self, store: Store, questions: Questions) -> None:
@@ -76,6 +78,7 @@ class PlantEntry(QObject):
             return
         from plantdesk.records import FORM
 
+        self._refused = None
         self._begin_saving()
         self._bridge.follow(self, self._store.add(plant, FORM), self._on_added, self._on_refused)
 
@@ -119,6 +122,11 @@ class PlantEntry(QObject):
             self._ask_next_id()
             self._show_taken(error.owner)
             self._form.focus_field(FieldName.ID)
+        elif isinstance(error, StoreError) and not isinstance(error, StoreClosedError):
+            # The bar reports the cause, and its end: `_on_health_changed`.
+            self._refused = self._form_texts
+            text = self.tr("Not saved yet. PlantDesk saves this plant when it can.")
+            self._form.show_faults([], text, (self.tr("Try again"), self.submit))
         elif isinstance(error, PlantDeskError):
             self._form.show_faults([], str(error), (self.tr("Try again"), self.submit))
         else:
@@ -200,6 +208,20 @@ class PlantEntry(QObject):
             self._show_taken(owner)
 
     # --- slots ---
+
+    @property
+    def _form_texts(self) -> tuple[str, ...]:
+        return self._form.id_text, self._form.name_text, self._form.tag_text
+
+    @Slot(object)
+    def _on_health_changed(self, trouble: StoreError | None) -> None:
+        """Save the plant that the store refused, unless the user has changed it since."""
+        refused = self._refused
+        if trouble is None and refused is not None:
+            self._refused = None
+            self._form.message.show_message(Tone.HINT, self._hint)
+            if refused == self._form_texts:
+                self.submit()
 
     @property
     def _hint(self) -> str:

@@ -271,7 +271,7 @@ def test_a_locked_store_is_told_and_trying_again_works(desk: Desk, monkeypatch: 
         other.execute("BEGIN IMMEDIATE")
         desk.type(desk.name, "Patience")
         desk.enter()
-        desk.sees("Not saved: another program is using")
+        desk.sees("Not saved yet.")
         assert desk.name.text() == "Patience"
         other.execute("ROLLBACK")
     desk.ways_on["Try again"].click()
