@@ -18,6 +18,7 @@ RULES: list[Rule] = [
     house.store_has_a_face,
     house.qt_in_the_window_only,
     house.web_in_the_api_only,
+    house.wrapped_widgets,
     house.no_cycles,
     house.short_files,
     house.short_functions,
@@ -106,6 +107,21 @@ def test_qt_in_the_window_is_fine(importer: str) -> None:
 def test_the_web_outside_the_api_is_found(importer: str, library: str) -> None:
     assert offences(house.web_in_the_api_only, **{importer: f"import {library}"})
     assert not offences(house.web_in_the_api_only, api__app=f"import {library}")
+
+
+@pytest.mark.parametrize("name", ["QLabel", "QMessageBox", "QDialog"])
+def test_a_widget_that_has_a_wrapper_is_found(name: str) -> None:
+    source = f"from PySide6.QtWidgets import {name}"
+    assert offences(house.wrapped_widgets, ui__page=source)
+    assert not offences(
+        house.wrapped_widgets, **{house.WRAPPED[name].removeprefix("plantdesk.").replace(".", "__"): source}
+    )
+
+
+def test_a_tool_tip_of_its_own_is_found() -> None:
+    source = "def f(widget): widget.setToolTip('x')"
+    assert offences(house.wrapped_widgets, ui__page=source)
+    assert not offences(house.wrapped_widgets, ui__tool_tips=source)
 
 
 def test_a_cycle_is_found() -> None:

@@ -40,6 +40,16 @@ WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
 TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
+# Classes of Qt that show HTML unless they are told not to, or press a button on any Enter, and what wraps them.
+WRAPPED = {
+    "QLabel": "plantdesk.ui.plain_label",
+    "QDialog": "plantdesk.ui.dialog",
+    "QToolTip": "plantdesk.ui.tool_tips",
+    "QMessageBox": "plantdesk.ui.message_box",
+    "QErrorMessage": "plantdesk.ui.message_box",
+    "QInputDialog": "plantdesk.ui.message_box",
+}
+TOOL_TIPS = "plantdesk.ui.tool_tips"
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 
 
@@ -109,6 +119,23 @@ def qt_in_the_window_only(modules: Modules) -> list[str]:
 
 def web_in_the_api_only(modules: Modules) -> list[str]:
     return _foreign(modules, WEB, {"api"})
+
+
+def wrapped_widgets(modules: Modules) -> list[str]:
+    """Text from outside is shown as plain text, and dialogs behave alike: both are done in one place each."""
+    classes = [
+        f"{module.name} uses {name}; use {WRAPPED[name]}"
+        for module in modules.values()
+        for name in {each.split(".")[-1] for each in module.imported} & set(WRAPPED)
+        if module.name != WRAPPED[name]
+    ]
+    tool_tips = [
+        f"{module.name} calls setToolTip; use {TOOL_TIPS}"
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and node.attr == "setToolTip" and module.name != TOOL_TIPS
+    ]
+    return classes + tool_tips
 
 
 def no_cycles(modules: Modules) -> list[str]:

@@ -1,0 +1,173 @@
+"""Names as a script or a file may bring them, at every place of the window that shows one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableWidget, QWidget
+
+from plantdesk.records import Changes, PlantRow, Source, SourceKind
+from plantdesk.server_state import Failed, ServerFailedError
+from plantdesk.store import BackupKind, Backups
+from plantdesk.ui.info_bar import BarKind, InfoBar
+from plantdesk.ui.message_box import MessageBox
+from plantdesk.ui.message_line import MessageLine, Tone
+from plantdesk.ui.plain_label import PlainLabel
+from plantdesk.ui.plant_cells import Column, cell_text, tool_tip
+from plantdesk.ui.restore_dialog import RestoreDialog
+from plantdesk.ui.state_page import StatePage
+from plantdesk.ui.status_line import StatusLine
+from plantdesk.ui.token_panel import TokenPanel
+from plantdesk.ui.tool_tips import set_tool_tip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.theme import Theme
+    from tests.ui.conftest import Adder
+
+NAMES = {
+    "heading": "<h1>Fern</h1>",
+    "image": '<img src="file:///etc/hostname" height=600>',
+    "link": '<a href="http://127.0.0.1/">Aloe</a> &amp; &lt;b&gt;',
+    "lines": "Fern\n\r\u2028Aloe\tBasil\x85",
+    "turned": "Fern \u202e gpj.elA \u2066",
+    "long": "x" * 1_000_000,
+    "nul": "Fe\0rn\x1b[31m",
+}
+
+
+@pytest.fixture(params=NAMES.values(), ids=NAMES.keys())
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def check(widget: QWidget) -> None:
+    """Every label of `widget` shows plain text of one script's making on a line of its own, without markup."""
+    labels = [widget, *widget.findChildren(QLabel)] if isinstance(widget, QLabel) else widget.findChildren(QLabel)
+    assert labels
+    for label in labels:
+        assert label.textFormat() is Qt.TextFormat.PlainText
+        assert len(label.text()) <= 2000
+        assert all(part.isprintable() for part in label.text().split("\n"))
+    for each in [widget, *widget.findChildren(QWidget)]:
+        assert not any(part in each.toolTip() for part in ("<img", "<h1", "<a ", "\u202e", "\0"))
+
+
+def shown(qtbot: QtBot, widget: QWidget) -> QWidget:
+    qtbot.addWidget(widget)
+    widget.resize(700, widget.sizeHint().height())
+    widget.show()
+    return widget
+
+
+def test_a_label(qtbot: QtBot, name: str) -> None:
+    check(shown(qtbot, PlainLabel(name)))
+
+
+def test_the_status_line(qtbot: QtBot, theme: Theme, name: str) -> None:
+    line = StatusLine(theme)
+    shown(qtbot, line)
+    height = line.sizeHint().height()
+    line.show_changes(Changes((PlantRow(1, name, name, 0, Source(3, SourceKind.TOKEN, name, 1)),)))
+    check(line)
+    assert line.sizeHint().height() == height
+    line.show_server(Failed(ServerFailedError(name), 1))
+    check(line)
+
+
+@pytest.mark.parametrize("wide", [300, 900])
+def test_the_message_line(qtbot: QtBot, theme: Theme, name: str, wide: int) -> None:
+    line = MessageLine(theme)
+    shown(qtbot, line)
+    line.resize(wide, line.height())
+    line.show_message(Tone.OK, f"Added “{name}”.")
+    check(line)
+
+
+def test_an_info_bar(qtbot: QtBot, theme: Theme, name: str) -> None:
+    bar = InfoBar(theme)
+    shown(qtbot, bar)
+    bar.show_state(BarKind.WARNING, name, name)
+    check(bar)
+
+
+def test_a_message_box(qtbot: QtBot, theme: Theme, name: str) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    box = MessageBox(theme, "Revoke", f"Revoke “{name[:100]}”?", name[:100], window)
+    box.add_button("Cancel")
+    box.open()
+    check(box)
+    assert box.height() < box.screen().availableGeometry().height()
+
+
+def test_an_empty_state(qtbot: QtBot, theme: Theme, name: str) -> None:
+    page = StatePage(theme, "search-x", "text_2", "No plants match")
+    page.set_text(name)
+    check(shown(qtbot, page))
+
+
+@pytest.mark.parametrize("text_of", [cell_text, tool_tip])
+@pytest.mark.parametrize("column", [Column.NAME, Column.TAG, Column.SOURCE])
+def test_a_cell_and_its_tool_tip(name: str, column: Column, text_of: Callable[[PlantRow, Column], str]) -> None:
+    text = text_of(PlantRow(1, name, name, 0, Source(3, SourceKind.TOKEN, name, 1)), column)
+    assert all(each.isprintable() for each in text)
+    if text_of is tool_tip:
+        assert len(text) < 2000
+        assert not any(part in text for part in ("<img", "<h1", "<a "))
+
+
+def test_a_tool_tip_is_wrapped_and_read_without_markup(qtbot: QtBot) -> None:
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    set_tool_tip(widget, "Fern & <b>Aloe</b> " * 10)
+    lines = widget.toolTip().split("<br>")
+    assert len(lines) > 2
+    assert "&lt;b&gt;" in widget.toolTip()
+    assert widget.accessibleDescription() == "Fern & <b>Aloe</b> " * 10
+
+
+@pytest.mark.parametrize("name", [each[:100] for each in NAMES.values() if each[:100].isprintable()])
+def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, name: str) -> None:
+    """The store refuses a token whose name is not printable."""
+    panel = TokenPanel(theme, bridge, store.tokens)
+    shown(qtbot, panel)
+    store.tokens.create(name).result(10)
+    panel.refresh()
+    table = panel.findChildren(QTableWidget)[0]
+    qtbot.waitUntil(lambda: table.rowCount() == 1)
+    assert table.model().index(0, 0).data().isprintable()
+    table.selectRow(0)
+    next(each for each in panel.findChildren(QPushButton) if "Revoke" in each.text()).click()
+    box = panel.findChildren(MessageBox)[0]
+    check(box)
+    next(each for each in box.findChildren(QPushButton) if each.text() == "Revoke").click()
+    qtbot.waitUntil(lambda: table.rowCount() == 0)
+    field = next(each for each in panel.findChildren(QLineEdit) if "greenhouse" in each.placeholderText())
+    field.setText(name)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: any("New token for" in label.text() for label in panel.findChildren(QLabel)))
+    check(panel)
+
+
+def test_the_preview_of_a_restore(
+    qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, name: str
+) -> None:
+    backup = Backups(store.path).make(BackupKind.BY_HAND).path
+    file = backup.with_name("<b>“x”<br>\u202e.db")
+    backup.rename(file)
+    add(name)
+    dialog = RestoreDialog(theme, bridge, store.path)
+    shown(qtbot, dialog)
+    dialog.choose_file(file)
+    qtbot.waitUntil(
+        lambda: any("Goes: 1 plant" in label.text() for label in dialog.findChildren(QLabel)), timeout=20_000
+    )
+    check(dialog)
