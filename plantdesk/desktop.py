@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from plantdesk.api.server import Server
     from plantdesk.server_state import ServerState
     from plantdesk.store import Store
+    from plantdesk.ui.message_box import MessageBox
     from plantdesk.ui.workspace import Workspace
 
 #: Milliseconds between two looks at a file that could not be opened.
@@ -96,6 +97,11 @@ class Desktop(QObject):
         return self._api.state
 
     @property
+    def bridge(self) -> Bridge:
+        """What runs the tasks of the window."""
+        return self._bridge
+
+    @property
     def window(self) -> MainWindow | None:
         """The window, once it was shown."""
         return self._window
@@ -122,6 +128,16 @@ class Desktop(QObject):
         else:
             window.show()
         return True
+
+    def show_failure(self, error: PlantDeskError) -> MessageBox:
+        """Show in a box of its own why the window does not open."""
+        from plantdesk.ui.message_box import MessageBox
+
+        box = MessageBox(self._theme, self.tr("PlantDesk cannot be opened"), str(error), "")
+        box.set_icon("triangle-alert", "warning")
+        box.add_button(self.tr("Close"))
+        box.open()
+        return box
 
     def tell_defect(self, what: str) -> None:
         """Let the window report a defect; any thread, also after the window is gone."""
@@ -251,7 +267,8 @@ class Desktop(QObject):
             self._database, self._named, self._store_state = path, True, StoreState.CLOSED
             self._try_again()
         else:
-            self._bridge.ask_long(self, single.raise_other, partial(self._on_other_asked, path))
+            single.ask_other().asked.connect(partial(self._on_other_asked, path))
+            single.setParent(self)  # until it is asked
 
     def _on_other_asked(self, path: Path, answered: bool) -> None:  # noqa: FBT001  a result
         if answered:
@@ -294,8 +311,13 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
     with ExitStack() as running:
         desktop = Desktop(app, database, port)
         desktop.window_shown.connect(partial(_look_after, app, desktop, running))
-        if not desktop.start(background=background):
-            return 0
+        try:
+            if not desktop.start(background=background):
+                return 0
+        except StuckWindowError as error:
+            desktop.show_failure(error)  # nobody reads standard error of a program that a menu has started
+            app.exec()
+            raise
         try:
             return app.exec()
         finally:

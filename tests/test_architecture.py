@@ -113,9 +113,8 @@ def test_the_web_outside_the_api_is_found(importer: str, library: str) -> None:
 def test_a_widget_that_has_a_wrapper_is_found(name: str) -> None:
     source = f"from PySide6.QtWidgets import {name}"
     assert offences(house.wrapped_widgets, ui__page=source)
-    assert not offences(
-        house.wrapped_widgets, **{house.WRAPPED[name].removeprefix("plantdesk.").replace(".", "__"): source}
-    )
+    wrapper = house.WRAPPED[name].removeprefix("plantdesk.").replace(".", "__")
+    assert not offences(house.wrapped_widgets, **{wrapper: source})
 
 
 def test_a_tool_tip_of_its_own_is_found() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
 import json
 import os
@@ -10,6 +11,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,11 +22,12 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
 from plantdesk import __version__, logs, paths, settings, updates
-from plantdesk.desktop import Desktop
+from plantdesk.desktop import Desktop, StuckWindowError
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.server_state import Failed, Off, On
 from plantdesk.store import Store
 from plantdesk.store.migrations import SCHEMA_VERSION
+from plantdesk.ui.api_dialog import ApiDialog
 from plantdesk.ui.info_bar import InfoBar
 from plantdesk.ui.plant_form import PlantForm
 from plantdesk.ui.plant_table import PlantTable
@@ -94,7 +97,7 @@ class Desk:
 
 @contextmanager
 def running(
-    qtbot: QtBot, qapp: QApplication, database: Path, port: int | None = 0, *, background: bool = False
+    qtbot: QtBot, qapp: QApplication, database: Path | None, port: int | None = 0, *, background: bool = False
 ) -> Iterator[Desk]:
     desktop = Desktop(qapp, database, port)
     assert desktop.start(background=background)
@@ -254,6 +257,158 @@ def test_a_file_that_cannot_be_opened_is_told_with_a_way_on(
         desk.button("Try again").click()
         desk.sees("Typed in vain?")
         desk.until_bar(shown=False)
+
+
+def threads(name: str) -> int:
+    return sum(each.name == name for each in threading.enumerate())
+
+
+def test_try_again_pressed_often_opens_the_store_once(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+    foreign(path)
+    with running(qtbot, qapp, path) as desk:
+        desk.until_bar(shown=True)
+        path.unlink()
+        for _ in range(5):
+            desk.workspace.try_again_wanted.emit()  # the presses of an impatient user
+        desk.until_on()
+        desk.workspace.try_again_wanted.emit()
+        desk.add("Fern")
+        desk.sees("Fern")
+        assert (threads("store-writer"), threads("store-backups"), threads("server")) == (1, 1, 1)
+        assert desk.desktop.state == desk.until_on()
+
+
+def test_a_file_that_becomes_usable_is_opened_without_being_asked(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    path = tmp_path / "plants.db"
+    foreign(path)
+    with running(qtbot, qapp, path) as desk:
+        desk.until_bar(shown=True)
+        path.unlink()
+        desk.until_bar(shown=False)
+        desk.add("Fern")
+        desk.sees("Fern")
+
+
+def test_without_a_store_the_window_shows_nothing_false(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+    foreign(path)
+    with running(qtbot, qapp, path) as desk:
+        desk.until_bar(shown=True)
+        qtbot.waitUntil(lambda: desk.status.text == "API off: no plants are open", timeout=PATIENCE)
+        desk.add("Fern")
+        labels = {label.text() for label in desk.window.findChildren(QLabel) if label.isVisible()}
+        assert not labels & {"API starting…", "Saved", "Saving…", "…", "Opening your plants…"}
+        assert "Typed plants wait until the file can be opened." in labels
+        assert not any("next free ID" in each for each in labels)
+        assert desk.name.isEnabled()
+        assert desk.name.text() == "Fern"
+        desk.action("API on").trigger()
+        assert not desk.action("API on").isChecked()
+        path.unlink()
+        desk.sees("Fern")
+        desk.until_on()
+        assert desk.action("API on").isChecked()
+
+
+def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, qapp: QApplication, home: Path) -> None:
+    home.write_text("in the way")
+    with running(qtbot, qapp, None) as desk:
+        desk.until_bar(shown=True)
+        assert "cannot make its folder" in desk.bar.text
+        home.unlink()
+        desk.until_bar(shown=False)
+        desk.add("Fern")
+        desk.sees("Fern")
+
+
+@pytest.mark.no_qt_log
+def test_a_server_that_cannot_be_made_is_reported_and_can_be_tried_again(
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise OSError("no sockets today")
+
+    monkeypatch.setattr("plantdesk.api.server.Server.__init__", fail)
+    gc.disable()
+    with running(qtbot, qapp, paths.database_file()) as desk:
+        qtbot.waitUntil(lambda: desk.status.text.startswith("API off: The server could not"), timeout=PATIENCE)
+        assert gc.isenabled()
+        monkeypatch.undo()
+        next(each for each in desk.status.findChildren(QPushButton) if each.text() == "Try again").click()
+        desk.until_on()
+
+
+def test_api_access_asked_for_before_the_store_is_open_opens_with_it(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+        desk.action("API access…").trigger()
+        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ApiDialog)), timeout=PATIENCE)
+        desk.window.findChildren(ApiDialog)[0].close()
+
+
+_STUCK = """
+import sys, time
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from plantdesk.ui.single_window import SingleWindow
+app = QCoreApplication([])
+single = SingleWindow(Path(sys.argv[1]), Path(sys.argv[2]))
+assert single.take()
+print("taken", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def stuck_window(database: Path) -> Iterator[None]:
+    """Another process has the window of `database` and does not answer."""
+    command = [sys.executable, "-c", _STUCK, str(database), str(paths.data_folder())]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "taken\n"
+        yield
+        other.communicate()
+
+
+def test_a_window_that_does_not_answer_is_reported(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plantdesk.ui.single_window._TIMEOUT", 100)
+    foreign(tmp_path / "list.txt")
+    with stuck_window(tmp_path / "other.db"), running(qtbot, qapp, tmp_path / "list.txt") as desk:
+        desk.until_bar(shown=True)
+        desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))
+        qtbot.waitUntil(lambda: "“other.db” is open in another PlantDesk" in desk.bar.text, timeout=PATIENCE)
+        again = Desktop(qapp, tmp_path / "other.db", 0)
+        with pytest.raises(StuckWindowError) as stuck:
+            again.start()
+        box = again.show_failure(stuck.value)
+        assert "does not answer" in box.text
+        qtbot.waitUntil(box.isVisible)
+        box.close()
+        again.close()
+
+
+def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None:
+    paths.settings_file().write_text("{")
+    with running(qtbot, qapp, paths.database_file()) as desk:
+        desk.until_bar(shown=True)
+        assert "settings.damaged.json" in desk.bar.text
+
+
+def test_quitting_waits_for_no_long_task(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    never = threading.Event()
+    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+        desk.until_on()
+        desk.desktop.bridge.ask_long(desk.window, never.wait, print)
+        desk.add("Fern")
+        desk.sees("Fern")
+    assert not never.is_set()
+    never.set()
 
 
 def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class MainWindow(QMainWindow):
     def _report_shown(self) -> None:
         if not self._painted:
             self._painted = True
-            QTimer.singleShot(0, self.shown.emit)
+            QTimer.singleShot(0, self, self.shown.emit)
 
     def _restore_size(self) -> None:
         window = self._preferences.settings.window

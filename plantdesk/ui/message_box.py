@@ -28,6 +28,7 @@ class MessageBox(Dialog):
         self._theme = theme
         self._text = PlainLabel(text, role="strong", wrapped=True)
         self._details = PlainLabel(details, tone="muted", wrapped=True)
+        self._details.setVisible(bool(details))
         for label in (self._text, self._details):
             label.setFixedWidth(_TEXT_WIDTH)
         self._icon = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop)

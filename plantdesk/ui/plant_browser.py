@@ -98,6 +98,7 @@ class PlantBrowser(QFrame):
         """Say no longer that plants are being opened: there is no store to wait for."""
         self._opening_timer.stop()
         self._opening_label.hide()
+        self._count_label.clear()
 
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""

@@ -40,6 +40,7 @@ class PlantEntry(QObject):
         self._id_touched = False
         self._has_first_id = False
         self._submitted_early = False
+        self._without_store = False
         self._tags: set[str] = set()
         self._slow = QTimer(self, singleShot=True, interval=_SLOW)
         self._slow.timeout.connect(self._on_slow)
@@ -53,11 +54,14 @@ class PlantEntry(QObject):
     def set_store(self, store: Store, questions: Questions) -> None:
         """Add to this store from now on."""
         self._store, self._questions = store, questions
+        self._without_store = False
+        self._form.message.show_message(Tone.HINT, self._hint)
         questions.ask_next_free_id(self, self._on_first_id, self._on_no_first_id)
         questions.ask(self, _tags, self._on_tags)
 
     def show_no_store(self) -> None:
         """Unlock the form; what is typed or submitted already waits until there is a store."""
+        self._without_store = True
         self._end_saving()
         self._form.message.show_message(Tone.HINT, self.tr("Typed plants wait until the file can be opened."))
 
@@ -71,7 +75,8 @@ class PlantEntry(QObject):
         """Add the plant in the form, or say what is wrong with it."""
         if self._store is None or not self._has_first_id:
             self._submitted_early = True
-            self._begin_saving()
+            if not self._without_store:
+                self._begin_saving()
             return
         plant = self._checked()
         if plant is None:

@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, Signal, Slot
+from PySide6.QtCore import QEventLoop, QLockFile, QObject, QTimer, Signal, Slot
 
 if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -66,21 +66,21 @@ class SingleWindow(QObject):
         if not server.listen(self._name):
             _log.warning("A second start cannot bring this window to the front: %s", server.errorString())
 
-    def raise_other(self) -> bool:
-        """Ask the window that has the lock to show itself; return whether it answered. Any thread."""
-        from PySide6.QtNetwork import QLocalSocket
+    def ask_other(self) -> OtherWindow:
+        """Begin to ask the window that has the lock to show itself; the result is a signal of what is returned."""
+        other = OtherWindow(self._name, self)
+        QTimer.singleShot(0, other, other.ask)
+        return other
 
-        deadline = QDeadlineTimer(_TIMEOUT)
-        answered = False
-        while not answered and not deadline.hasExpired():  # the other may just be starting and not listen yet
-            socket = QLocalSocket()
-            socket.connectToServer(self._name)
-            connected = socket.waitForConnected(deadline.remainingTime()) and _is_ours(socket)
-            answered = connected and socket.waitForReadyRead(deadline.remainingTime())
-            socket.abort()
-            if not connected:
-                QThread.msleep(_RETRY_DELAY)
-        return answered
+    def raise_other(self) -> bool:
+        """Ask like `ask_other`, wait, and return whether the window answered."""
+        answers: list[bool] = []
+        loop = QEventLoop()
+        other = self.ask_other()
+        other.asked.connect(answers.append)
+        other.asked.connect(loop.quit)
+        loop.exec()
+        return answers == [True]
 
     def release(self) -> None:
         """Give the lock up."""
@@ -99,6 +99,63 @@ class SingleWindow(QObject):
             connection.write(b"raised\n")
             connection.flush()
             self.raise_wanted.emit()
+
+
+class OtherWindow(QObject):
+    """The window of another process, from here. `asked`: whether it has answered, within five seconds.
+
+    By signals, because a `waitFor…` of QLocalSocket keeps Python's lock, and with it every other thread, waiting.
+    """
+
+    asked = Signal(bool)
+
+    def __init__(self, name: str, parent: QObject) -> None:
+        super().__init__(parent)
+        from PySide6.QtNetwork import QLocalSocket
+
+        self._name = name
+        self._socket = QLocalSocket(self)
+        self._timeout = QTimer(self, singleShot=True, interval=_TIMEOUT)
+        self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
+        self._socket.connected.connect(self._on_connected)
+        self._socket.readyRead.connect(self._on_answer)
+        self._socket.errorOccurred.connect(self._on_error)
+        self._timeout.timeout.connect(self._on_timeout)
+        self._retry.timeout.connect(self._connect)
+
+    @Slot()
+    def ask(self) -> None:
+        """Connect; the other may just be starting and not listen yet, so try again until the time is over."""
+        self._timeout.start()
+        self._connect()
+
+    @Slot()
+    def _connect(self) -> None:
+        self._socket.connectToServer(self._name)
+
+    @Slot()
+    def _on_connected(self) -> None:
+        if not _is_ours(self._socket):
+            self._end(answered=False)
+
+    @Slot()
+    def _on_answer(self) -> None:
+        self._end(answered=True)
+
+    @Slot()
+    def _on_error(self) -> None:
+        if self._timeout.isActive():
+            self._retry.start()
+
+    @Slot()
+    def _on_timeout(self) -> None:
+        self._end(answered=False)
+
+    def _end(self, *, answered: bool) -> None:
+        self._timeout.stop()
+        self._retry.stop()
+        self._socket.abort()
+        self.asked.emit(answered)
 
 
 def _socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> str:

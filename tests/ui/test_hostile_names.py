@@ -43,7 +43,7 @@ NAMES = {
 }
 
 
-@pytest.fixture(params=NAMES.values(), ids=NAMES.keys())
+@pytest.fixture(params=list(NAMES.values()), ids=list(NAMES))
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QWidget
+
+from plantdesk.ui.dialog import Dialog
+from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.preferences import Preferences
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+
+@pytest.mark.parametrize("saved", [None, QSize(3600, 2200)])
+def test_the_window_fits_the_screen_at_first_and_as_it_was_saved_on_a_larger_one(
+    qtbot: QtBot, tmp_path: Path, saved: QSize | None
+) -> None:
+    preferences = Preferences(tmp_path / "settings.json")
+    if saved is not None:
+        preferences.change(window={"width": saved.width(), "height": saved.height()})
+    window = MainWindow(preferences)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    room = window.screen().availableGeometry().size()
+    assert window.frameGeometry().width() <= room.width()
+    assert window.frameGeometry().height() <= room.height()
+
+
+def test_a_dialog_fits_the_screen(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    dialog = Dialog("Large", window)
+    dialog.resize_to_fit(QSize(5000, 5000))
+    room = dialog.screen().availableGeometry().size()
+    assert dialog.size().boundedTo(room) == dialog.size()
+    assert dialog.width() > room.width() // 2
