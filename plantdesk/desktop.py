@@ -213,6 +213,10 @@ class Desktop(QObject):
             self._bridge.ask_long(self, store.close, _ignore)
             return
         self._store_state = StoreState.OPEN
+        if not self._single.is_locked:  # its folder could not be written to before
+            single = SingleWindow(self._database, _usable(paths.data_folder))
+            if single.take():
+                self._adopt(single)
         self._unsubscribe += [
             store.subscribe_health(self._bridge.tell_health),
             store.subscribe(self._bridge.tell_changes),
@@ -260,15 +264,18 @@ class Desktop(QObject):
             self._try_again()
         elif single.take():
             self._single.release()
-            self._single = single
-            single.listen()
-            if self._window is not None:
-                single.raise_wanted.connect(self._window.show_in_front)
+            self._adopt(single)
             self._database, self._named, self._store_state = path, True, StoreState.CLOSED
             self._try_again()
         else:
             single.ask_other().asked.connect(partial(self._on_other_asked, path))
             single.setParent(self)  # until it is asked
+
+    def _adopt(self, single: SingleWindow) -> None:
+        self._single = single
+        single.listen()
+        if self._window is not None:
+            single.raise_wanted.connect(self._window.show_in_front)
 
     def _on_other_asked(self, path: Path, answered: bool) -> None:  # noqa: FBT001  a result
         if answered:

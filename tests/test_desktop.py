@@ -322,6 +322,9 @@ def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, 
         desk.until_bar(shown=False)
         desk.add("Fern")
         desk.sees("Fern")
+        again = Desktop(qapp, None, 0)
+        assert not again.start(background=True)  # the window is locked by now
+        again.close()
 
 
 @pytest.mark.no_qt_log

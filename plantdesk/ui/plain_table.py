@@ -8,13 +8,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QVBoxLayout
 
 from plantdesk.ui.metrics import XS
+from plantdesk.ui.override import override
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from PySide6.QtGui import QKeyEvent
+
     from plantdesk.ui.theme import Theme
 
 _LEAST_ROWS = 4
+_ARROWS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
 
 
 class PlainTable(QTableWidget):
@@ -51,6 +55,13 @@ class PlainTable(QTableWidget):
         for place, row in enumerate(rows):
             for column, text in enumerate(row):
                 self.setItem(place, column, QTableWidgetItem(text))
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _ARROWS and self.selected_row is None and self.rowCount():
+            self.selectRow(max(self.currentRow(), 0))  # Qt would move on from the row that it shows nowhere
+        else:
+            super().keyPressEvent(event)
 
     def framed(self) -> QFrame:
         """Return a card with the table in it: a frame of its own, as the header has square corners."""

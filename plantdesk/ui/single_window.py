@@ -53,9 +53,14 @@ class SingleWindow(QObject):
         _log.warning("The window cannot be locked (%s): a second one may open.", self._lock.error().name)
         return True
 
+    @property
+    def is_locked(self) -> bool:
+        """Whether the lock is held: not where no lock could be made."""
+        return self._lock is not None and self._lock.isLocked()
+
     def listen(self) -> None:
         """Answer later starts. Apart from `take`, because it is not needed before the window shows."""
-        if self._lock is None or not self._lock.isLocked():
+        if not self.is_locked:
             return  # the name may be another window's
         from PySide6.QtNetwork import QLocalServer
 

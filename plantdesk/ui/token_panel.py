@@ -195,14 +195,15 @@ class TokenPanel(QWidget):
         warning = PlainLabel(text, tone="muted", wrapped=True)
         row = QHBoxLayout()
         row.setSpacing(S)
-        row.addWidget(self._new_edit, 1)
         row.addWidget(self._copy_button)
         row.addWidget(self._save_button)
+        row.addStretch(1)
         layout = QVBoxLayout(card)
         layout.setContentsMargins(L, M, L, M)
         layout.setSpacing(S)
         layout.addWidget(self._new_title)
         layout.addWidget(warning)
+        layout.addWidget(self._new_edit)
         layout.addLayout(row)
         return card
 

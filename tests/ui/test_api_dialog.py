@@ -140,7 +140,8 @@ def test_a_token_is_revoked_after_a_question(desk: Desk, store: Store) -> None:
     token = desk.create("greenhouse")
     desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
     assert not desk.button("Revoke").isEnabled()
-    desk.table.selectRow(0)
+    desk.table.setFocus()
+    desk.qtbot.keyClick(desk.table, Qt.Key.Key_Down)
     desk.button("Revoke").click()
     box = desk.box_of_question()
     assert box.text == "Revoke “greenhouse”?"
