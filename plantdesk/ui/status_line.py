@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from plantdesk.errors import shortened
@@ -144,6 +144,7 @@ class StatusLine(QFrame):
             self._theme.icons.put_on(self._copy_button, "check", "ok")
             set_tool_tip(self._copy_button, self.tr("Copied"))
             self._copied.start()
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._copy_button, self.tr("Copied")))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
