@@ -58,6 +58,5 @@ class CopyButton(QPushButton):
         self._show(self._label, "copy")
 
     def _show(self, label: str, icon: str) -> None:
-        self.setText(" " + label)  # Fusion puts the icon right against the text
-        self.setAccessibleName(label.replace("&", ""))
+        self.setText(label)
         self._theme.icons.put_on(self, icon, self._color)

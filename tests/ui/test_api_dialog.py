@@ -248,7 +248,7 @@ def test_enter_presses_the_focused_button(desk: Desk) -> None:
 
 def test_a_button_is_named_as_it_reads(desk: Desk) -> None:
     desk.create("greenhouse")
-    names = [each.accessibleName() or each.text() for each in desk.dialog.findChildren(QPushButton)]
+    names = [each.text().replace("&", "") for each in desk.dialog.findChildren(QPushButton)]
     assert {"Copy token", "Copy example"} <= set(names)
     assert [each for each in names if each != each.strip()] == []
 
