@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
 from plantdesk import __version__, logs, paths, settings, updates
 from plantdesk.desktop import Desktop, StuckWindowError
+from plantdesk.errors import StoreReadOnlyError
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.server_state import Failed, Off, On
 from plantdesk.store import Store
@@ -349,6 +350,19 @@ def test_api_access_asked_for_before_the_store_is_open_opens_with_it(
         desk.action("API access…").trigger()
         qtbot.waitUntil(lambda: bool(desk.window.findChildren(ApiDialog)), timeout=PATIENCE)
         desk.window.findChildren(ApiDialog)[0].close()
+
+
+def test_nothing_can_be_entered_into_a_read_only_store(desk: Desk) -> None:
+    desk.until_on()
+    desk.desktop.bridge.tell_health(StoreReadOnlyError())  # as the store reports it
+    desk.until_bar(shown=True)
+    assert "read-only" in desk.bar.text
+    assert not desk.name.isEnabled()
+    assert desk.table.isEnabled()
+    desk.desktop.bridge.tell_health(None)
+    desk.until_bar(shown=False)
+    assert desk.name.isEnabled()
+    assert desk.name.hasFocus()
 
 
 _STUCK = """

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
 from plantdesk import resources
-from plantdesk.errors import StoreDamagedError
+from plantdesk.errors import StoreDamagedError, StoreReadOnlyError
 from plantdesk.ui.api_commands import ApiCommands
 from plantdesk.ui.appearance import Appearance
 from plantdesk.ui.backing_up import BackingUp
@@ -109,6 +109,7 @@ class Workspace(QWidget):
         self.window().setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
         self._backing_up.path = store.path
         self._store_notice.show_health(None)
+        self._allow_entry(allowed=True)
         if self._updates is not None:
             self._updates.begin()
         self._browser.set_store(store)
@@ -187,6 +188,15 @@ class Workspace(QWidget):
     def _on_health_changed(self, trouble: StoreError | None) -> None:
         self._store_notice.show_health(trouble)
         self._status.show_trouble(there=trouble is not None)
+        self._allow_entry(allowed=not isinstance(trouble, StoreReadOnlyError))
+
+    def _allow_entry(self, *, allowed: bool) -> None:
+        """Decide whether plants can be entered: not into a store that is read-only; the bar says why."""
+        if allowed and not self._form.isEnabled():
+            self._form.setEnabled(True)
+            self._form.focus_name()
+        elif not allowed:
+            self._form.setEnabled(False)
 
     @Slot()
     def _on_restored(self) -> None:
