@@ -1,4 +1,4 @@
-"""Qt's own command-line options (`-reverse`, `-platform offscreen`), which stand before those of PlantDesk."""
+"""Qt's own command-line options (`-reverse`, `-platform offscreen`), among those of the window."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ if TYPE_CHECKING:
 _SWITCHES = {"-reverse", "-widgetcount"}
 _WITH_VALUE = {"-style", "-stylesheet", "-platform", "-platformpluginpath", "-platformtheme", "-plugin"}
 _WITH_VALUE |= {"-qwindowgeometry", "-qwindowicon", "-qwindowtitle", "-session", "-display", "-geometry"}
+#: Options of the window that take a value.
+_OURS_WITH_VALUE = {"--database", "--port"}
 
 
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the leading options of Qt, and the arguments behind them."""
-    end = 0
-    while end < len(arguments) and (length := _length(arguments[end])):
-        end += length
-    return list(arguments[:end]), list(arguments[end:])
+    """Return the options of Qt, and the other arguments. A command and what is behind it is not Qt's."""
+    of_qt: list[str] = []
+    ours: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        length = _length(rest[0])
+        (of_qt if length else ours).extend(rest[: length or 1])
+        if rest[0] in _OURS_WITH_VALUE:
+            ours.extend(rest[1:2])
+            length = 2
+        del rest[: length or 1]
+    return of_qt, ours + rest
 
 
 def _length(argument: str) -> int:

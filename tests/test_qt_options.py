@@ -25,23 +25,27 @@ sys.exit(cli.main())
 
 
 @pytest.mark.parametrize(
-    ("arguments", "of_qt"),
+    ("arguments", "of_qt", "ours"),
     [
-        ("", ""),
-        ("--port 0", ""),
-        ("-reverse", "-reverse"),
-        ("-platform offscreen -style=windows --background", "-platform offscreen -style=windows"),
-        ("add --name -reverse", ""),
+        ("", "", ""),
+        ("--port 0", "", "--port 0"),
+        ("-reverse", "-reverse", ""),
+        ("--port 0 -reverse --background", "-reverse", "--port 0 --background"),
+        (
+            "-platform offscreen -style=windows --database -reverse",
+            "-platform offscreen -style=windows",
+            "--database -reverse",
+        ),
+        ("--port 0 add --name -reverse", "", "--port 0 add --name -reverse"),
+        ("--port", "", "--port"),
     ],
 )
-def test_leading_options_of_qt_are_split_off(arguments: str, of_qt: str) -> None:
-    found, ours = qt_options.split(arguments.split())
-    assert found == of_qt.split()
-    assert found + ours == arguments.split()
+def test_options_of_qt_are_split_off(arguments: str, of_qt: str, ours: str) -> None:
+    assert qt_options.split(arguments.split()) == (of_qt.split(), ours.split())
 
 
 def test_an_option_of_qt_reaches_qt() -> None:
     environment = {**os.environ, "PLANTDESK_HOME": str(paths.data_folder().parent)}
-    command = [sys.executable, "-c", _MIRRORED, "-reverse", "--port", "0"]
+    command = [sys.executable, "-c", _MIRRORED, "--port", "0", "-reverse"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout.split()) == (0, ["RightToLeft"])
