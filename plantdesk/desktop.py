@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.message_box import MessageBox
     from plantdesk.ui.workspace import Workspace
 
-#: Milliseconds between two looks at a file that could not be opened.
+#: Milliseconds between two checks of a file that could not be opened.
 _RETRY_DELAY = 2000
 #: Seconds that an automatic backup under way may keep the program from closing.
 _BACKUP_TIMEOUT = 2.0
@@ -89,7 +89,7 @@ class Desktop(QObject):
         self._window: MainWindow | None = None
         self._workspace: Workspace | None = None
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
-        self._retry.timeout.connect(self._look_again)
+        self._retry.timeout.connect(self._check_again)
 
     @property
     def state(self) -> ServerState:
@@ -158,7 +158,7 @@ class Desktop(QObject):
 
     @Slot()
     def _fill_window(self) -> None:
-        """Put the form and all else into the window, now that there is a window to look at."""
+        """Fill the window, now that it is shown."""
         from plantdesk.ui import workspace
 
         self.window_shown.emit()
@@ -174,7 +174,7 @@ class Desktop(QObject):
 
     @Slot()
     def _complete_start(self) -> None:
-        """Do the rest of the start, now that there is a form to type into."""
+        """Do the rest of the start, now that the form accepts typing."""
         self._open_store()
         if self._workspace is not None:
             self._workspace.complete()
@@ -243,7 +243,7 @@ class Desktop(QObject):
         self._api.show_no_store()
 
     @Slot()
-    def _look_again(self) -> None:
+    def _check_again(self) -> None:
         """Open the store if its file has changed since it could not be opened, or if the cause may have passed."""
         self._bridge.ask_long(self, partial(signature, self._database), self._on_signature)
 
@@ -317,12 +317,12 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon
     with ExitStack() as running:
         desktop = Desktop(app, database, port)
-        desktop.window_shown.connect(partial(_look_after, app, desktop, running))
+        desktop.window_shown.connect(partial(_begin_logging, app, desktop, running))
         try:
             if not desktop.start(background=background):
                 return 0
         except StuckWindowError as error:
-            desktop.show_failure(error)  # nobody reads standard error of a program that a menu has started
+            desktop.show_failure(error)  # a program started from a menu has no standard error to read
             app.exec()
             raise
         try:
@@ -331,8 +331,8 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
             desktop.close()
 
 
-def _look_after(app: QApplication, desktop: Desktop, running: ExitStack) -> None:
-    """Log, and end at a signal, from now on; what these import would only delay the first sight of the window."""
+def _begin_logging(app: QApplication, desktop: Desktop, running: ExitStack) -> None:
+    """Log, and quit on signals, from now on; these imports would delay the first paint of the window."""
     from plantdesk import logs
     from plantdesk.ui.end_signals import quitting_on_signals
 
@@ -381,7 +381,7 @@ def _ignore(_result: object) -> None:
 
 
 def _set_default_locale() -> None:
-    """Use English instead of the C locale, which groups no digits and has no dates for people."""
+    """Use English instead of the C locale, which neither groups digits nor formats dates for reading."""
     from PySide6.QtCore import QLocale
 
     if QLocale().language() is QLocale.Language.C:

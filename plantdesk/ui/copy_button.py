@@ -1,4 +1,4 @@
-"""A button that copies a text and says so for a moment."""
+"""A button that copies a text and confirms it for a moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bar that tells of a defect of PlantDesk itself, with a report that a person can send."""
+"""The bar that reports a defect of PlantDesk itself, with a bug report for the user to send."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LISTED = 5
 
 
 class DefectNotice(QObject):
-    """Asks for its bar only when there is something to tell."""
+    """Makes its bar when there is a defect to report."""
 
     def __init__(self, make_bar: Callable[[], InfoBar], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -28,7 +28,7 @@ class DefectNotice(QObject):
         self._defects: list[str] = []
 
     def show_defect(self, what: str) -> None:
-        """Tell that something has failed which should not; `what` is the log's text, masked."""
+        """Report an unexpected failure; `what` is the text of the log, masked."""
         if len(self._defects) < _LISTED:
             self._defects.append(what)
         if self._bar is None:

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl+C, which close the window program as a person would."""
+"""SIGTERM and Ctrl+C, which close the window program as its user would."""
 
 from __future__ import annotations
 

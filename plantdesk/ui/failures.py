@@ -1,4 +1,4 @@
-"""What a person is told of a failure, whether it was foreseen or not."""
+"""The text that the user gets for an exception, whether it was foreseen or not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from plantdesk.errors import PlantDeskError
 
 
 def in_words(error: Exception) -> str:
-    """Return the text of a foreseen failure; of a defect only that the log tells more."""
+    """Return the text of a foreseen failure, or for a defect a reference to the log."""
     if isinstance(error, PlantDeskError):
         return str(error)
-    return QCoreApplication.translate("failures", "That did not work. The log tells why.")
+    return QCoreApplication.translate("failures", "That did not work. The log has the cause.")

@@ -1,4 +1,4 @@
-"""A bar between form and table for a state that lasts: what is so, what it means, and the ways on."""
+"""A bar between form and table for a lasting state: title, text and action buttons."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ class InfoBar(QFrame):
 
     @property
     def title(self) -> str:
-        """What is so."""
+        """The title that is shown."""
         return self._title.text()
 
     @property
     def text(self) -> str:
-        """What it means."""
+        """The text that is shown."""
         return self._text.text()
 
     def show_state(self, kind: BarKind, title: str, text: str, *ways_on: WayOn, lasting: bool = False) -> None:
-        """Show a state with a button for each way on; a `lasting` one has no button to close it."""
+        """Show a state with a button for each action; a `lasting` one has no button to close it."""
         self._kind = kind
         set_properties(self, bar=kind.value[0])
         self._title.setText(title)

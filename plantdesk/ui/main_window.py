@@ -1,4 +1,4 @@
-"""The window itself: its frame, its size, and the moment when it is first seen. What is in it is `Workspace`.
+"""The window itself: its frame, its size, and a signal of its first paint. Its content is `Workspace`.
 
 Apart, so that the frame shows before the modules of its content are imported: these, and the enumerations that PySide
 makes for them, take as long as all of an empty window.

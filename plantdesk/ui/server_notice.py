@@ -1,4 +1,4 @@
-"""The bar that says why there is no API where a person can do something about it: the port is taken."""
+"""The bar that reports that the port of the API is taken, which the user can change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ServerNotice(QObject):
-    """Shows itself in the window's bar, and takes away only what it has shown there."""
+    """Shows itself in the window's bar, and hides only what it has shown there."""
 
     port_wanted = Signal()
 
@@ -27,7 +27,7 @@ class ServerNotice(QObject):
         self._shown = False
 
     def dismiss(self) -> bool:
-        """Take the notice away; False when there was none."""
+        """Hide the notice; False when there was none."""
         there = self._shown and not self._bar.isHidden()
         if there:
             self._bar.hide()
@@ -36,7 +36,7 @@ class ServerNotice(QObject):
 
     @Slot(object)
     def show_server(self, state: ServerState) -> None:
-        """Tell of a taken port; other faults are in the status line, with “Try again”."""
+        """Report a taken port; other faults are in the status line, with “Try again”."""
         if not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
             self.dismiss()
             return

@@ -1,4 +1,4 @@
-"""What stands in place of the table when there is nothing in it: a picture, what is so, and a way on."""
+"""Empty-state page: icon, title, text, buttons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDEST_TEXT = 420
 
 
 class StatePage(QWidget):
-    """A picture, a title, a sentence and buttons, in the middle."""
+    """Icon, title, text and buttons, centred."""
 
     def __init__(self, theme: Theme, picture: str, color: str, title: str, parent: QWidget | None = None) -> None:
         """Make a page; `picture` is an icon's name and `color` that of a token."""
@@ -36,11 +36,11 @@ class StatePage(QWidget):
         self._on_theme_changed()
 
     def set_text(self, text: str) -> None:
-        """Say what is so, in plain text."""
+        """Show a text under the title."""
         self._text_label.setText(text)
 
     def add_button(self, text: str, icon: str | None = None) -> QPushButton:
-        """Add a way on."""
+        """Add a button under the text."""
         button = QPushButton(text)
         if icon is not None:
             self._theme.icons.put_on(button, icon)

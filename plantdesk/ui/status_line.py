@@ -31,7 +31,7 @@ _TICK = 1000
 
 
 class StatusLine(QFrame):
-    """Shows what it is told; asks for the API to be turned on, and for the token dialog."""
+    """Shows the states it is given; its buttons signal that the API or the token dialog is wanted."""
 
     turn_on_wanted = Signal()
     token_wanted = Signal()
@@ -93,7 +93,7 @@ class StatusLine(QFrame):
         self._show_token_button()
 
     def show_changes(self, changes: Changes) -> None:
-        """Tell of the plants that programs added; those of the person at the form are seen anyway."""
+        """Show which plants programs added; those of the form are seen anyway."""
         foreign = [row for row in changes.added if row.source.kind == "token"]
         if foreign:
             newest = foreign[-1]
@@ -112,19 +112,19 @@ class StatusLine(QFrame):
         self._saved.setVisible(is_open)
 
     def show_selection(self, count: int) -> None:
-        """Tell how many plants are selected."""
+        """Show how many plants are selected."""
         number = QLocale().toString(count)
         several = self.tr("{count} plants selected").format(count=number)
         self._selection.setText("" if not count else self.tr("1 plant selected") if count == 1 else several)
 
     @Slot(bool)
     def show_saving(self, saving: bool) -> None:  # noqa: FBT001  Qt's signal
-        """Tell whether something is still on its way to the disk."""
+        """Show whether a plant is being saved."""
         done = self.tr("Not saved") if self._in_trouble else self.tr("Saved")
         self._saved.setText(self.tr("Saving…") if saving else done)
 
     def show_trouble(self, *, there: bool) -> None:
-        """Say no longer that all is saved while plants cannot be."""
+        """Show “Not saved” while the store cannot save plants."""
         self._in_trouble = there
         self.show_saving(False)
 
@@ -138,7 +138,7 @@ class StatusLine(QFrame):
 
     @Slot()
     def copy_address(self) -> None:
-        """Put the address into the clipboard and say so for a moment."""
+        """Copy the address to the clipboard and confirm it for a moment."""
         if isinstance(self._state, On):
             QGuiApplication.clipboard().setText(self._address.text())
             self._theme.icons.put_on(self._copy_button, "check", "ok")
@@ -217,8 +217,8 @@ class StatusLine(QFrame):
     def _show_activity(self) -> None:
         if self._last is None:
             return
-        text, moment = self._last
-        whole = f"· {text} {ago(moment, now_ms())}"
+        text, added_at = self._last
+        whole = f"· {text} {ago(added_at, now_ms())}"
         set_tool_tip(self._activity, whole.removeprefix("· "))
         metrics = self._activity.fontMetrics()
         self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, self._activity.width()))

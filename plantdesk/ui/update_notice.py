@@ -1,4 +1,4 @@
-"""The bar that tells of a newer PlantDesk, for those who want to be told."""
+"""The bar that reports a newer PlantDesk, if the user has asked for that."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HOUR = 60 * 60 * 1000
 
 
 class UpdateNotice(QObject):
-    """Asks, if its action is ticked, once a day at most, and shows nothing over what the bar tells already."""
+    """Asks, if its action is ticked, once a day at most; never replaces another message in the bar."""
 
     def __init__(
         self, action: QAction, bar: InfoBar, bridge: Bridge, preferences: Preferences, parent: QObject | None = None
@@ -50,7 +50,7 @@ class UpdateNotice(QObject):
 
     @property
     def has_news(self) -> bool:
-        """Whether there is a newer version that could not be told yet."""
+        """Whether there is a newer version that could not be shown yet."""
         return self._found is not None
 
     @Slot(bool)
@@ -72,7 +72,7 @@ class UpdateNotice(QObject):
         self._show()
 
     def _show(self) -> None:
-        """Tell, once; if the bar has something else to tell, the next look may find it free."""
+        """Show the version once; if the bar is in use, the next check may find it free."""
         release = self._found
         if release is None or not self._bar.isHidden():
             return

@@ -170,7 +170,7 @@ class Workspace(QWidget):
         else:
             super().keyPressEvent(event)
 
-    # --- news ---
+    # --- signals of other threads ---
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
