@@ -38,8 +38,8 @@ class HelpCommands(QObject):
 
     @Slot()
     def _open_data_folder(self) -> None:
-        folder = paths.data_folder() if self.store is None else self.store.path.parent
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+        path = paths.database_file(create_folder=False) if self.store is None else self.store.path
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
 
     @Slot()
     def _show_about(self) -> None:
