@@ -322,7 +322,8 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
             if not desktop.start(background=background):
                 return 0
         except StuckWindowError as error:
-            desktop.show_failure(error)  # a program started from a menu has no standard error to read
+            box = desktop.show_failure(error)  # a program started from a menu has no standard error to read
+            box.finished.connect(app.quit)
             app.exec()
             raise
         try:

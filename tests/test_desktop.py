@@ -408,6 +408,44 @@ def test_a_window_that_does_not_answer_is_reported(
         again.close()
 
 
+_CLOSING_BOXES = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from plantdesk import cli, desktop
+from plantdesk.ui import single_window
+from plantdesk.ui.message_box import MessageBox
+
+class Application(QApplication):
+    def exec(self):
+        self.clock = QTimer(interval=10)
+        self.clock.timeout.connect(self.close_box)
+        self.clock.start()
+        return super().exec()
+
+    def close_box(self):
+        for box in self.topLevelWidgets():
+            if isinstance(box, MessageBox) and box.isVisible():
+                print(box.text)
+                box.close()
+
+desktop.QApplication = Application
+single_window._TIMEOUT = 100
+sys.exit(cli.main())
+"""
+
+
+def test_a_start_beside_a_window_that_does_not_answer_ends_with_a_box(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with stuck_window(tmp_path / "plants.db"):
+        command = [sys.executable, "-c", _CLOSING_BOXES, "--database", str(tmp_path / "plants.db")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "does not answer" in done.stdout
+    assert "does not answer" in done.stderr
+
+
 def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None:
     paths.settings_file().write_text("{")
     with running(qtbot, qapp, paths.database_file()) as desk:
