@@ -200,6 +200,7 @@ class Desktop(QObject):
         def open_store() -> Store:
             from plantdesk.store import Store
 
+            self._signature = signature(path)  # read on the GUI thread only when this has ended
             if not named:
                 paths.data_folder()
             return Store(path)
@@ -234,7 +235,8 @@ class Desktop(QObject):
         if not isinstance(error, PlantDeskError):
             _log.error("the store could not be opened", exc_info=error)
         self._show_no_store(error if isinstance(error, PlantDeskError) else _UnopenedError())
-        self._signature = None if isinstance(error, _PASSING) else signature(self._database)
+        if isinstance(error, _PASSING):
+            self._signature = None
         self._retry.start()
 
     def _show_no_store(self, reason: PlantDeskError) -> None:

@@ -26,12 +26,13 @@ from plantdesk.desktop import Desktop, StuckWindowError
 from plantdesk.errors import StoreReadOnlyError
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.server_state import Failed, Off, On
-from plantdesk.store import Store
+from plantdesk.store import Store, back_up
 from plantdesk.store.migrations import SCHEMA_VERSION
 from plantdesk.ui.api_dialog import ApiDialog
 from plantdesk.ui.info_bar import InfoBar
 from plantdesk.ui.plant_form import PlantForm
 from plantdesk.ui.plant_table import PlantTable
+from plantdesk.ui.restore_dialog import RestoreDialog
 from plantdesk.ui.status_line import StatusLine
 from tests.test_updates import release, telling
 
@@ -310,6 +311,23 @@ def test_without_a_store_the_window_shows_nothing_false(qtbot: QtBot, qapp: QApp
         desk.sees("Fern")
         desk.until_on()
         assert desk.action("API on").isChecked()
+
+
+def test_a_file_that_is_gone_can_be_restored_from_the_bar(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+    with closing(Store(path)) as store:
+        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(10)
+    back_up(path)
+    path.unlink()
+    with running(qtbot, qapp, path) as desk:
+        desk.until_bar(shown=True)
+        desk.button("Restore a backup…").click()
+        dialog = desk.window.findChildren(RestoreDialog)[0]
+        restore = next(each for each in dialog.findChildren(QPushButton) if each.text() == "&Restore")
+        qtbot.waitUntil(restore.isEnabled, timeout=PATIENCE)
+        restore.click()
+        desk.sees("Fern")
+        desk.until_on()
 
 
 def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, qapp: QApplication, home: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from plantdesk.errors import StoreDamagedError
+from plantdesk.errors import StoreDamagedError, StoreGoneError
 from plantdesk.ui.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class StoreNotice(QObject):
 
     def show_no_store(self, reason: PlantDeskError) -> None:
         """Show why there is no open store."""
-        actions = [self._restore_action()] if isinstance(reason, StoreDamagedError) else []
+        actions = [self._restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
         actions += [
             (self.tr("Try again"), self.try_again_wanted.emit),
             (self.tr("Choose another file…"), self.other_file_wanted.emit),

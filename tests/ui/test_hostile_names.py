@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableWidget, QWid
 
 from plantdesk.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.server_state import Failed, ServerFailedError
-from plantdesk.store import BackupKind, Backups
+from plantdesk.store import back_up
 from plantdesk.ui.info_bar import BarKind, InfoBar
 from plantdesk.ui.message_box import MessageBox
 from plantdesk.ui.message_line import MessageLine, Tone
@@ -160,7 +160,7 @@ def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, na
 def test_the_preview_of_a_restore(
     qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, name: str
 ) -> None:
-    backup = Backups(store.path).make(BackupKind.BY_HAND).path
+    backup = back_up(store.path).path
     file = backup.with_name("<b>“x”<br>\u202e.db")
     backup.rename(file)
     add(name)
