@@ -171,7 +171,7 @@ class StoreReadOnlyError(StoreError):
     number = ErrorNumber.STORE_READ_ONLY
 
     def __init__(self, what: str = "The plant store") -> None:
-        super().__init__(f"{what} is read-only. Allow writing to the file and its folder, then try again.")
+        super().__init__(f"{what} is read-only. Allow writing to the file and its folder.")
 
 
 class StoreDamagedError(StoreError):

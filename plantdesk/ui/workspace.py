@@ -192,11 +192,15 @@ class Workspace(QWidget):
 
     def _allow_entry(self, *, allowed: bool) -> None:
         """Decide whether plants can be entered: not into a store that is read-only; the bar says why."""
+        message, hint = self._form.message, self.tr("Plants can be added when the store can be written to.")
         if allowed and not self._form.isEnabled():
             self._form.setEnabled(True)
             self._form.focus_name()
+            if message.text == hint:
+                message.show_message(Tone.HINT, "")
         elif not allowed:
             self._form.setEnabled(False)
+            message.show_message(Tone.HINT, hint)
 
     @Slot()
     def _on_restored(self) -> None:
