@@ -86,6 +86,8 @@ class RestoreDialog(Dialog):
     def _on_listed(self, backups: list[Backup]) -> None:
         self._backups = backups
         self._table.show_rows([(_moment(each.made_at), self._why(each.kind), _size(each.size)) for each in backups])
+        if self._file is not None:  # chosen before the list was there
+            return
         if backups:
             self._table.selectRow(0)
             self._table.setFocus()
