@@ -1,12 +1,14 @@
-"""The order of the rows, as ids: asked for anew when another view is wanted, and kept true while plants come in.
+"""The sorted row ids of the current view, loaded when another view is wanted and updated when plants are added.
 
-It never waits for the store. The rows before stay until the first ones of a new view are there; plants that arrive
-join at the end where the newest are, and where only the store can tell their place it is asked again in the background.
+It never waits for the store. The previous rows stay until the first ones of a new view arrive; added plants join at the
+end where the newest are, and where only the store knows their row it is queried again in the background. After a
+failure the query is repeated until it succeeds.
 """
 
 from __future__ import annotations
 
 from array import array
+from enum import Enum
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,11 +22,27 @@ if TYPE_CHECKING:
 
     from plantdesk.store import Store, View
     from plantdesk.ui.order_edits import Edit
-    from plantdesk.ui.order_loader import Chunk, End, Matched, Refreshed
+    from plantdesk.ui.order_loader import Chunk, End, Failure, Matched, Refreshed
 
 #: Ids that join are compared with so many that are there: a query may have seen them before they were told.
 _OVERLAP = 20_000
 _SHORTEST_PAUSE_MS = 200
+#: After a failed query, until it is repeated by itself.
+_RETRY_DELAY_MS = 2000
+
+
+class _State(Enum):
+    """What the rows are, and what is being asked."""
+
+    EMPTY = "no view was asked for"
+    LOADING = "another view is asked for, the rows are still those of the previous one"
+    FILLING = "the first rows of the view are there, the others follow"
+    COMPLETE = "all rows are there"
+    REFRESHING = "all rows are there, and are being compared with the store"
+    FAILED = "the view could not be loaded, or only in part"
+
+
+_ASKING = {_State.LOADING, _State.FILLING, _State.REFRESHING}
 
 
 class Wanted(NamedTuple):
@@ -63,13 +81,14 @@ class LiveOrder(QObject):
         self._kept = kept
         self._wanted = Wanted()
         self._request: Request | None = None
-        self._loading = self._busy = self._refreshing = self._outdated = False
+        self._state = _State.EMPTY
+        self._outdated = False  # whether the store has changed since it was last asked, in a way only it can place
         self._asked_at = 0.0
         self._met: set[int] = set()  # ids that joined since the store was last asked
         self._shift = 0  # how many of them stand above the rows that the store told
         self._late: list[int] = []
         self._pause = QTimer(self, singleShot=True, interval=_SHORTEST_PAUSE_MS)
-        self._pause.timeout.connect(self._refresh)
+        self._pause.timeout.connect(self._on_pause_over)
         self._loader = OrderLoader(store, self)
         self._loader.chunk_loaded.connect(self._on_chunk_loaded)
         self._loader.ended.connect(self._on_ended)
@@ -80,23 +99,29 @@ class LiveOrder(QObject):
     @property
     def complete(self) -> bool:
         """Whether all rows of the view are here."""
-        return self._request is not None and not self._loading
+        return self._state in {_State.COMPLETE, _State.REFRESHING}
 
     @property
     def busy(self) -> bool:
         """Whether the rows are still those of the view before."""
-        return self._busy
+        return self._state is _State.LOADING
+
+    @property
+    def failed_to_load(self) -> bool:
+        """Whether the view could not be loaded; this is retried by itself."""
+        return self._state is _State.FAILED
 
     def ask(self, wanted: Wanted) -> None:
         """Load another view, or the same one again."""
         number = self._request.number + 1 if self._request is not None else 1
         self._wanted = wanted
         self._request = Request(number, _view(wanted), self._kept())
-        self._loading, self._refreshing, self._outdated = True, False, False
+        self._outdated = False
         self._late.clear()
         self._start_counting()
         self._pause.stop()
-        self._set_busy(busy=True)
+        self._pause.setInterval(_SHORTEST_PAUSE_MS)
+        self._set_state(_State.LOADING)
         self._loader.load(self._request)
 
     def add(self, ids: list[int]) -> None:
@@ -106,10 +131,16 @@ class LiveOrder(QObject):
         self._place(ids)
 
     def refresh_later(self) -> None:
-        """Compare with the store soon; under steady change the pauses are longer than the questions."""
+        """Compare with the store soon; under steady change the pauses are longer than the queries."""
         self._outdated = True
-        if not (self._loading or self._refreshing or self._pause.isActive()):
+        if self._state not in _ASKING and not self._pause.isActive():
             self._pause.start()
+
+    def retry(self) -> None:
+        """Repeat a query that failed, now: the store is healthy again."""
+        if self._state is _State.FAILED or (self._state is _State.COMPLETE and self._outdated):
+            self._pause.stop()
+            self._on_pause_over()
 
     def close(self) -> None:
         """End the thread; nothing is told after that."""
@@ -133,16 +164,16 @@ class LiveOrder(QObject):
     def _on_ended(self, end: End) -> None:
         if not self._is_current(end.number):
             return
-        if self._busy:  # there was no chunk: no plant is in the view
+        if self.busy:  # there was no chunk: no plant is in the view
             self._replace(array("q"), {}, live=False)
-        self._loading = False
+        self._set_state(_State.COMPLETE)
         self._settle(end.total)
 
     @Slot(object)
     def _on_refreshed(self, refreshed: Refreshed) -> None:
-        if not (self._is_current(refreshed.number) and self._refreshing):
+        if not (self._is_current(refreshed.number) and self._state is _State.REFRESHING):
             return
-        self._refreshing = False
+        self._set_state(_State.COMPLETE)
         took_ms = round((monotonic() - self._asked_at) * 1000)
         self._pause.setInterval(max(_SHORTEST_PAUSE_MS, 2 * took_ms))
         if refreshed.edits is not None:
@@ -160,16 +191,28 @@ class LiveOrder(QObject):
             self.counted.emit()
 
     @Slot(object)
-    def _on_failed(self, error: Exception) -> None:
-        self._refreshing = False
-        self._set_busy(busy=False)
-        self.failed.emit(error)
+    def _on_failed(self, failure: Failure) -> None:
+        if not self._is_current(failure.number):
+            return
+        loaded = self._state in {_State.COMPLETE, _State.REFRESHING}
+        self._set_state(_State.COMPLETE if loaded else _State.FAILED)
+        self._outdated = True
+        self._pause.setInterval(_RETRY_DELAY_MS)
+        self._pause.start()
+        self.failed.emit(failure.error)
 
     @Slot()
+    def _on_pause_over(self) -> None:
+        if self._state is _State.FAILED:
+            self.ask(self._wanted)
+        elif self._state is _State.COMPLETE:
+            self._refresh()
+
     def _refresh(self) -> None:
-        if self._request is None or self._loading or self._refreshing:
+        if self._request is None:
             return
-        self._refreshing, self._outdated = True, False
+        self._set_state(_State.REFRESHING)
+        self._outdated = False
         self._asked_at = monotonic()
         self._start_counting()
         self._loader.refresh(self._request._replace(kept=self._kept()), self.ids[:])
@@ -190,7 +233,9 @@ class LiveOrder(QObject):
         if self._request is None:
             return
         by_arrival, at_top = self._wanted.column is Column.ADDED, self._wanted.descending
-        if (self._loading or self._refreshing) and not (by_arrival and at_top and self._knows_newest()):
+        if self._state is _State.FAILED:
+            return  # the retry reads them
+        if self._state in _ASKING and not (by_arrival and at_top and self._knows_newest()):
             self._late.extend(ids)
         elif not by_arrival:
             self.refresh_later()
@@ -201,7 +246,7 @@ class LiveOrder(QObject):
 
     def _knows_newest(self) -> bool:
         """Whether enough rows are here to tell those that the store has told already from those that it has not."""
-        return not self._busy and (not self._loading or len(self.ids) >= _OVERLAP)
+        return self._state is _State.REFRESHING or (self._state is _State.FILLING and len(self.ids) >= _OVERLAP)
 
     def _place_late(self) -> None:
         late, self._late = self._late, []
@@ -243,7 +288,8 @@ class LiveOrder(QObject):
     def _replace(self, ids: array[int], places: dict[int, int], *, live: bool) -> None:
         self.replacing.emit()
         self.ids = ids
-        self._set_busy(busy=False)
+        if self.busy:
+            self._set_state(_State.FILLING)
         self.replaced.emit(self._true_places(places), live)
 
     def _tell_places(self, places: dict[int, int]) -> None:
@@ -262,10 +308,10 @@ class LiveOrder(QObject):
     def _is_current(self, number: int) -> bool:
         return self._request is not None and self._request.number == number
 
-    def _set_busy(self, *, busy: bool) -> None:
-        if busy is not self._busy:
-            self._busy = busy
-            self.busy_changed.emit(busy)
+    def _set_state(self, state: _State) -> None:
+        was_busy, self._state = self.busy, state
+        if self.busy is not was_busy:
+            self.busy_changed.emit(self.busy)
 
 
 def _without(ids: array[int], met: Collection[int]) -> array[int]:

@@ -1,4 +1,4 @@
-"""Asks the store for the order of the rows, in a thread of its own: the newest view replaces those before it."""
+"""Queries the store for the order of the rows, on a thread of its own: the newest view replaces those before it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from plantdesk.ui.order_edits import Edit, order_edits
 from plantdesk.ui.reader_thread import ReaderThread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from plantdesk.errors import PlantDeskError
     from plantdesk.store import Reader, Store, View
     from plantdesk.ui.reader_thread import Run
 
@@ -58,6 +59,13 @@ class Matched(NamedTuple):
     ids: list[int]
 
 
+class Failure(NamedTuple):
+    """A query of a request failed."""
+
+    number: int
+    error: PlantDeskError
+
+
 class OrderLoader(QObject):
     """The order of the rows, from the store to signals."""
 
@@ -69,10 +77,10 @@ class OrderLoader(QObject):
 
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thread = ReaderThread("plant order", store, self.failed.emit)
+        self._thread = ReaderThread("plant order", store)
 
     def load(self, request: Request) -> None:
-        """Load the order of a view chunk by chunk; whatever else is being asked for is dropped."""
+        """Load the order of a view chunk by chunk; every other query is dropped."""
 
         def job(reader: Reader, run: Run) -> None:
             start = 0
@@ -83,7 +91,7 @@ class OrderLoader(QObject):
                 start += len(ids)
             self.ended.emit(End(request.number, reader.count() if request.view.text else start))
 
-        self._thread.submit_alone(job)
+        self._thread.submit_alone(job, self._failed(request))
 
     def refresh(self, request: Request, old: array[int]) -> None:
         """Load the order of a view as a whole and compare it with `old`, which nobody may change meanwhile."""
@@ -99,7 +107,7 @@ class OrderLoader(QObject):
             total = reader.count() if request.view.text else len(ids)
             self.refreshed.emit(Refreshed(request.number, edits, ids, places, total))
 
-        self._thread.submit(job)
+        self._thread.submit(job, self._failed(request))
 
     def match(self, request: Request, ids: Sequence[int]) -> None:
         """Ask which of `ids` a view holds."""
@@ -108,11 +116,17 @@ class OrderLoader(QObject):
             found = reader.matching(ids, request.view)
             self.matched.emit(Matched(request.number, [plant_id for plant_id in ids if plant_id in found]))
 
-        self._thread.submit(job)
+        self._thread.submit(job, self._failed(request))
 
     def close(self) -> None:
-        """End the thread; nothing is told after that."""
+        """End the thread; no signal follows."""
         self._thread.close()
+
+    def _failed(self, request: Request) -> Callable[[PlantDeskError], None]:
+        def report(error: PlantDeskError) -> None:
+            self.failed.emit(Failure(request.number, error))
+
+        return report
 
 
 def _places(ids: array[int], start: int, kept: frozenset[int]) -> dict[int, int]:

@@ -36,7 +36,7 @@ class PageCache(QObject):
         self._expired: set[int] = set()
         self._waiting: deque[Sequence[int]] = deque(maxlen=_PAGES_WAITING)
         self._rows_read.connect(self._on_rows_read)
-        self._thread = ReaderThread("plant pages", store, self.failed.emit)
+        self._thread = ReaderThread("plant pages", store)
 
     def row(self, plant_id: int) -> PlantRow | None:
         """Return a row if it is here, its texts cut short; perhaps an outdated one until the new one is read."""
@@ -49,7 +49,7 @@ class PageCache(QObject):
     def ask(self, ids: Sequence[int]) -> None:
         """Read the rows of `ids` in the background. When too many pages wait, the oldest are dropped."""
         self._waiting.append(ids)
-        self._thread.submit(self._read)
+        self._thread.submit(self._read, self.failed.emit)
 
     def put(self, rows: Iterable[PlantRow]) -> None:
         """Take in rows that are known already."""

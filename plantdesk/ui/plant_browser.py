@@ -22,6 +22,7 @@ from plantdesk.ui.search_field import SearchField
 from plantdesk.ui.state_page import StatePage
 
 if TYPE_CHECKING:
+    from plantdesk.errors import StoreError
     from plantdesk.records import Changes
     from plantdesk.store import Store
     from plantdesk.ui.theme import Theme
@@ -93,6 +94,11 @@ class PlantBrowser(QFrame):
         if self._copier is not None:
             self._copier.close()
             self._copier = None
+
+    def show_health(self, trouble: StoreError | None) -> None:
+        """Repeat what failed as soon as the store is healthy again."""
+        if trouble is None:
+            self._model.retry()
 
     def stop_waiting(self) -> None:
         """Say no longer that plants are being opened: there is no store to wait for."""
@@ -202,8 +208,7 @@ class PlantBrowser(QFrame):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self._failed_page.set_text(str(error))
-        if not self._model.rowCount():
-            self._pages.setCurrentWidget(self._failed_page)
+        self._show_state()
         self.failed.emit(error)
 
     @Slot()
@@ -282,9 +287,13 @@ class PlantBrowser(QFrame):
     def _show_state(self) -> None:
         """Put the page in front that fits; the rows before stay while another view is asked for."""
         model = self._model
-        if model.rowCount():
+        if model.busy:
+            return
+        if model.failed_to_load:
+            self._pages.setCurrentWidget(self._failed_page)
+        elif model.rowCount():
             self._pages.setCurrentWidget(self._table)
-        elif model.complete and not model.busy:
+        elif model.complete:
             self._nothing_page.set_text(self._nothing_text())
             self._pages.setCurrentWidget(self._nothing_page if model.wanted.text else self._empty_page)
         if model.rowCount() or model.complete:

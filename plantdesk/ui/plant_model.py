@@ -29,6 +29,8 @@ PLANT_ROLE = Qt.ItemDataRole.UserRole
 
 _AROUND = 100
 _LONGEST_PAGE = 2000
+#: After a page could not be read, until the rows on the screen are asked for again.
+_RETRY_DELAY_MS = 2000
 
 
 class PlantModel(QAbstractTableModel):
@@ -56,6 +58,8 @@ class PlantModel(QAbstractTableModel):
         self._lacking: set[int] = set()
         self._page_timer = QTimer(self, singleShot=True, interval=0)
         self._page_timer.timeout.connect(self._ask_for_page)
+        self._retry_timer = QTimer(self, singleShot=True, interval=_RETRY_DELAY_MS)
+        self._retry_timer.timeout.connect(self._on_page_loaded)
 
     @property
     def wanted(self) -> Wanted:
@@ -77,13 +81,18 @@ class PlantModel(QAbstractTableModel):
         """Whether the rows are still those of the view before."""
         return self._order is not None and self._order.busy
 
+    @property
+    def failed_to_load(self) -> bool:
+        """Whether the view could not be loaded, so that the rows are not its own or not all of them."""
+        return self._order is not None and self._order.failed_to_load
+
     def set_store(self, store: Store) -> None:
         """Show the plants of `store`."""
         self.close()
         self.beginResetModel()
         self._cache = PageCache(store, self)
         self._cache.loaded.connect(self._on_page_loaded)
-        self._cache.failed.connect(self.failed)
+        self._cache.failed.connect(self._on_page_failed)
         self._order = LiveOrder(store, self._kept, self)
         self.endResetModel()
         self._follow(self._order)
@@ -95,15 +104,18 @@ class PlantModel(QAbstractTableModel):
 
     def show(self, wanted: Wanted) -> None:
         """Show another view; the rows of the one before stay until the first new ones are there."""
-        if wanted != self._wanted:
-            self._wanted = wanted
-            self.retry()
+        if wanted == self._wanted:
+            return
+        self._wanted = wanted
+        if self._order is not None:
+            self._order.ask(wanted)
+            self.counted.emit()
 
     def retry(self) -> None:
-        """Ask the store again, after a failure."""
+        """Repeat now what failed; by itself this happens every two seconds."""
         if self._order is not None:
-            self._order.ask(self._wanted)
-            self.counted.emit()
+            self._order.retry()
+            self._on_page_loaded()
 
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""
@@ -187,6 +199,11 @@ class PlantModel(QAbstractTableModel):
         if lacking[-1] - lacking[0] > _LONGEST_PAGE:  # not one screen: somebody looks at rows here and there
             rows = [row for row in lacking[:_LONGEST_PAGE] if row < len(ids)]
         cache.ask([ids[row] for row in rows if cache.lacks(ids[row])])
+
+    @Slot(object)
+    def _on_page_failed(self, error: Exception) -> None:
+        self._retry_timer.start()
+        self.failed.emit(error)
 
     @Slot()
     def _on_page_loaded(self) -> None:

@@ -37,7 +37,7 @@ class RowCopier(QObject):
 
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thread = ReaderThread("plant copier", store, self.failed.emit)
+        self._thread = ReaderThread("plant copier", store)
         self._written.connect(self._on_written)
         self._too_long.connect(self._on_too_long)
 
@@ -57,7 +57,7 @@ class RowCopier(QObject):
             elif not run.cancelled:
                 self._written.emit(text, len(wanted))
 
-        self._thread.submit_alone(job)
+        self._thread.submit_alone(job, self.failed.emit)
 
     def close(self) -> None:
         """End the thread; nothing is told after that."""

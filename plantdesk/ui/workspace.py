@@ -188,6 +188,7 @@ class Workspace(QWidget):
     def _on_health_changed(self, trouble: StoreError | None) -> None:
         self._store_notice.show_health(trouble)
         self._status.show_trouble(there=trouble is not None)
+        self._browser.show_health(trouble)
         self._allow_entry(allowed=not isinstance(trouble, StoreReadOnlyError))
 
     def _allow_entry(self, *, allowed: bool) -> None:

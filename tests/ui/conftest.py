@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     Adder = Callable[..., list[PlantRow]]
+    Failing = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +88,20 @@ def other_program(store: Store) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(store.path)
     yield connection
     connection.close()
+
+
+@pytest.fixture
+def failing(store: Store) -> Failing:
+    """A context in which every query of the plants fails; the data is untouched."""
+
+    @contextlib.contextmanager
+    def no_plants() -> Iterator[None]:
+        with contextlib.closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+            other.execute("ALTER TABLE plant RENAME TO away")
+            yield
+            other.execute("ALTER TABLE away RENAME TO plant")
+
+    return no_plants
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
+from plantdesk.records import Changes
 from plantdesk.ui.plant_cells import Column
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from plantdesk.store import Store
     from plantdesk.ui.plant_browser import PlantBrowser
-    from tests.ui.conftest import Adder
+    from tests.ui.conftest import Adder, Failing
 
 
 @pytest.fixture
@@ -101,6 +102,42 @@ def test_a_store_that_cannot_be_read_is_told_with_a_way_on(
     QTest.mouseClick(button(browser, "Try again"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: names(browser) == ["Aloe"])
     assert browser.table.isVisible()
+
+
+def test_after_a_search_that_failed_once_new_plants_are_shown_again(
+    qtbot: QtBot, filled: PlantBrowser, failing: Failing, add: Adder
+) -> None:
+    with failing():
+        search(filled, "fern")
+        qtbot.waitUntil(lambda: "The plants cannot be shown" in texts(filled))
+    add("Fern")
+    qtbot.waitUntil(lambda: names(filled) == ["Fern"])
+    qtbot.waitUntil(lambda: texts(filled) == {"1 of 4"})
+    add("Fern two")
+    qtbot.waitUntil(lambda: names(filled) == ["Fern two", "Fern"])
+    assert filled.table.isVisible()
+
+
+def test_a_failed_load_is_repeated_as_soon_as_the_store_is_healthy(
+    qtbot: QtBot, filled: PlantBrowser, failing: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plantdesk.ui.live_order._RETRY_DELAY_MS", 3_600_000)
+    with failing():
+        search(filled, "basil")
+        qtbot.waitUntil(lambda: "The plants cannot be shown" in texts(filled))
+    filled.show_health(None)
+    qtbot.waitUntil(lambda: names(filled) == ["Basil"])
+
+
+def test_what_another_program_changed_is_shown_although_the_first_comparison_failed(
+    qtbot: QtBot, filled: PlantBrowser, failing: Failing, other_program: sqlite3.Connection
+) -> None:
+    with failing(), qtbot.waitSignal(filled.failed):
+        filled.apply(Changes(beyond=True))
+    assert len(names(filled)) == 3
+    with other_program:
+        other_program.execute("DELETE FROM plant WHERE name = 'Basil'")
+    qtbot.waitUntil(lambda: names(filled) == ["Cactus", "Aloe vera"])
 
 
 # --- search -------------------------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ def failures() -> list[PlantDeskError]:
 
 
 @pytest.fixture
-def thread(store: Store, failures: list[PlantDeskError]) -> Iterator[ReaderThread]:
-    thread = ReaderThread("reader", store, failures.append)
+def thread(store: Store) -> Iterator[ReaderThread]:
+    thread = ReaderThread("reader", store)
     yield thread
     thread.close()
 
@@ -39,28 +39,28 @@ def endless(started: threading.Event) -> Job:
     return job
 
 
-def test_jobs_run_one_after_the_other(thread: ReaderThread) -> None:
+def test_jobs_run_one_after_the_other(thread: ReaderThread, failures: list[PlantDeskError]) -> None:
     done: list[int] = []
     last = threading.Event()
     for number in range(5):
-        thread.submit(lambda _reader, _run, number=number: done.append(number))  # type: ignore[misc]
-    thread.submit(lambda _reader, _run: last.set())
+        thread.submit(lambda _reader, _run, number=number: done.append(number), failures.append)  # type: ignore[misc]
+    thread.submit(lambda _reader, _run: last.set(), failures.append)
     assert last.wait(10)
     assert done == [0, 1, 2, 3, 4]
 
 
 def test_a_newer_job_ends_the_one_that_runs(thread: ReaderThread, failures: list[PlantDeskError]) -> None:
     started, done = threading.Event(), threading.Event()
-    thread.submit(endless(started))
+    thread.submit(endless(started), failures.append)
     assert started.wait(10)
-    thread.submit_alone(lambda _reader, _run: done.set())
+    thread.submit_alone(lambda _reader, _run: done.set(), failures.append)
     assert done.wait(10)
     assert failures == []
 
 
 def test_closing_ends_the_job_that_runs(thread: ReaderThread, failures: list[PlantDeskError]) -> None:
     started = threading.Event()
-    thread.submit(endless(started))
+    thread.submit(endless(started), failures.append)
     assert started.wait(10)
     thread.close()
     thread.close()
@@ -73,8 +73,8 @@ def test_a_failure_is_told_and_the_next_job_runs(thread: ReaderThread, failures:
     def fail(_reader: Reader, _run: Run) -> None:
         raise StoreBusyError
 
-    thread.submit(fail)
-    thread.submit(lambda _reader, _run: done.set())
+    thread.submit(fail, failures.append)
+    thread.submit(lambda _reader, _run: done.set(), failures.append)
     assert done.wait(10)
     assert [type(failure) for failure in failures] == [StoreBusyError]
 
@@ -87,8 +87,29 @@ def test_a_defect_is_told_and_logged(
     def break_down(_reader: Reader, _run: Run) -> None:
         raise ZeroDivisionError
 
-    thread.submit(break_down)
-    thread.submit(lambda _reader, _run: done.set())
+    thread.submit(break_down, failures.append)
+    thread.submit(lambda _reader, _run: done.set(), failures.append)
     assert done.wait(10)
     assert "log" in str(failures[0])
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_after_a_failure_the_file_is_opened_anew(thread: ReaderThread, failures: list[PlantDeskError]) -> None:
+    readers: list[Reader] = []
+
+    def fail(reader: Reader, _run: Run) -> None:
+        readers.append(reader)
+        raise StoreBusyError
+
+    def count(reader: Reader, _run: Run) -> None:
+        readers.append(reader)
+        counts.append(reader.count())
+        done.set()
+
+    counts: list[int] = []
+    done = threading.Event()
+    thread.submit(fail, failures.append)
+    thread.submit(count, failures.append)
+    assert done.wait(10)
+    assert counts == [0]
+    assert readers[0] is not readers[1]
