@@ -59,6 +59,7 @@ class LiveOrder(QObject):
     `replacing` and `replaced(places, live)` stand around an exchange of all rows, where `places` tells the rows of the
     kept ids and `live` whether it is still the same view; `inserting(first, last)`, `inserted`, `removing(first, last)`
     and `removed` around lesser changes. `places_found` tells of kept ids in rows that came after an exchange.
+    `joined(ids)`: added plants are in the rows now, wherever the order puts them.
     """
 
     replacing = Signal()
@@ -87,6 +88,7 @@ class LiveOrder(QObject):
         self._met: set[int] = set()  # ids that joined since the store was last asked
         self._shift = 0  # how many of them stand above the rows that the store told
         self._late: list[int] = []
+        self._unplaced: set[int] = set()  # added ids whose row only the store knows
         self._pause = QTimer(self, singleShot=True, interval=_SHORTEST_PAUSE_MS)
         self._pause.timeout.connect(self._on_pause_over)
         self._loader = OrderLoader(store, self)
@@ -118,6 +120,7 @@ class LiveOrder(QObject):
         self._request = Request(number, _view(wanted), self._kept())
         self._outdated = False
         self._late.clear()
+        self._unplaced.clear()
         self._start_counting()
         self._pause.stop()
         self._pause.setInterval(_SHORTEST_PAUSE_MS)
@@ -181,6 +184,7 @@ class LiveOrder(QObject):
         else:
             ids = self.ids[: self._shift] + _without(refreshed.ids, self._met)
             self._replace(ids, refreshed.places, live=True)
+        self._report_placed(refreshed)
         self.total = refreshed.total
         self._settle(refreshed.total)
 
@@ -238,6 +242,7 @@ class LiveOrder(QObject):
         if self._state in _ASKING and not (by_arrival and at_top and self._knows_newest()):
             self._late.extend(ids)
         elif not by_arrival:
+            self._unplaced.update(ids)
             self.refresh_later()
         elif self._wanted.text:
             self._loader.match(self._request, ids)
@@ -272,6 +277,15 @@ class LiveOrder(QObject):
             row = edit.row + self._shift
             self._remove(row, edit.removed)
             self._insert(row, _without(edit.inserted, self._met))
+
+    def _report_placed(self, refreshed: Refreshed) -> None:
+        """Emit `joined` for the added plants that a comparison brought; the others are not in the view."""
+        if self._unplaced:
+            pieces = [refreshed.ids] if refreshed.edits is None else [edit.inserted for edit in refreshed.edits]
+            placed = array("q", [plant_id for ids in pieces for plant_id in ids if plant_id in self._unplaced])
+            self._unplaced.clear()
+            if placed:
+                self.joined.emit(placed)
 
     def _insert(self, row: int, ids: array[int]) -> None:
         if ids:

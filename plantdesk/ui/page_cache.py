@@ -24,9 +24,13 @@ _PAGES_WAITING = 6
 
 
 class PageCache(QObject):
-    """Rows by id. Belongs to the GUI thread; `loaded` tells that rows asked for have come."""
+    """Rows by id. Belongs to the GUI thread.
+
+    `loaded`: rows that were asked for are here. `checked(plant_id, found)` answers `check`.
+    """
 
     loaded = Signal()
+    checked = Signal(object, bool)
     failed = Signal(object)
     _rows_read = Signal(object, object)
 
@@ -50,6 +54,16 @@ class PageCache(QObject):
         """Read the rows of `ids` in the background. When too many pages wait, the oldest are dropped."""
         self._waiting.append(ids)
         self._thread.submit(self._read, self.failed.emit)
+
+    def check(self, plant_id: int, text: str) -> None:
+        """Ask whether a search for `text` finds a plant."""
+
+        def job(reader: Reader, _run: Run) -> None:
+            from plantdesk.store import View
+
+            self.checked.emit(plant_id, bool(reader.matching([plant_id], View(text))))
+
+        self._thread.submit(job, self.failed.emit)
 
     def put(self, rows: Iterable[PlantRow]) -> None:
         """Take in rows that are known already."""

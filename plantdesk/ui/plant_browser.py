@@ -23,15 +23,13 @@ from plantdesk.ui.state_page import StatePage
 
 if TYPE_CHECKING:
     from plantdesk.errors import StoreError
-    from plantdesk.records import Changes
+    from plantdesk.records import Changes, PlantRow
     from plantdesk.store import Store
     from plantdesk.ui.theme import Theme
 
 _WHEEL_AFTER_MS, _OPENING_AFTER_MS = 150, 300
 #: A screen reader is told the count when typing has paused.
 _ANNOUNCE_AFTER_MS = 600
-#: How long a plant of the form is waited for before the view is changed for it.
-_REVEAL_AFTER_MS = 400
 _LONGEST_QUOTE = 60
 
 
@@ -39,12 +37,14 @@ class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
     `api_access_wanted`: the button of the empty state. `selection_counted(count)`: so many rows are selected.
-    `told(text)`: a sentence about what was done. `failed(error)`: the store could not answer.
+    `added_hidden(plant_id)`: the search does not find the plant of `reveal_added`. `told(text)`: a sentence about what
+    was done. `failed(error)`: the store could not answer.
     """
 
     api_access_wanted = Signal()
     selection_counted = Signal(int)
     order_changed = Signal(str)
+    added_hidden = Signal(object)
     told = Signal(str)
     failed = Signal(object)
 
@@ -110,12 +110,14 @@ class PlantBrowser(QFrame):
         """Show what a commit changed."""
         self._model.apply(changes)
 
-    def reveal_added(self, plant_id: int) -> None:
-        """Show a plant that the person has just added, on top; change the view if it cannot be seen in this one."""
-        self._revealed = plant_id
-        if not self._show_revealed():
-            self._reveal_timer.start()
+    @Slot(object)
+    def reveal_added(self, row: PlantRow) -> None:
+        """Scroll to a plant that the user has just added; search and order stay as they are."""
+        self._revealed = row.id
+        if not self._show_revealed() and self._model.wanted.text:
+            self._model.check(row.id)
 
+    @Slot(object)
     def show_plant(self, plant_id: int) -> None:
         """Select a plant and scroll to it; the search is cleared if it hides the plant."""
         if not self._table.seek(plant_id):
@@ -152,6 +154,7 @@ class PlantBrowser(QFrame):
 
     @Slot(str)
     def _on_search_changed(self, text: str) -> None:
+        self._revealed = None
         self._model.show(self._model.wanted._replace(text=text.strip()))
         self._announce_timer.start()
 
@@ -182,20 +185,16 @@ class PlantBrowser(QFrame):
         self._count_label.setText(self._count_text())
         self._show_state()
 
-    @Slot(object)
-    def _on_joined(self, _ids: object) -> None:
+    @Slot()
+    def _on_rows_changed(self) -> None:
         if self._revealed is not None:
             self._show_revealed()
 
-    @Slot()
-    def _on_reveal_due(self) -> None:
-        """Leave search and order: the plant is not in sight with them."""
-        if self._revealed is None or self._show_revealed():
-            return
-        plant_id, self._revealed = self._revealed, None
-        self._search_field.clear()
-        self.sort_by(Column.ADDED, descending=True)
-        self._table.mark(plant_id)
+    @Slot(object, bool)
+    def _on_checked(self, plant_id: int, found: bool) -> None:  # noqa: FBT001 - a signal's slot
+        if plant_id == self._revealed and not found:
+            self._revealed = None
+            self.added_hidden.emit(plant_id)
 
     @Slot()
     def _on_announce_due(self) -> None:
@@ -231,7 +230,6 @@ class PlantBrowser(QFrame):
         self._wheel_timer = QTimer(self, singleShot=True, interval=_WHEEL_AFTER_MS)
         self._opening_timer = QTimer(self, singleShot=True, interval=_OPENING_AFTER_MS)
         self._announce_timer = QTimer(self, singleShot=True, interval=_ANNOUNCE_AFTER_MS)
-        self._reveal_timer = QTimer(self, singleShot=True, interval=_REVEAL_AFTER_MS)
         self._opening_timer.start()
 
     def _lay_out(self) -> None:
@@ -260,7 +258,9 @@ class PlantBrowser(QFrame):
         self._model.busy_changed.connect(self._on_busy_changed)
         self._model.counted.connect(self._on_counted)
         self._model.modelReset.connect(self._on_counted)
-        self._model.joined.connect(self._on_joined)
+        self._model.joined.connect(self._on_rows_changed)
+        self._model.exchanged.connect(self._on_rows_changed)
+        self._model.checked.connect(self._on_checked)
         self._model.failed.connect(self._on_failed)
         self._table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
         self._table.selection_counted.connect(self.selection_counted)
@@ -271,7 +271,6 @@ class PlantBrowser(QFrame):
         self._wheel_timer.timeout.connect(self._on_wheel_due)
         self._opening_timer.timeout.connect(self._on_opening_due)
         self._announce_timer.timeout.connect(self._on_announce_due)
-        self._reveal_timer.timeout.connect(self._on_reveal_due)
 
     def _show_revealed(self) -> bool:
         """Scroll to the plant that is to be revealed, if it is in the view already."""
@@ -281,7 +280,6 @@ class PlantBrowser(QFrame):
         self._table.mark(self._revealed)
         self._table.scrollTo(self._model.index(row, 0))
         self._revealed = None
-        self._reveal_timer.stop()
         return True
 
     def _show_state(self) -> None:

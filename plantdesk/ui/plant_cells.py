@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 
+from plantdesk.errors import shortened
 from plantdesk.ui import tool_tips
 
 if TYPE_CHECKING:
@@ -110,6 +111,11 @@ def empty_name() -> str:
 def empty_tag() -> str:
     """Return what stands for a tag that is there, but empty."""
     return translate("PlantTable", "(empty tag)")
+
+
+def quoted(text: str, longest: int = 60) -> str:
+    """Return `text`, shortened, in quotation marks; those within it become single ones."""
+    return f"“{shortened(text, longest).replace('“', '‘').replace('”', '’')}”"
 
 
 def one_line(text: str) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.errors import IdTakenError, InvalidPlantError, PlantDeskError, StoreClosedError, StoreError, shortened
 from plantdesk.ui.message_line import Tone
+from plantdesk.ui.plant_cells import quoted
 from plantdesk.ui.plant_form import FieldName, PlantForm
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class PlantEntry(QObject):
         self._bridge = bridge
         self._store: Store | None = None
         self._questions: Questions | None = None
+        self._last_added: PlantRow | None = None
         self._next_id = 1
         self._id_touched = False
         self._has_first_id = False
@@ -87,6 +89,14 @@ class PlantEntry(QObject):
         self._begin_saving()
         self._bridge.follow(self, self._store.add(plant, FORM), self._on_added, self._on_refused)
 
+    @Slot(object)
+    def show_hidden(self, plant_id: int) -> None:
+        """Report that the search does not find the plant added last, and offer to show it."""
+        row = self._last_added
+        if row is not None and row.id == plant_id:
+            text = self.tr("Added {name}. It does not match the search.").format(name=quoted(row.name))
+            self._form.message.show_message(Tone.OK, text, self._show_action(self.tr("Show it"), plant_id))
+
     # --- checking ---
 
     def _checked(self) -> NewPlant | None:
@@ -118,7 +128,8 @@ class PlantEntry(QObject):
         self._id_touched = False
         self._fill_in(row.id + 1 if row.id == self._next_id else self._next_id)  # until `changed`, which asks the store
         self._form.start_next(keep_tag=self.keep_tag)
-        self._form.message.show_message(Tone.OK, self.tr("Added “{name}”.").format(name=shortened(row.name)))
+        self._form.message.show_message(Tone.OK, self.tr("Added {name}.").format(name=quoted(row.name)))
+        self._last_added = row
         self.plant_added.emit(row)
 
     def _on_refused(self, error: Exception) -> None:
@@ -138,16 +149,19 @@ class PlantEntry(QObject):
             self._form.show_faults([], self.tr("PlantDesk could not save this plant. Its log tells why."))
 
     def _show_taken(self, owner: IdOwner) -> None:
-        def show_owner() -> None:
-            self.plant_wanted.emit(owner.id)
-
         text = self.tr("ID {id} already belongs to “{name}”. Choose another ID, or")
         self._form.show_faults(
             [FieldName.ID],
             text.format(id=owner.id, name=shortened(owner.name, 40)),
             self._way_to_next_id(),
-            (self.tr("Show that plant"), show_owner),
+            self._show_action(self.tr("Show that plant"), owner.id),
         )
+
+    def _show_action(self, label: str, plant_id: int) -> WayOn:
+        def show() -> None:
+            self.plant_wanted.emit(plant_id)
+
+        return label, show
 
     def _begin_saving(self) -> None:
         self._form.set_saving(saving=True)

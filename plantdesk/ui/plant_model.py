@@ -38,14 +38,15 @@ class PlantModel(QAbstractTableModel):
 
     `busy_changed`: another view was asked for, or its first rows are there. `exchanged(places, live)`: all rows were
     replaced, by those of another view or (live) the same; `places` are the rows of the kept ids. `places_found`: kept
-    ids in rows that came later. `counted`: `rowCount()`, `total` or `complete` have changed. `joined(ids)`: new plants
-    stand at the top or bottom.
+    ids in rows that came later. `counted`: `rowCount()`, `total` or `complete` have changed. `joined(ids)`: added
+    plants are in the rows now. `checked(plant_id, found)` answers `check`.
     """
 
     busy_changed = Signal(bool)
     exchanged = Signal(object, bool)
     places_found = Signal(object)
     joined = Signal(object)
+    checked = Signal(object, bool)
     counted = Signal()
     failed = Signal(object)
 
@@ -92,6 +93,7 @@ class PlantModel(QAbstractTableModel):
         self.beginResetModel()
         self._cache = PageCache(store, self)
         self._cache.loaded.connect(self._on_page_loaded)
+        self._cache.checked.connect(self.checked)
         self._cache.failed.connect(self._on_page_failed)
         self._order = LiveOrder(store, self._kept, self)
         self.endResetModel()
@@ -128,6 +130,11 @@ class PlantModel(QAbstractTableModel):
             self._cache.put(changes.added)
             self._order.add([row.id for row in changes.added])
             self.counted.emit()
+
+    def check(self, plant_id: int) -> None:
+        """Ask whether the search that is wanted finds a plant."""
+        if self._cache is not None:
+            self._cache.check(plant_id, self._wanted.text)
 
     def close(self) -> None:
         """End the threads, before the store is closed, and forget the rows."""

@@ -149,7 +149,9 @@ class PlantTable(QTableView):
     @Slot(object)
     def _on_joined(self, ids: array[int]) -> None:
         self._marks.add(ids)
-        if self._plants.wanted.descending and self.verticalScrollBar().value() > 0:
+        self.viewport().update()
+        wanted = self._plants.wanted
+        if wanted.column is Column.ADDED and wanted.descending and self.verticalScrollBar().value() > 0:
             self._set_unseen(self._unseen + len(ids))
 
     @Slot(object, bool)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMainWindow
 
     from plantdesk.errors import PlantDeskError, StoreError
-    from plantdesk.records import Changes, PlantRow, TokenRow
+    from plantdesk.records import Changes, TokenRow
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.defect_notice import DefectNotice
@@ -218,14 +218,6 @@ class Workspace(QWidget):
     def _on_no_tokens(self, _error: Exception) -> None:
         """Leave the line as it is."""
 
-    @Slot(object)
-    def _show_plant(self, plant_id: int) -> None:
-        self._browser.show_plant(plant_id)
-
-    @Slot(object)
-    def _on_plant_added(self, row: PlantRow) -> None:
-        self._browser.reveal_added(row.id)
-
     # --- slots of the menus ---
 
     @Slot(str)
@@ -290,6 +282,9 @@ class Workspace(QWidget):
         browser.order_changed.connect(self._menus.show_order)
         browser.told.connect(self._on_told)
         browser.failed.connect(self._on_not_read)
+        browser.added_hidden.connect(self._entry.show_hidden)
+        self._entry.plant_added.connect(browser.reveal_added)
+        self._entry.plant_wanted.connect(browser.show_plant)
         self._page.replaceWidget(self._place, browser)
         self._place.deleteLater()
         QWidget.setTabOrder(self._form, browser)
@@ -337,8 +332,6 @@ class Workspace(QWidget):
         self._bridge.changed.connect(self._on_changed)
         self._bridge.health_changed.connect(self._on_health_changed)
         self._backing_up.restored.connect(self._on_restored)
-        self._entry.plant_added.connect(self._on_plant_added)
-        self._entry.plant_wanted.connect(self._show_plant)
         self._entry.saving_changed.connect(self._status.show_saving)
 
     def _connect_menus(self, window: QMainWindow) -> None:

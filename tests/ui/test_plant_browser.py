@@ -198,7 +198,7 @@ def test_a_pasted_megabyte_is_searched_like_any_text(qtbot: QtBot, filled: Plant
 
 def test_a_plant_just_added_is_shown_on_top(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
     (row,) = add("Dill")
-    filled.reveal_added(row.id)
+    filled.reveal_added(row)
     qtbot.waitUntil(lambda: names(filled)[0] == "Dill")
     assert filled.table.verticalScrollBar().value() == 0
 
@@ -208,20 +208,40 @@ def test_it_is_shown_although_the_table_was_scrolled(qtbot: QtBot, filled: Plant
     qtbot.waitUntil(lambda: filled.model.rowCount() == 103)
     filled.table.scrollToBottom()
     (row,) = add("Dill")
-    filled.reveal_added(row.id)
+    filled.reveal_added(row)
     qtbot.waitUntil(lambda: filled.model.rowCount() == 104)
     qtbot.waitUntil(lambda: filled.table.rowAt(0) == 0)
 
 
-@pytest.mark.parametrize(("text", "stays"), [("dill", True), ("basil", False)])
-def test_a_search_that_hides_it_is_cleared(
-    qtbot: QtBot, filled: PlantBrowser, add: Adder, text: str, stays: bool  # noqa: FBT001 - a parameter of the test
-) -> None:  # fmt: skip
-    search(filled, text)
+def test_search_and_order_stay_when_a_plant_is_added_that_the_search_finds(
+    qtbot: QtBot, filled: PlantBrowser, add: Adder
+) -> None:
+    add("Wild basil", "Dwarf basil")
+    search(filled, "basil")
+    filled.sort_by(Column.NAME, descending=False)
+    qtbot.waitUntil(lambda: names(filled) == ["Basil", "Dwarf basil", "Wild basil"])
+    (row,) = add("Lemon basil")
+    with qtbot.assertNotEmitted(filled.added_hidden):
+        filled.reveal_added(row)
+        qtbot.waitUntil(lambda: names(filled) == ["Basil", "Dwarf basil", "Lemon basil", "Wild basil"])
+    assert filled.search_field.text() == "basil"
+
+
+def test_a_plant_that_the_search_does_not_find_is_reported_and_the_view_stays(
+    qtbot: QtBot, filled: PlantBrowser, add: Adder
+) -> None:
+    filled.sort_by(Column.NAME, descending=False)
+    search(filled, "basil")
+    qtbot.waitUntil(lambda: names(filled) == ["Basil"])
     (row,) = add("Dill")
-    filled.reveal_added(row.id)
-    qtbot.waitUntil(lambda: names(filled)[:1] == ["Dill"])
-    assert bool(filled.search_field.text()) is stays
+    with qtbot.waitSignal(filled.added_hidden) as hidden:
+        filled.reveal_added(row)
+    assert hidden.args == [row.id]
+    assert (names(filled), filled.search_field.text()) == (["Basil"], "basil")
+    assert filled.table.horizontalHeader().sortIndicatorSection() == Column.NAME
+    filled.show_plant(row.id)
+    qtbot.waitUntil(lambda: list(filled.table.selected_ids()) == [row.id])
+    assert names(filled) == ["Aloe vera", "Basil", "Cactus", "Dill"]
 
 
 def test_showing_a_plant_selects_it_and_scrolls_to_it(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:

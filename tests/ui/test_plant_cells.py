@@ -5,7 +5,7 @@ import time
 import pytest
 
 from plantdesk.records import FORM, PlantRow, Source, SourceKind
-from plantdesk.ui.plant_cells import Column, cell_text, one_line, source_text, spoken_text, summary, tool_tip
+from plantdesk.ui.plant_cells import Column, cell_text, one_line, quoted, source_text, spoken_text, summary, tool_tip
 
 DAY = 86_400_000
 
@@ -34,6 +34,10 @@ def test_an_id_is_shown_in_plain_digits(plant_id: int) -> None:
 )
 def test_a_name_stands_on_one_line_with_nothing_hidden(text: str, shown: str) -> None:
     assert one_line(text) == shown
+
+
+def test_quotation_marks_are_not_nested() -> None:
+    assert quoted("Basil “Genovese”") == "“Basil ‘Genovese’”"
 
 
 def test_today_is_told_by_the_clock_and_yesterday_by_name() -> None:

@@ -90,6 +90,16 @@ def test_a_name_and_enter_is_all_it_takes(desk: Desk) -> None:
     assert desk.form.message.tone is Tone.OK
 
 
+def test_a_plant_that_the_search_does_not_find_can_be_shown(desk: Desk, entry: PlantEntry) -> None:
+    entry.plant_added.connect(lambda row: entry.show_hidden(row.id))
+    desk.type(desk.name, "Basil")
+    desk.enter()
+    desk.sees("Added “Basil”. It does not match the search.")
+    with desk.qtbot.waitSignal(entry.plant_wanted) as wanted:
+        desk.ways_on["Show it"].click()
+    assert wanted.args == [1]
+
+
 @pytest.mark.parametrize("plant_id", [SMALLEST_ID, -1, 0, 2**53 + 1, LARGEST_ID])
 def test_every_id_is_kept_digit_for_digit(desk: Desk, plant_id: int) -> None:
     desk.type(desk.id, str(plant_id))

@@ -256,6 +256,17 @@ def test_a_new_row_is_marked_for_two_seconds(qtbot: QtBot, table: PlantTable, ad
     assert theme.tokens.ok_bg not in colors(table, 0, Column.ID)
 
 
+def test_a_new_row_is_marked_wherever_the_order_puts_it(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, add: Adder, theme: Theme
+) -> None:
+    with qtbot.waitSignal(browser.model.exchanged):
+        browser.sort_by(Column.NAME, descending=False)
+    add("Fern 10 bis")
+    qtbot.waitUntil(lambda: visible_names(table)[1:3] == ["Fern 10", "Fern 10 bis"])
+    assert theme.tokens.accent in colors(table, 2, Column.ID)
+    assert theme.tokens.accent not in colors(table, 1, Column.ID)
+
+
 @pytest.fixture
 def _right_to_left(qapp: QApplication) -> Iterator[None]:
     qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
