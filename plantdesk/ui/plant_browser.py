@@ -222,7 +222,7 @@ class PlantBrowser(QFrame):
         )
         self._api_button = self._empty_page.add_button(self.tr("API access…"), "key-round")
         self._nothing_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
-        self._clear_button = self._nothing_page.add_button(self.tr("Clear search"))
+        self._clear_button = self._nothing_page.add_button(self.tr("Show all plants"))
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
         self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QItemSelection, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal, Slot
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    Qt,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QFontMetrics, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
     Index = QModelIndex | QPersistentModelIndex
 
 _RING = 2
+_ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 #: Widths of the columns in figures, roomy and narrow; the name takes what is left.
 _ROOMY = {Column.ID: 20, Column.TAG: 18, Column.ADDED: 17, Column.SOURCE: 18}
 _NARROW = {Column.ID: 13, Column.TAG: 15, Column.ADDED: 13, Column.SOURCE: 13}
@@ -79,9 +90,16 @@ class PlantTable(QTableView):
         self.viewport().update()
 
     def jump_to_top(self) -> None:
-        """Show the first rows."""
+        """Scroll to the first row and make it the current one; the selection stays."""
+        flags = QItemSelectionModel.SelectionFlag.NoUpdate
+        self.selectionModel().setCurrentIndex(self._plants.index(0, 0), flags)
         self.scrollToTop()
         self._set_unseen(0)
+
+    @Slot()
+    def copy(self) -> None:
+        """Ask for the selected rows to be copied."""
+        self.copy_wanted.emit()
 
     def go_to_first_row(self) -> None:
         """Take the keyboard focus into the table, to the first row if none was chosen."""
@@ -104,17 +122,33 @@ class PlantTable(QTableView):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_wanted.emit()
+            self.copy()
+        elif event.key() in _ENDS:  # with Ctrl the same as without it, where Qt would only move the current row
+            event.setModifiers(event.modifiers() & ~Qt.KeyboardModifier.ControlModifier)
+            super().keyPressEvent(event)
+            self._scroll_to_end(event.key())
         else:
             super().keyPressEvent(event)
 
     @override
+    def moveCursor(
+        self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Let Home and End go to the first and last row; Qt's table would go to the first and last column."""
+        rows, column = self._plants.rowCount(), max(self.currentIndex().column(), 0)
+        if cursorAction is QAbstractItemView.CursorAction.MoveHome:
+            return self._plants.index(0, column)
+        if cursorAction is QAbstractItemView.CursorAction.MoveEnd:
+            return self._plants.index(rows - 1, column)
+        return super().moveCursor(cursorAction, modifiers)
+
+    @override
     def event(self, event: QEvent) -> bool:
-        """Claim the copy keys before a menu does."""
+        """Claim the keys of the table before a menu does."""
         if (
             event.type() is QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
-            and event.matches(QKeySequence.StandardKey.Copy)
+            and (event.matches(QKeySequence.StandardKey.Copy) or event.key() in _ENDS)
         ):
             event.accept()
             return True
@@ -211,6 +245,12 @@ class PlantTable(QTableView):
             self._layout_of = (figure, roomy)
             for column, width in (_ROOMY if roomy else _NARROW).items():
                 self.setColumnWidth(column, width * figure + 2 * M)
+
+    def _scroll_to_end(self, key: int) -> None:
+        if key == Qt.Key.Key_Home:
+            self.scrollToTop()
+        else:
+            self.scrollToBottom()
 
     def _row_rect(self, row: int) -> QRect:
         columns = [column for column in Column if not self.isColumnHidden(column)]

@@ -27,6 +27,7 @@ from plantdesk.ui.questions import Questions
 from plantdesk.ui.server_notice import ServerNotice
 from plantdesk.ui.status_line import StatusLine
 from plantdesk.ui.store_notice import StoreNotice
+from plantdesk.ui.tab_order import TabOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -287,8 +288,6 @@ class Workspace(QWidget):
         self._entry.plant_wanted.connect(browser.show_plant)
         self._page.replaceWidget(self._place, browser)
         self._place.deleteLater()
-        QWidget.setTabOrder(self._form, browser)
-        QWidget.setTabOrder(browser, self._status)
         return browser
 
     def _another_bar(self) -> InfoBar:
@@ -327,6 +326,7 @@ class Workspace(QWidget):
         layout.setSpacing(0)
         layout.addLayout(inner, 1)
         layout.addWidget(self._status)
+        TabOrder(self)
 
     def _connect_parts(self) -> None:
         self._bridge.changed.connect(self._on_changed)

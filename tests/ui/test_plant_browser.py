@@ -159,7 +159,7 @@ def test_large_numbers_are_grouped(qtbot: QtBot, filled: PlantBrowser, add: Adde
 def test_nothing_found_is_told_with_a_way_back(qtbot: QtBot, filled: PlantBrowser) -> None:
     search(filled, "zebra")
     qtbot.waitUntil(lambda: {"No plants match", "Nothing contains “zebra”.", "0 of 3"} <= texts(filled))
-    QTest.mouseClick(button(filled, "Clear search"), Qt.MouseButton.LeftButton)
+    QTest.mouseClick(button(filled, "Show all plants"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: texts(filled) == {"3 plants"})
     assert filled.search_field.hasFocus()
 

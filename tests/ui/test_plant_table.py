@@ -112,6 +112,33 @@ def test_ctrl_home_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Ad
     assert not pill(table).isVisible()
 
 
+@pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.NoModifier, CONTROL])
+def test_home_and_end_go_to_the_first_and_the_last_row(table: PlantTable, modifier: Qt.KeyboardModifier) -> None:
+    click_row(table, 5)
+    for key, row in ((Qt.Key.Key_End, 99), (Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 99), (Qt.Key.Key_Home, 0)):
+        QTest.keyClick(table, key, modifier)
+        assert (table.currentIndex().row(), selected(table)) == (row, [100 - row])
+        assert table.viewport().rect().contains(table.visualRect(table.currentIndex()).center())
+    QTest.keyClick(table, Qt.Key.Key_Down)
+    assert selected(table) == [99]
+
+
+def test_with_shift_home_and_end_select_all_rows_up_to_there(table: PlantTable) -> None:
+    click_row(table, 5)
+    QTest.keyClick(table, Qt.Key.Key_End, Qt.KeyboardModifier.ShiftModifier)
+    assert selected(table) == list(range(95, 0, -1))
+    QTest.keyClick(table, Qt.Key.Key_Home, Qt.KeyboardModifier.ShiftModifier | CONTROL)
+    assert selected(table) == list(range(100, 94, -1))
+
+
+def test_home_and_end_do_nothing_without_rows(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
+    browser.set_store(store)
+    qtbot.waitUntil(lambda: browser.model.complete)
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+        QTest.keyClick(browser.table, key, CONTROL)
+    assert not browser.table.currentIndex().isValid()
+
+
 def test_selection_and_current_row_stay_on_the_same_plants_in_every_order(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTable
 ) -> None:

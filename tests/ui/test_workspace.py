@@ -2,21 +2,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QLineEdit
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 
-from plantdesk.server_state import Off
-from plantdesk.ui.bridge import Bridge
+from plantdesk.server_state import Failed, Off, On, PortInUseError, ServerState
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plant_form import PlantForm
+from plantdesk.ui.plant_table import PlantTable
 from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.search_field import SearchField
 from plantdesk.ui.workspace import Workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme import Theme
+    from tests.ui.conftest import Adder
+
+FORM_STOPS = ["Id of the new plant", "Name of the new plant", "Tag of the new plant", "&Add plant"]
+TABLE_STOPS = ["Search by name, tag or ID", "Plants"]
+STATUS_STOPS = ["Copy the address of the API", "New token…"]
 
 
 class NoServer:
@@ -35,19 +47,116 @@ class NoServer:
         """Do nothing."""
 
 
-def test_the_cursor_is_in_name_also_when_the_window_was_active_before(
-    qtbot: QtBot, theme: Theme, tmp_path: Path
-) -> None:
+class Desk:
+    """The window with an open store, driven by keys."""
+
+    def __init__(self, qtbot: QtBot, bridge: Bridge, workspace: Workspace) -> None:
+        self.qtbot = qtbot
+        self.bridge = bridge
+        self.window = workspace.window()
+        self.id, self.name, self.tag = workspace.findChildren(PlantForm)[0].findChildren(QLineEdit)
+        self.message = workspace.findChildren(PlantForm)[0].message
+
+    @property
+    def search(self) -> SearchField:
+        return self.window.findChildren(SearchField)[0]
+
+    @property
+    def table(self) -> PlantTable:
+        return self.window.findChildren(PlantTable)[0]
+
+    def sees(self, text: str) -> None:
+        self.qtbot.waitUntil(lambda: text in self.message.text)
+
+    def server_is(self, state: ServerState) -> None:
+        with self.qtbot.waitSignal(self.bridge.server_changed):
+            self.bridge.tell_server_state(state)
+
+    def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        QTest.keyClick(self.focused, key, modifier)
+
+    @property
+    def focused(self) -> QWidget:
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        return focused
+
+    def tab_stops(self, key: Qt.Key = Qt.Key.Key_Tab) -> list[str]:
+        """Press Tab from ID until it is there again."""
+        self.id.setFocus()
+        stops = [_spoken(self.focused)]
+        for _ in range(30):
+            self.press(key)
+            if self.focused is self.id:
+                break
+            stops.append(_spoken(self.focused))
+        return stops
+
+
+def _spoken(widget: QWidget) -> str:
+    text = widget.text() if isinstance(widget, QAbstractButton) else ""
+    return widget.accessibleName() or text or widget.accessibleDescription()
+
+
+@pytest.fixture
+def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator[Workspace]:
+    """The window before a store is open."""
     window = MainWindow(Preferences(tmp_path / "settings.json"))
     qtbot.addWidget(window)
     with qtbot.waitActive(window):
         window.show()
-    bridge = Bridge()
     workspace = Workspace(
         theme, bridge, Preferences(tmp_path / "settings.json"), NoServer(), tmp_path / "plants.db", window
     )
     qtbot.waitUntil(workspace.isVisible)
-    workspace.complete()
-    _, name, _ = workspace.findChildren(PlantForm)[0].findChildren(QLineEdit)
+    yield workspace
+    workspace.release_store()
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> Desk:
+    add("Aloe", "Basil", "Cactus")
+    bare.complete()
+    bare.set_store(store, named=False)
+    desk = Desk(qtbot, bridge, bare)
+    qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3)
+    desk.server_is(On("http://127.0.0.1:8721", 8721))
+    return desk
+
+
+def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtBot, bare: Workspace) -> None:
+    bare.complete()
+    _, name, _ = bare.findChildren(PlantForm)[0].findChildren(QLineEdit)
     qtbot.waitUntil(name.hasFocus)
-    bridge.close()
+
+
+# --- Tab --------------------------------------------------------------------------------------------------------------
+
+
+def test_tab_goes_through_the_window_as_one_reads_it(desk: Desk) -> None:
+    expected = [*FORM_STOPS, *TABLE_STOPS, *STATUS_STOPS]
+    desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
+    assert desk.tab_stops(Qt.Key.Key_Backtab) == [expected[0], *reversed(expected[1:])]
+
+
+def test_the_buttons_of_a_message_follow_the_form(desk: Desk) -> None:
+    desk.id.setText("2")
+    desk.name.setText("Dill")
+    desk.name.setFocus()
+    desk.press(Qt.Key.Key_Return)
+    desk.sees("already belongs")
+    expected = [*FORM_STOPS, "Use 4", "Show that plant", *TABLE_STOPS, *STATUS_STOPS]
+    desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
+
+
+def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: Desk) -> None:
+    desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
+    bar = ["Use port 8722", "Choose…", "Close this message"]
+    desk.qtbot.waitUntil(lambda: desk.tab_stops() == [*FORM_STOPS, *bar, *TABLE_STOPS, "Try again"])
+
+
+def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_way(desk: Desk) -> None:
+    desk.search.setText("zebra")
+    search, _ = TABLE_STOPS
+    expected = [*FORM_STOPS, search, "Clear search", "Show all plants", *STATUS_STOPS]
+    desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
