@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from plantdesk.ui.dynamic_properties import set_properties
+from plantdesk.ui.line_edit import LineEdit
 from plantdesk.ui.message_line import MessageLine, Tone
 from plantdesk.ui.metrics import XS, L, M, S, tabular
 from plantdesk.ui.override import override
@@ -143,7 +144,7 @@ class PlantForm(QFrame):
     # --- inside ---
 
     def _field(self, accessible_name: str) -> QLineEdit:
-        field = QLineEdit(maxLength=LONGEST)
+        field = LineEdit(maxLength=LONGEST)
         field.setAccessibleDescription(accessible_name)
         field.inputRejected.connect(self._on_too_long)
         field.textEdited.connect(self._on_edited)

@@ -131,9 +131,7 @@ class PlantTable(QTableView):
             super().keyPressEvent(event)
 
     @override
-    def moveCursor(
-        self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
-    ) -> QModelIndex:
+    def moveCursor(self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """Let Home and End go to the first and last row; Qt's table would go to the first and last column."""
         rows, column = self._plants.rowCount(), max(self.currentIndex().column(), 0)
         if cursorAction is QAbstractItemView.CursorAction.MoveHome:

@@ -1,4 +1,4 @@
-"""The field that searches as one types."""
+"""The search field, which searches while the user types."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QLineEdit, QStyle, QToolButton, QWidget
+from PySide6.QtWidgets import QStyle, QToolButton, QWidget
 
+from plantdesk.ui.line_edit import LineEdit
 from plantdesk.ui.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.override import override
 from plantdesk.ui.tool_tips import set_tool_tip
@@ -22,7 +23,7 @@ _LONGEST = 300
 _TURN_MS, _STEP = 80, 30
 
 
-class SearchField(QLineEdit):
+class SearchField(LineEdit):
     """A line edit with a painted magnifier, which turns into a wheel while a search takes long, and a clear button."""
 
     down_pressed = Signal()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme import Theme
     from tests.ui.conftest import Adder
 
+CONTROL = Qt.KeyboardModifier.ControlModifier
 FORM_STOPS = ["Id of the new plant", "Name of the new plant", "Tag of the new plant", "&Add plant"]
 TABLE_STOPS = ["Search by name, tag or ID", "Plants"]
 STATUS_STOPS = ["Copy the address of the API", "New token…"]
@@ -160,3 +161,18 @@ def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_w
     search, _ = TABLE_STOPS
     expected = [*FORM_STOPS, search, "Clear search", "Show all plants", *STATUS_STOPS]
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
+
+
+# --- other keys -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["id", "name", "search", "table"])
+def test_ctrl_home_shows_the_first_row_from_everywhere(desk: Desk, add: Adder, place: str) -> None:
+    add(*(f"Fern {number}" for number in range(100)))
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 103)
+    desk.table.setCurrentIndex(desk.table.model().index(102, 0))
+    desk.name.setText("half a name")
+    getattr(desk, place).setFocus()
+    desk.press(Qt.Key.Key_Home, CONTROL)
+    assert desk.table.rowAt(0) == 0
+    assert desk.table.currentIndex().row() == 0
