@@ -1,10 +1,11 @@
-"""One line of message under a form: an icon, a sentence, and perhaps buttons that lead on."""
+"""One line of message under a form: an icon, a sentence, and action buttons."""
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.ways_on import WayOn
 
 _ICON = 18
+#: Milliseconds for which a message of success is shown.
+_SHOWN_MS = 8000
 
 
 class Tone(Enum):
@@ -33,15 +36,23 @@ class Tone(Enum):
 
 
 class MessageLine(QWidget):
-    """Shows the last message until the next one; a screen reader says it when it is not just a hint."""
+    """Shows a message, or the hint while there is none.
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    A message of success without buttons goes after a while, unless the pointer is on it. A screen reader announces
+    every message but hints, together with its buttons.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
+        """Make an empty line; a message of success is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
         self._theme = theme
         self._tone = Tone.HINT
+        self._hint = ""
         self._icon = PlainLabel()
         self._icon.setFixedSize(_ICON, _ICON)
         self._text = PlainLabel(wrapped=True)
+        self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
+        self._expiry.timeout.connect(self._on_expired)
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(S)
@@ -51,7 +62,7 @@ class MessageLine(QWidget):
         self._ways_on = WaysOn(self._layout, first=2, small=True)
         self.setMinimumHeight(theme.metrics.compact_row - 2)  # as high as its buttons: nothing moves when they come
         theme.changed.connect(self._paint_icon)
-        self.show_message(Tone.HINT, "")
+        self.clear()
 
     @property
     def text(self) -> str:
@@ -60,8 +71,19 @@ class MessageLine(QWidget):
 
     @property
     def tone(self) -> Tone:
-        """The tone in which it is shown."""
+        """The tone in which it is shown; HINT while there is no message."""
         return self._tone
+
+    def set_hint(self, text: str) -> None:
+        """Set what is shown while there is no message."""
+        unused = self._tone is Tone.HINT and self.text == self._hint
+        self._hint = text
+        if unused:
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove the message; the hint is shown again."""
+        self.show_message(Tone.HINT, self._hint)
 
     def show_message(self, tone: Tone, text: str, *ways_on: WayOn) -> None:
         """Show a sentence, and a button for each of `ways_on` (its label and what it does)."""
@@ -71,19 +93,37 @@ class MessageLine(QWidget):
         self._paint_icon()
         self._ways_on.show(ways_on)
         self._fit_text()
+        if tone is Tone.OK and not ways_on:
+            self._expiry.start()
+        else:
+            self._expiry.stop()
         if tone is not Tone.HINT:
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+            self._announce(text, [label for label, _ in ways_on])
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_text()
 
+    @Slot()
+    def _on_expired(self) -> None:
+        if self.underMouse():
+            self._expiry.start()
+        else:
+            self.clear()
+
+    @Slot()
     def _paint_icon(self) -> None:
         tone, icon = self._tone.value
         self._icon.setVisible(icon is not None)
         if icon is not None:
             self._icon.setPixmap(self._theme.icons.pixmap(icon, tone, _ICON, self.devicePixelRatioF()))
+
+    def _announce(self, text: str, buttons: list[str]) -> None:
+        names = ", ".join(f"“{label}”" for label in buttons)
+        one, several = self.tr("Button: {names}."), self.tr("Buttons: {names}.")
+        spoken = [text, *([(one if len(buttons) == 1 else several).format(names=names)] if buttons else [])]
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, " ".join(spoken)))
 
     def _fit_text(self) -> None:
         """Give the sentence its natural width, or what the buttons leave, so that they stand right behind it."""

@@ -1,4 +1,4 @@
-"""The form: id, name, tag, and the message line under them. Knows nothing of the store: `PlantEntry` does."""
+"""The form: ID, name, tag, and the message line under them. It does not know the store; `PlantEntry` does."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from plantdesk.ui.plain_label import PlainLabel
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from PySide6.QtGui import QKeyEvent
+
     from plantdesk.ui.theme import Theme
     from plantdesk.ui.ways_on import WayOn
 
@@ -36,16 +38,20 @@ class FieldName(StrEnum):
 
 
 class PlantForm(QFrame):
-    """One row of fields. Enter in any of them submits; what was typed stays until `start_next`."""
+    """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
+
+    Escape closes the message, and without a message empties the fields.
+    """
 
     submitted = Signal()
+    emptied = Signal()
     id_edited = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
         self.setAccessibleName(self.tr("New plant"))
-        self._id_edit = self._field(self.tr("Id of the new plant"))
+        self._id_edit = self._field(self.tr("ID of the new plant; empty for the next free one"))
         self._id_edit.setFont(tabular(self._id_edit.font()))
         self._name_edit = self._field(self.tr("Name of the new plant"))
         self._tag_edit = self._field(self.tr("Tag of the new plant"))
@@ -67,8 +73,8 @@ class PlantForm(QFrame):
 
     @property
     def id_text(self) -> str:
-        """The id as it was typed or filled in."""
-        return self._id_edit.text()
+        """The ID as it was typed, without spaces around it; empty for the next free one."""
+        return self._id_edit.text().strip()
 
     @property
     def name_text(self) -> str:
@@ -81,14 +87,22 @@ class PlantForm(QFrame):
         return self._tag_edit.text().strip()
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """What the fields hold."""
+        return self.id_text, self.name_text, self.tag_text
+
+    @property
     def message(self) -> MessageLine:
         """The line under the fields."""
         return self._message
 
-    def fill_in_id(self, plant_id: int) -> None:
-        """Put an id into its field in place of what is there."""
-        self._id_edit.setText(str(plant_id))
-        self._mark(FieldName.ID, faulty=False)
+    def show_next_id(self, plant_id: int | None) -> None:
+        """Show in the empty field which ID the plant will get; None while it is unknown."""
+        self._id_edit.setPlaceholderText("" if plant_id is None else str(plant_id))
+
+    def clear_id(self) -> None:
+        """Empty the ID, so that the plant gets the next free one."""
+        self._id_edit.clear()
 
     def set_tags(self, tags: Iterable[str]) -> None:
         """Offer these tags as completions."""
@@ -101,7 +115,8 @@ class PlantForm(QFrame):
         self._add_button.setEnabled(not saving)
 
     def start_next(self, *, keep_tag: bool) -> None:
-        """Be ready for the next plant: cursor in Name."""
+        """Empty the fields and put the cursor into Name."""
+        self._id_edit.clear()
         self._name_edit.clear()
         if not keep_tag:
             self._tag_edit.clear()
@@ -134,6 +149,11 @@ class PlantForm(QFrame):
         self._name_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     # --- Qt ---
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() != Qt.Key.Key_Escape or not self._step_back():
+            super().keyPressEvent(event)
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -182,6 +202,25 @@ class PlantForm(QFrame):
         self._id_edit.setFixedWidth(min(_ID_WIDTH, widest))
         self._tag_edit.setFixedWidth(_TAG_WIDTH)
 
+    def _step_back(self) -> bool:
+        """Close the message, else empty the fields; False when there is neither or the plant is being saved."""
+        if not self._add_button.isEnabled():
+            return False
+        if self._message.tone is not Tone.HINT:
+            self._close_message()
+            return True
+        filled = any(field.text() for field in self._fields().values())
+        if filled:
+            self.start_next(keep_tag=False)
+            self.emptied.emit()
+        return filled
+
+    def _close_message(self) -> None:
+        self.clear_faults()
+        if self.focusWidget() not in self._fields().values():  # a button of the message, which goes
+            self.focus_name()
+        self._message.clear()
+
     def _mark(self, name: FieldName, *, faulty: bool) -> None:
         set_properties(self._fields()[name], fault=str(faulty).lower())
 
@@ -192,13 +231,13 @@ class PlantForm(QFrame):
 
     @Slot()
     def _on_edited(self) -> None:
-        if self._message.tone is Tone.ERROR or self._message.tone is Tone.WARNING:
-            self._message.show_message(Tone.HINT, "")
+        if self._message.tone in {Tone.ERROR, Tone.WARNING}:
+            self._message.clear()
         self.clear_faults()
 
     @Slot()
     def _on_too_long(self) -> None:
-        """Take back the part of a long paste that Qt let in: half a text is worse than none."""
+        """Undo the part of a long paste that Qt let in: half a text is worse than none."""
         field = self.sender()
         if isinstance(field, QLineEdit):
             field.undo()

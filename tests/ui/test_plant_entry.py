@@ -16,6 +16,8 @@ from plantdesk.ui.plant_entry import PlantEntry
 from plantdesk.ui.plant_form import PlantForm
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
@@ -38,6 +40,10 @@ class Desk:
     @property
     def message(self) -> str:
         return self.form.message.text
+
+    @property
+    def next_id(self) -> str:
+        return self.id.placeholderText()
 
     @property
     def ways_on(self) -> dict[str, QPushButton]:
@@ -76,7 +82,7 @@ def entry(qtbot: QtBot, theme: Theme, bridge: Bridge) -> PlantEntry:
 def desk(qtbot: QtBot, entry: PlantEntry, store: Store, questions: Questions) -> Desk:
     desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     entry.set_store(store, questions)
-    qtbot.waitUntil(lambda: desk.id.text() == "1")
+    qtbot.waitUntil(lambda: desk.next_id == "1")
     return desk
 
 
@@ -85,8 +91,8 @@ def test_a_name_and_enter_is_all_it_takes(desk: Desk) -> None:
     desk.enter()
     desk.sees("Added “Echeveria elegans”.")
     assert desk.rows() == [(1, "Echeveria elegans", None)]
-    desk.qtbot.waitUntil(lambda: desk.id.text() == "2")
-    assert (desk.name.text(), desk.tag.text(), desk.name.hasFocus()) == ("", "", True)
+    desk.qtbot.waitUntil(lambda: desk.next_id == "2")
+    assert (desk.id.text(), desk.name.text(), desk.tag.text(), desk.name.hasFocus()) == ("", "", "", True)
     assert desk.form.message.tone is Tone.OK
 
 
@@ -128,7 +134,6 @@ def test_spaces_around_a_text_are_nobodys_intention(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "Give the plant an ID"),
         ("twelve", "must be a whole number"),
         ("1.5", "must be a whole number"),
         (str(2**63), "too large. The largest is 9223372036854775807"),
@@ -146,7 +151,7 @@ def test_a_wrong_id_is_told_and_nothing_typed_is_lost(desk: Desk, text: str, tol
     assert (desk.id.property("fault"), desk.name.property("fault")) == ("true", "false")
     assert desk.rows() == []
     desk.ways_on["Use 1"].click()
-    assert desk.id.text() == "1"
+    assert (desk.id.text(), desk.next_id) == ("", "1")
     desk.enter()
     desk.sees("Added")
     assert desk.rows() == [(1, "Aloe vera", "kitchen")]
@@ -163,7 +168,7 @@ def test_a_plant_needs_a_name(desk: Desk, name: str) -> None:
     assert desk.tag.text() == "kitchen"
     desk.qtbot.keyClicks(desk.name, "A")
     assert desk.name.property("fault") == "false"
-    assert desk.message == ""
+    assert desk.form.message.tone is Tone.HINT
 
 
 def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: Desk) -> None:
@@ -178,7 +183,7 @@ def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: Desk) -> N
     assert desk.name.text() == "Ficus lyrata"
     desk.qtbot.waitUntil(lambda: "Use 42" in desk.ways_on)
     desk.ways_on["Use 42"].click()
-    assert (desk.id.text(), desk.name.hasFocus()) == ("42", True)
+    assert (desk.id.text(), desk.name.hasFocus()) == ("", True)
     desk.enter()
     desk.sees("Added")
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
@@ -193,10 +198,10 @@ def test_the_owner_of_a_used_id_can_be_shown(desk: Desk, entry: PlantEntry) -> N
     assert wanted.args == [41]
 
 
-def test_the_free_id_follows_the_scripts_while_nobody_touches_it(desk: Desk) -> None:
+def test_the_next_free_id_follows_the_scripts(desk: Desk) -> None:
     desk.type(desk.name, "half a na")
     desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(10)
-    desk.qtbot.waitUntil(lambda: desk.id.text() == "2")
+    desk.qtbot.waitUntil(lambda: desk.next_id == "2")
     assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
 
 
@@ -261,28 +266,131 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
     assert desk.rows() == [(5, "Early bird", None)]
 
 
-def test_a_plant_submitted_before_the_next_id_is_told_is_added_then(
+def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
     qtbot: QtBot, entry: PlantEntry, store: Store, questions: Questions
 ) -> None:
     desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     entry.set_store(store, questions)  # asks; the answer comes through the event loop
     desk.type(desk.name, "Early bird")
     desk.enter()
-    assert desk.id.text() == ""
+    assert desk.next_id == ""
     desk.sees("Added “Early bird”.")
     assert desk.rows() == [(1, "Early bird", None)]
 
 
-def test_a_locked_store_is_told_and_trying_again_works(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_id_a_plant_never_clashes_with_one_of_a_script(desk: Desk) -> None:
+    desk.name.setText("Aloe vera")
+    desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(10)
+    assert desk.next_id == "1"  # the window has not heard of the other yet
+    desk.enter()
+    desk.sees("Added")
+    assert desk.rows() == [(1, "by a script", None), (2, "Aloe vera", None)]
+
+
+def test_an_emptied_id_is_the_next_free_one(desk: Desk) -> None:
+    desk.type(desk.id, "50")
+    desk.type(desk.id, "")
+    desk.type(desk.name, "Aloe vera")
+    desk.enter()
+    desk.sees("Added")
+    assert desk.rows() == [(1, "Aloe vera", None)]
+
+
+def test_a_refused_id_is_gone_with_one_key(desk: Desk) -> None:
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.type(desk.id, "41")
+    desk.type(desk.name, "Ficus lyrata")
+    desk.enter()
+    desk.sees("already belongs")
+    desk.qtbot.keyClick(desk.form.focusWidget(), Qt.Key.Key_Backspace)
+    assert (desk.id.property("fault"), desk.form.message.tone) == ("false", Tone.HINT)
+    desk.enter(desk.id)
+    desk.sees("Added")
+    assert desk.rows()[-1] == (42, "Ficus lyrata", None)
+
+
+def test_escape_closes_the_message_and_then_empties_the_form(desk: Desk) -> None:
+    desk.type(desk.id, "five")
+    desk.type(desk.name, "Aloe vera")
+    desk.enter()
+    desk.sees("must be a whole number")
+    desk.ways_on["Use 1"].setFocus()
+    desk.qtbot.keyClick(desk.ways_on["Use 1"], Qt.Key.Key_Escape)
+    assert (desk.form.message.tone, desk.id.property("fault")) == (Tone.HINT, "false")
+    assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("five", "Aloe vera", True)
+    desk.qtbot.keyClick(desk.name, Qt.Key.Key_Escape)
+    assert (desk.id.text(), desk.name.text(), desk.next_id) == ("", "", "1")
+
+
+def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
+    qtbot: QtBot, entry: PlantEntry, store: Store, questions: Questions
+) -> None:
+    desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk.type(desk.name, "Early bir")
+    desk.enter()
+    entry.show_no_store()
+    desk.sees("added as soon as the file can be opened")
+    desk.type(desk.name, "Early bird")
+    entry.set_store(store, questions)
+    desk.sees("Added “Early bird”.")
+
+
+def test_an_emptied_form_waits_for_no_store(
+    qtbot: QtBot, entry: PlantEntry, store: Store, questions: Questions
+) -> None:
+    desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    entry.show_no_store()
+    assert desk.message == "Typed plants wait until the file can be opened."
+    desk.type(desk.name, "Early bird")
+    desk.enter()
+    desk.sees("added as soon as")
+    qtbot.keyClick(desk.name, Qt.Key.Key_Escape)
+    desk.type(desk.name, "Half a na")
+    entry.set_store(store, questions)
+    qtbot.waitUntil(lambda: desk.next_id == "1")
+    assert desk.rows() == []
+
+
+@pytest.fixture
+def locked(desk: Desk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
+    """Another program that holds the store's write lock."""
+    unsubscribe = desk.store.subscribe_health(bridge.tell_health)
     desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(10)
     monkeypatch.setattr(engine, "LOCK_SECONDS", 0.01)
     desk.store._writer._current.get().raw.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
     with closing(sqlite3.connect(desk.store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        desk.type(desk.name, "Patience")
-        desk.enter()
-        desk.sees("Not saved yet.")
-        assert desk.name.text() == "Patience"
-        other.execute("ROLLBACK")
+        yield other
+    unsubscribe()
+
+
+def test_a_plant_that_cannot_be_saved_is_kept_and_trying_again_works(desk: Desk, locked: sqlite3.Connection) -> None:
+    desk.type(desk.name, "Patience")
+    desk.enter()
+    desk.sees("Not saved yet")
+    assert desk.name.text() == "Patience"
+    locked.execute("ROLLBACK")
     desk.ways_on["Try again"].click()
     desk.sees("Added “Patience”.")
+
+
+def test_it_is_added_by_itself_once_the_store_is_healthy(desk: Desk, locked: sqlite3.Connection) -> None:
+    desk.type(desk.name, "Patience")
+    desk.enter()
+    desk.sees("Not saved yet")
+    locked.execute("ROLLBACK")
+    desk.sees("Added “Patience”.")
+    assert desk.rows()[1:] == [(2, "Patience", None)]
+
+
+def test_a_plant_changed_meanwhile_is_not_added_by_itself(
+    desk: Desk, bridge: Bridge, locked: sqlite3.Connection
+) -> None:
+    desk.type(desk.name, "Patience")
+    desk.enter()
+    desk.sees("Not saved yet")
+    desk.qtbot.keyClicks(desk.name, " is")
+    with desk.qtbot.waitSignal(bridge.health_changed, check_params_cb=lambda trouble: trouble is None):
+        locked.execute("ROLLBACK")
+    assert (desk.name.text(), desk.form.message.tone) == ("Patience is", Tone.HINT)
+    assert len(desk.rows()) == 1

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Adder
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
-FORM_STOPS = ["Id of the new plant", "Name of the new plant", "Tag of the new plant", "&Add plant"]
+FORM_STOPS = [
+    "ID of the new plant; empty for the next free one",
+    "Name of the new plant",
+    "Tag of the new plant",
+    "&Add plant",
+]
 TABLE_STOPS = ["Search by name, tag or ID", "Plants"]
 STATUS_STOPS = ["Copy the address of the API", "New token…"]
 
