@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QApplication, QMenu, QMenuBar
 
+from plantdesk.ui.edit_commands import EditCommands
 from plantdesk.ui.theme import ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PySide6.QtCore import SignalInstance
+    from PySide6.QtWidgets import QMenu, QMenuBar
 
 Key = QKeySequence.StandardKey
 
@@ -89,13 +90,16 @@ class Menus(QObject):
 
     def _build_edit(self) -> None:
         menu = self._menu(self.tr("&Edit"))
-        for text, method, key in (
+        commands = (
             (self.tr("Cu&t"), "cut", Key.Cut),
             (self.tr("&Copy"), "copy", Key.Copy),
             (self.tr("&Paste"), "paste", Key.Paste),
             (self.tr("Select &all"), "selectAll", Key.SelectAll),
-        ):
-            self._add(menu, text, self._on_edit, key).setData(method)
+        )
+        actions = [self._add(menu, text, self._ignore, key) for text, _, key in commands]
+        for action, (_, name, _) in zip(actions, commands, strict=True):
+            action.setData(name)
+        EditCommands(menu, actions)
         menu.addSeparator()
         self._add(menu, self.tr("&Find"), self.find_wanted, Key.Find)
 
@@ -172,15 +176,7 @@ class Menus(QObject):
 
     @Slot()
     def _ignore(self) -> None:
-        """Leave it to the signal that carries the state."""
-
-    @Slot()
-    def _on_edit(self) -> None:
-        """Let the widget with the focus do what the menu says, if it can."""
-        action, focused = self.sender(), QApplication.focusWidget()
-        method = getattr(focused, action.data(), None) if isinstance(action, QAction) and focused else None
-        if method is not None:
-            method()
+        """Leave it to another slot of the action."""
 
     @Slot()
     def _on_order(self) -> None:

@@ -96,6 +96,16 @@ class PlantTable(QTableView):
         self.scrollToTop()
         self._set_unseen(0)
 
+    @property
+    def can_copy(self) -> bool:
+        """Whether a row is selected."""
+        return self.selectionModel().hasSelection()
+
+    @property
+    def can_select_all(self) -> bool:
+        """Whether there are rows."""
+        return self._plants.rowCount() > 0
+
     @Slot()
     def copy(self) -> None:
         """Ask for the selected rows to be copied."""

@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QMenu, QPushButton, QWidget
 
 from plantdesk.server_state import Failed, Off, On, PortInUseError, ServerState
 from plantdesk.ui.main_window import MainWindow
@@ -181,3 +182,59 @@ def test_ctrl_home_shows_the_first_row_from_everywhere(desk: Desk, add: Adder, p
     desk.press(Qt.Key.Key_Home, CONTROL)
     assert desk.table.rowAt(0) == 0
     assert desk.table.currentIndex().row() == 0
+
+
+# --- Edit -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def edit(desk: Desk) -> Iterator[QMenu]:
+    """The Edit menu, closed."""
+    menu = next(each for each in desk.window.findChildren(QMenu) if each.title() == "&Edit")
+    yield menu
+    menu.close()
+
+
+def enabled(menu: QMenu) -> list[str]:
+    """Open the menu and return the commands that can be chosen."""
+    menu.popup(QPoint(100, 100))
+    names = [each.text().replace("&", "") for each in menu.actions() if each.isEnabled() and not each.isSeparator()]
+    menu.close()
+    return names
+
+
+def choose(menu: QMenu, text: str) -> None:
+    menu.popup(QPoint(100, 100))
+    action = next(each for each in menu.actions() if each.text().replace("&", "") == text)
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+
+def test_copy_in_the_menu_copies_the_selected_rows(desk: Desk, edit: QMenu) -> None:
+    QGuiApplication.clipboard().clear()
+    desk.table.setFocus()
+    assert enabled(edit) == ["Select all", "Find"]
+    choose(edit, "Select all")
+    assert desk.table.selected_count() == 3
+    assert enabled(edit) == ["Copy", "Select all", "Find"]
+    choose(edit, "Copy")
+    desk.sees("Copied 3 plants.")
+    assert "Basil" in QGuiApplication.clipboard().text()
+
+
+def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: Desk, edit: QMenu) -> None:
+    QGuiApplication.clipboard().clear()
+    desk.name.setFocus()
+    assert enabled(edit) == ["Find"]
+    desk.name.setText("Dill")
+    desk.name.selectAll()
+    assert enabled(edit) == ["Cut", "Copy", "Select all", "Find"]
+    choose(edit, "Cut")
+    assert (desk.name.text(), QGuiApplication.clipboard().text()) == ("", "Dill")
+    assert enabled(edit) == ["Paste", "Find"]
+    choose(edit, "Paste")
+    assert desk.name.text() == "Dill"
+
+
+def test_on_a_button_there_is_nothing_to_edit(desk: Desk, edit: QMenu) -> None:
+    next(each for each in desk.window.findChildren(QPushButton) if each.text() == "&Add plant").setFocus()
+    assert enabled(edit) == ["Find"]
