@@ -11,6 +11,7 @@ from PySide6.QtCore import QLocale, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
+from plantdesk.ui.arrival_announcer import ArrivalAnnouncer
 from plantdesk.ui.metrics import XS, L, M, S, tabular
 from plantdesk.ui.new_plants_pill import NewPlantsPill
 from plantdesk.ui.plain_label import PlainLabel
@@ -38,7 +39,7 @@ class PlantBrowser(QFrame):
 
     `api_access_wanted`: the button of the empty state. `selection_counted(count)`: so many rows are selected.
     `added_hidden(plant_id)`: the search does not find the plant of `reveal_added`. `told(text)`: a sentence about what
-    was done. `failed(error)`: the store could not answer.
+    was done; `refused(text)`: about what was not. `failed(error)`: the store could not answer.
     """
 
     api_access_wanted = Signal()
@@ -46,6 +47,7 @@ class PlantBrowser(QFrame):
     order_changed = Signal(str)
     added_hidden = Signal(object)
     told = Signal(str)
+    refused = Signal(str)
     failed = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -60,6 +62,7 @@ class PlantBrowser(QFrame):
         self._table = PlantTable(self._model, theme)
         self._pill = NewPlantsPill(self._table, theme)
         self._opening_label = PlainLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
+        self._announcer = ArrivalAnnouncer(self._table)
         self._make_pages()
         self._make_timers()
         self._lay_out()
@@ -85,6 +88,7 @@ class PlantBrowser(QFrame):
         self.close_store()
         self._copier = RowCopier(store, self)
         self._copier.told.connect(self.told)
+        self._copier.refused.connect(self.refused)
         self._copier.failed.connect(self.failed)
         self._model.set_store(store)
 
@@ -109,6 +113,7 @@ class PlantBrowser(QFrame):
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""
         self._model.apply(changes)
+        self._announcer.add(changes)
 
     @Slot(object)
     def reveal_added(self, row: PlantRow) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 
@@ -18,7 +19,14 @@ PENDING = "…"
 NO_TAG = "—"
 
 _PICTURES = 0x2400
+_LAST_ASCII = "\x7f"
 _LINE_ENDS = "\r\n\x85\u2028\u2029"
+#: The zero-width joiner and non-joiner, which some scripts and emoji need.
+_JOINERS = "\u200c\u200d"
+#: Unicode categories of characters without a glyph: control and format characters.
+_HIDDEN = {"Cc", "Cf"}
+#: Letters and symbols that look like a space: the fillers of Hangul, and Braille's blank.
+_BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 
 translate = QCoreApplication.translate
 
@@ -49,14 +57,14 @@ def column_title(column: Column) -> str:
 
 
 def cell_text(row: PlantRow, column: Column) -> str:
-    """Return what a cell shows and what is read aloud; an id always in plain digits, never grouped."""
+    """Return what a cell shows; an id always in plain digits, never grouped."""
     match column:
         case Column.ID:
             return str(row.id)
         case Column.NAME:
-            return one_line(row.name)
+            return one_line(row.name) if is_visible(row.name) else translate("PlantTable", "(blank name)")
         case Column.TAG:
-            return one_line(row.tag) if row.tag is not None else NO_TAG
+            return _tag_text(row.tag)
         case Column.ADDED:
             return _short_time(row.added_at)
         case Column.SOURCE:
@@ -65,18 +73,16 @@ def cell_text(row: PlantRow, column: Column) -> str:
 
 def spoken_text(row: PlantRow, column: Column) -> str:
     """Return the text for screen readers where the one that is shown says nothing."""
-    if column is Column.TAG and not row.tag:
-        return translate("PlantTable", "no tag") if row.tag is None else empty_tag()
-    if column is Column.NAME and not row.name.strip():
-        return empty_name()
+    if column is Column.TAG and row.tag is None:
+        return translate("PlantTable", "no tag")
     return cell_text(row, column)
 
 
 def summary(row: PlantRow) -> str:
     """Return the whole row in a sentence, for screen readers."""
-    tag = (
-        translate("PlantTable", "tag {tag}").format(tag=one_line(row.tag)) if row.tag else spoken_text(row, Column.TAG)
-    )
+    tag = spoken_text(row, Column.TAG)
+    if row.tag is not None and is_visible(row.tag):
+        tag = translate("PlantTable", "tag {tag}").format(tag=tag)
     return translate("PlantTable", "ID {id}, {tag}, added {when} from {source}").format(
         id=row.id, tag=tag, when=cell_text(row, Column.ADDED), source=source_text(row)
     )
@@ -103,14 +109,9 @@ def source_text(row: PlantRow) -> str:
     return words[row.source.kind]
 
 
-def empty_name() -> str:
-    """Return what stands for a name without a visible character."""
-    return translate("PlantTable", "(no name)")
-
-
-def empty_tag() -> str:
-    """Return what stands for a tag that is there, but empty."""
-    return translate("PlantTable", "(empty tag)")
+def is_visible(text: str) -> bool:
+    """Whether `text`, as `one_line` returns it, has a character that can be seen."""
+    return any(not (character.isspace() or character in _BLANKS) for character in one_line(text))
 
 
 def quoted(text: str, longest: int = 60) -> str:
@@ -119,18 +120,31 @@ def quoted(text: str, longest: int = 60) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return `text` with every character that would break, hide or turn a line made visible."""
-    return text if text.isprintable() else "".join(map(_visible, text))
+    """Return `text` on one line, with a visible stand-in for every character that hides, breaks or turns a line."""
+    if text.isprintable():
+        return text
+    around = zip(" " + text, text, text[1:] + " ", strict=False)
+    return "".join(_shown(character, before, after) for before, character, after in around)
 
 
-def _visible(character: str) -> str:
+def _shown(character: str, before: str, after: str) -> str:
     code = ord(character)
-    if character < " " and character not in "\r\n":  # Unicode has pictures of the control characters in the same order
-        return chr(_PICTURES + code)
     if character in _LINE_ENDS:
         return "↵"
-    hidden = code in range(0x7F, 0xA0) or code in range(0x202A, 0x202F) or code in range(0x2066, 0x206A)
-    return "�" if hidden else character
+    if character < " ":  # Unicode has pictures of the control characters in the same order
+        return chr(_PICTURES + code)
+    joins = character in _JOINERS and before > _LAST_ASCII and after > _LAST_ASCII  # within emoji, Persian, Hindi
+    if joins or category(character) not in _HIDDEN:
+        return character
+    return f"[U+{code:04X}]"
+
+
+def _tag_text(tag: str | None) -> str:
+    if tag is None:
+        return NO_TAG
+    if not tag:
+        return translate("PlantTable", "(empty tag)")
+    return one_line(tag) if is_visible(tag) else translate("PlantTable", "(blank tag)")
 
 
 def _short_time(milliseconds: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QLocale, QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
@@ -25,14 +25,25 @@ if TYPE_CHECKING:
 MOST_ROWS = 100_000
 _MOST_CHARACTERS = 50_000_000
 _CHUNK = 2000
+#: What makes a spreadsheet evaluate a cell (https://owasp.org/www-community/attacks/CSV_Injection).
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+class _Table(NamedTuple):
+    """The text for the clipboard, how many rows it has, and how many cells had to be marked as text."""
+
+    text: str
+    rows: int
+    formulas: int
 
 
 class RowCopier(QObject):
-    """Copies rows in the background. `told` says in a sentence what was copied, or why nothing was."""
+    """Copies rows in the background. `told` carries a sentence about what was copied, `refused` why nothing was."""
 
     told = Signal(str)
+    refused = Signal(str)
     failed = Signal(object)
-    _written = Signal(str, int)
+    _written = Signal(object)
     _too_long = Signal()
 
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
@@ -45,17 +56,19 @@ class RowCopier(QObject):
         """Copy `count` plants, whose ids are only asked for when there are not too many."""
         if count > MOST_ROWS:
             text = self.tr("Up to {most} plants can be copied at once. Select fewer, then copy again.")
-            self.told.emit(text.format(most=QLocale().toString(MOST_ROWS)))
+            self.refused.emit(text.format(most=QLocale().toString(MOST_ROWS)))
             return
         wanted = ids()
         headings = [column_title(column) for column in Column]
 
         def job(reader: Reader, run: Run) -> None:
-            text = _table(reader, run, wanted, headings)
-            if text is None:
+            table = _table(reader, run, wanted, headings)
+            if run.cancelled:
+                return
+            if table is None:
                 self._too_long.emit()
-            elif not run.cancelled:
-                self._written.emit(text, len(wanted))
+            else:
+                self._written.emit(table)
 
         self._thread.submit_alone(job, self.failed.emit)
 
@@ -63,29 +76,43 @@ class RowCopier(QObject):
         """End the thread; nothing is told after that."""
         self._thread.close()
 
-    @Slot(str, int)
-    def _on_written(self, text: str, count: int) -> None:
-        QGuiApplication.clipboard().setText(text)
+    @Slot(object)
+    def _on_written(self, table: _Table) -> None:
+        QGuiApplication.clipboard().setText(table.text)
         one, many = self.tr("Copied 1 plant."), self.tr("Copied {count} plants.")
-        self.told.emit(one if count == 1 else many.format(count=QLocale().toString(count)))
+        sentences = [one if table.rows == 1 else many.format(count=QLocale().toString(table.rows))]
+        if table.formulas:
+            one = self.tr("1 cell that a spreadsheet would take for a formula begins with ' now.")
+            many = self.tr("{count} cells that a spreadsheet would take for formulas begin with ' now.")
+            count = table.formulas
+            sentences.append(one if count == 1 else many.format(count=QLocale().toString(count)))
+        self.told.emit(" ".join(sentences))
 
     @Slot()
     def _on_too_long(self) -> None:
-        self.told.emit(self.tr("These plants are too long to be copied at once. Select fewer, then copy again."))
+        self.refused.emit(self.tr("These plants are too long to be copied at once. Select fewer, then copy again."))
 
 
-def _table(reader: Reader, run: Run, ids: array[int], headings: list[str]) -> str | None:
-    """Return the rows as text, or None when it gets too long."""
-    text = io.StringIO()
+def _table(reader: Reader, run: Run, ids: array[int], headings: list[str]) -> _Table | None:
+    """Return the rows as text; None when it gets too long or the run is cancelled."""
+    text, formulas, count = io.StringIO(), 0, 0
     writer = csv.writer(text, "excel-tab", lineterminator="\n")
     writer.writerow(headings)
     for start in range(0, len(ids), _CHUNK):
         chunk = ids[start : start + _CHUNK]
         rows = reader.rows(chunk)
-        writer.writerows(_values(rows[plant_id]) for plant_id in chunk if plant_id in rows)
+        values = [_values(rows[plant_id]) for plant_id in chunk if plant_id in rows]
+        formulas += sum(cell.startswith(_FORMULA_STARTS) for row in values for cell in row[1:])
+        writer.writerows([plant_id, *map(_as_text, cells)] for plant_id, *cells in values)
+        count += len(values)
         if text.tell() > _MOST_CHARACTERS or run.cancelled:
-            return None if not run.cancelled else ""
-    return text.getvalue()
+            return None
+    return _Table(text.getvalue(), count, formulas)
+
+
+def _as_text(cell: str) -> str:
+    """Return a cell that no spreadsheet evaluates: any program with a token may have chosen the name."""
+    return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell
 
 
 def _values(row: PlantRow) -> list[str]:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from plantdesk.ui.metrics import XS, M, S, tabular
 from plantdesk.ui.override import override
-from plantdesk.ui.plant_cells import NO_TAG, PENDING, Column, cell_text, empty_name, empty_tag, one_line
+from plantdesk.ui.plant_cells import PENDING, Column, cell_text, is_visible
 from plantdesk.ui.plant_model import PLANT_ROLE
 
 if TYPE_CHECKING:
@@ -79,14 +79,11 @@ class RowDelegate(QStyledItemDelegate):
             case Column.ID:
                 painter.setFont(tabular(option.font))
                 self._text(painter, option, rect, cell_text(row, column), "text_2", _TRAILING)
-            case Column.NAME if not row.name.strip():
-                self._text(painter, option, rect, empty_name(), "placeholder", _LEADING)
             case Column.NAME:
-                self._text(painter, option, rect, cell_text(row, column), "text", _LEADING)
-            case Column.TAG if row.tag is None:
-                self._text(painter, option, rect, NO_TAG, "text_2", _LEADING)
-            case Column.TAG:
-                self._pill(painter, option, rect, row.tag or "")
+                color = "text" if is_visible(row.name) else "placeholder"
+                self._text(painter, option, rect, cell_text(row, column), color, _LEADING)
+            case Column.TAG if row.tag is not None:
+                self._pill(painter, option, rect, row.tag, cell_text(row, column))
             case _:
                 painter.setFont(tabular(option.font))
                 self._text(painter, option, rect, cell_text(row, column), "text_2", _LEADING)
@@ -105,14 +102,12 @@ class RowDelegate(QStyledItemDelegate):
         painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # “6:23 PM” stays so in a mirrored window
         painter.drawText(rect, QStyle.visualAlignment(option.direction, side), shown)
 
-    def _pill(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str) -> None:
-        """Paint a tag; one that is empty, or nothing but spaces, only as an outline."""
-        visible = bool(tag.strip())
+    def _pill(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str, shown: str) -> None:
+        """Paint a tag; one without a visible character only as an outline."""
+        visible = is_visible(tag)
         metrics = QFontMetrics(option.font)
-        text = metrics.elidedText(
-            one_line(tag) if visible else empty_tag(), Qt.TextElideMode.ElideRight, rect.width() - 2 * S
-        )
-        height = metrics.height() + 2 * XS
+        text = metrics.elidedText(shown, Qt.TextElideMode.ElideRight, rect.width() - 2 * S)
+        height = min(metrics.height() + 2 * XS, rect.height() - XS)  # apart from the row above, also in compact rows
         top = rect.top() + (rect.height() - height) // 2
         pill = QRect(rect.left() - XS, top, metrics.horizontalAdvance(text) + 2 * S + 2, height)
         pill = QStyle.visualRect(option.direction, rect, pill)

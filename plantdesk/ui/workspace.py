@@ -242,6 +242,10 @@ class Workspace(QWidget):
     def _on_told(self, text: str) -> None:
         self._form.message.show_message(Tone.OK, text)
 
+    @Slot(str)
+    def _on_refused(self, text: str) -> None:
+        self._form.message.show_message(Tone.WARNING, text)
+
     @Slot(bool)
     def _keep_tag(self, keep: bool) -> None:  # noqa: FBT001  Qt's signal
         self._entry.keep_tag = keep
@@ -282,6 +286,7 @@ class Workspace(QWidget):
         browser.selection_counted.connect(self._status.show_selection)
         browser.order_changed.connect(self._menus.show_order)
         browser.told.connect(self._on_told)
+        browser.refused.connect(self._on_refused)
         browser.failed.connect(self._on_not_read)
         browser.added_hidden.connect(self._entry.show_hidden)
         self._entry.plant_added.connect(browser.reveal_added)

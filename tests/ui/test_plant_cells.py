@@ -26,7 +26,11 @@ def test_an_id_is_shown_in_plain_digits(plant_id: int) -> None:
         ("two\nlines", "two↵lines"),
         ("nothing\0", "nothing␀"),
         ("tab\tstop", "tab␉stop"),
-        ("turned\u202eover", "turned�over"),
+        ("turned\u202eover", "turned[U+202E]over"),
+        ("zero\u200bwidth\ufeff", "zero[U+200B]width[U+FEFF]"),
+        ("Alo\u200de", "Alo[U+200D]e"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("\x7f\x9b", "[U+007F][U+009B]"),
         ("délicate 山椒", "délicate 山椒"),
         ("👩\u200d🌾 gardener", "👩\u200d🌾 gardener"),
         ("wide\u00a0space", "wide\u00a0space"),
@@ -63,11 +67,34 @@ def test_where_a_plant_comes_from_is_told_in_words(source: Source, words: str) -
     assert source_text(row(source=source)) == words
 
 
-def test_what_is_not_there_is_spoken_in_words() -> None:
-    assert spoken_text(row(tag=None), Column.TAG) == "no tag"
-    assert spoken_text(row(tag=""), Column.TAG) == "(empty tag)"
-    assert spoken_text(row(name=" "), Column.NAME) == "(no name)"
-    assert spoken_text(row(), Column.NAME) == "Aloe vera"
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("", "(blank name)"),
+        (" \u00a0\u3000", "(blank name)"),
+        ("\u3164\u2800", "(blank name)"),
+        ("\u200b", "[U+200B]"),
+        ("\0", "␀"),
+        ("Aloe vera", "Aloe vera"),
+    ],
+)
+def test_a_name_without_a_visible_character_is_shown_as_such(name: str, shown: str) -> None:
+    assert cell_text(row(name=name), Column.NAME) == shown
+    assert spoken_text(row(name=name), Column.NAME) == shown
+
+
+@pytest.mark.parametrize(
+    ("tag", "shown", "spoken"),
+    [
+        (None, "—", "no tag"),
+        ("", "(empty tag)", "(empty tag)"),
+        ("  ", "(blank tag)", "(blank tag)"),
+        ("shade", "shade", "shade"),
+    ],
+)
+def test_a_tag_without_a_visible_character_is_shown_as_such(tag: str | None, shown: str, spoken: str) -> None:
+    assert cell_text(row(tag=tag), Column.TAG) == shown
+    assert spoken_text(row(tag=tag), Column.TAG) == spoken
 
 
 def test_the_summary_of_a_row_is_a_sentence() -> None:

