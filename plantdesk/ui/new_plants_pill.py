@@ -1,4 +1,4 @@
-"""The pill above the table: new plants stand out of sight."""
+"""Floating button: new plants are above the visible rows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from plantdesk.ui.override import override
 from plantdesk.ui.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
     from plantdesk.ui.plant_table import PlantTable
     from plantdesk.ui.theme import Theme
 
@@ -19,9 +21,12 @@ if TYPE_CHECKING:
 class NewPlantsPill(QPushButton):
     """Floats over the first row, so that nothing moves; a click shows the new plants."""
 
-    def __init__(self, table: PlantTable, theme: Theme) -> None:
-        super().__init__(table)
+    def __init__(self, table: PlantTable, theme: Theme, parent: QWidget) -> None:
+        """Belong to `parent`, which holds the table: the children of a table are no part of its accessibility tree."""
+        super().__init__(parent)
+        self._parent = parent
         self._table = table
+        self._count = 0
         self.setProperty("variant", "pill")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_tool_tip(self, self.tr("Show the new plants (Ctrl+Home)"))
@@ -33,21 +38,25 @@ class NewPlantsPill(QPushButton):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.Resize:
+        if event.type() in {QEvent.Type.Resize, QEvent.Type.Show}:
             self._place()
+        elif event.type() is QEvent.Type.Hide:  # another page stands in front of the table
+            self.hide()
         return super().eventFilter(watched, event)
 
     @Slot(int)
     def _on_unseen_changed(self, count: int) -> None:
-        if count and self.hasFocus():
+        if not count and self.hasFocus():
             self._table.setFocus()
         one, many = self.tr("1 new plant"), self.tr("{count} new plants")
         self.setText(one if count == 1 else many.format(count=QLocale().toString(count)))
-        self.setVisible(count > 0)
+        self._count = count
         self._place()
 
     def _place(self) -> None:
+        self.setVisible(self._count > 0 and self._table.isVisible())
         self.adjustSize()
-        viewport = self._table.viewport().geometry()
-        self.move(viewport.center().x() - self.width() // 2, viewport.top() + S)
+        viewport = self._table.viewport()
+        top = viewport.mapTo(self._parent, viewport.rect().topLeft())
+        self.move(top.x() + (viewport.width() - self.width()) // 2, top.y() + S)
         self.raise_()

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.arrival_announcer import ArrivalAnnouncer
 from plantdesk.ui.metrics import XS, L, M, S, tabular
 from plantdesk.ui.new_plants_pill import NewPlantsPill
 from plantdesk.ui.plain_label import PlainLabel
-from plantdesk.ui.plant_cells import Column
+from plantdesk.ui.plant_cells import Column, quoted
 from plantdesk.ui.plant_model import PlantModel
 from plantdesk.ui.plant_table import PlantTable
 from plantdesk.ui.row_copier import RowCopier
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _WHEEL_AFTER_MS, _OPENING_AFTER_MS = 150, 300
 #: A screen reader is told the count when typing has paused.
 _ANNOUNCE_AFTER_MS = 600
-_LONGEST_QUOTE = 60
 
 
 class PlantBrowser(QFrame):
@@ -58,9 +57,9 @@ class PlantBrowser(QFrame):
         self._revealed: int | None = None
         self._model = PlantModel(self)
         self._search_field = SearchField(theme)
-        self._count_label = PlainLabel("…")
+        self._count_label = PlainLabel("…", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._table = PlantTable(self._model, theme)
-        self._pill = NewPlantsPill(self._table, theme)
+        self._pill = NewPlantsPill(self._table, theme, self)
         self._opening_label = PlainLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self._table)
         self._make_pages()
@@ -240,14 +239,15 @@ class PlantBrowser(QFrame):
     def _lay_out(self) -> None:
         self._count_label.setProperty("tone", "muted")
         self._count_label.setFont(tabular())
+        # Half of the width each, whatever the count says: the search field keeps its size.
+        self._count_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._opening_label.setProperty("tone", "muted")
         self._opening_label.hide()
         QVBoxLayout(self._table.viewport()).addWidget(self._opening_label)
         top = QHBoxLayout()
         top.setContentsMargins(M, M, L, S)
         top.addWidget(self._search_field, 1)
-        top.addStretch(1)
-        top.addWidget(self._count_label)
+        top.addWidget(self._count_label, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XS, 0, XS, XS)
         layout.setSpacing(0)
@@ -307,16 +307,15 @@ class PlantBrowser(QFrame):
         shown = grouped(model.rowCount()) if model.complete and not model.busy else "…"
         if model.wanted.text:
             total = grouped(model.total) if model.total is not None else "…"
-            return self.tr("{shown} of {total}").format(shown=shown, total=total)
+            one, many = self.tr("{shown} of 1 plant"), self.tr("{shown} of {total} plants")
+            return (one if model.total == 1 else many).format(shown=shown, total=total)
         if not model.complete:
             return "…"
         words = {0: self.tr("No plants"), 1: self.tr("1 plant")}
         return words.get(model.rowCount(), self.tr("{count} plants").format(count=shown))
 
     def _nothing_text(self) -> str:
-        text = self._model.wanted.text
-        quote = text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
-        return self.tr("Nothing contains “{text}”.").format(text=quote)
+        return self.tr("Nothing contains {text}.").format(text=quoted(self._model.wanted.text))
 
 
 def _order(*, descending: bool) -> Qt.SortOrder:

@@ -23,6 +23,7 @@ from plantdesk.ui.metrics import M, tabular
 from plantdesk.ui.override import override
 from plantdesk.ui.plant_cells import Column
 from plantdesk.ui.plant_header import PlantHeader
+from plantdesk.ui.reserved_scroll_bar import ReservedScrollBar
 from plantdesk.ui.row_delegate import RowDelegate
 from plantdesk.ui.row_keeper import RowKeeper
 from plantdesk.ui.row_marks import RowMarks
@@ -227,6 +228,7 @@ class PlantTable(QTableView):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        ReservedScrollBar(self)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else Qt asks every row its height
         self.verticalHeader().hide()

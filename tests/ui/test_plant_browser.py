@@ -112,7 +112,7 @@ def test_after_a_search_that_failed_once_new_plants_are_shown_again(
         qtbot.waitUntil(lambda: "The plants cannot be shown" in texts(filled))
     add("Fern")
     qtbot.waitUntil(lambda: names(filled) == ["Fern"])
-    qtbot.waitUntil(lambda: texts(filled) == {"1 of 4"})
+    qtbot.waitUntil(lambda: texts(filled) == {"1 of 4 plants"})
     add("Fern two")
     qtbot.waitUntil(lambda: names(filled) == ["Fern two", "Fern"])
     assert filled.table.isVisible()
@@ -147,7 +147,7 @@ def test_it_searches_as_one_types_and_counts_what_it_finds(qtbot: QtBot, filled:
     assert texts(filled) == {"3 plants"}
     search(filled, "basil")
     qtbot.waitUntil(lambda: names(filled) == ["Basil"])
-    qtbot.waitUntil(lambda: texts(filled) == {"1 of 3"})
+    qtbot.waitUntil(lambda: texts(filled) == {"1 of 3 plants"})
 
 
 @pytest.mark.usefixtures("store")
@@ -156,9 +156,16 @@ def test_large_numbers_are_grouped(qtbot: QtBot, filled: PlantBrowser, add: Adde
     qtbot.waitUntil(lambda: texts(filled) == {"1,503 plants"})
 
 
+def test_the_search_field_keeps_its_size(qtbot: QtBot, filled: PlantBrowser) -> None:
+    width = filled.search_field.width()
+    search(filled, "zebra")
+    qtbot.waitUntil(lambda: "0 of 3 plants" in texts(filled))
+    assert filled.search_field.width() == width
+
+
 def test_nothing_found_is_told_with_a_way_back(qtbot: QtBot, filled: PlantBrowser) -> None:
     search(filled, "zebra")
-    qtbot.waitUntil(lambda: {"No plants match", "Nothing contains “zebra”.", "0 of 3"} <= texts(filled))
+    qtbot.waitUntil(lambda: {"No plants match", "Nothing contains “zebra”.", "0 of 3 plants"} <= texts(filled))
     QTest.mouseClick(button(filled, "Show all plants"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: texts(filled) == {"3 plants"})
     assert filled.search_field.hasFocus()

@@ -52,7 +52,7 @@ def selected(table: PlantTable) -> list[int]:
 
 
 def pill(table: PlantTable) -> QPushButton:
-    (button,) = table.findChildren(NewPlantsPill)
+    (button,) = table.window().findChildren(NewPlantsPill)
     return button
 
 
@@ -96,6 +96,20 @@ def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTabl
     assert pill(table).text() == "1 new plant"
 
 
+def test_the_pill_is_in_the_accessibility_tree(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, add: Adder
+) -> None:
+    table.verticalScrollBar().setValue(500)
+    add("Aloe")
+    qtbot.waitUntil(pill(table).isVisible)
+    seen = QAccessible.queryAccessibleInterface(browser)
+    names = [seen.child(place).text(QAccessible.Text.Name) for place in range(seen.childCount())]
+    assert "1 new plant" in names
+    place = pill(table).geometry()
+    header = table.horizontalHeader()
+    assert place.top() >= header.mapTo(browser, header.rect().bottomLeft()).y()
+
+
 def test_a_click_on_the_pill_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
     table.verticalScrollBar().setValue(500)
     add("Aloe")
@@ -103,6 +117,15 @@ def test_a_click_on_the_pill_shows_the_new_plants(qtbot: QtBot, table: PlantTabl
     QTest.mouseClick(pill(table), Qt.MouseButton.LeftButton)
     assert visible_names(table)[0] == "Aloe"
     assert not pill(table).isVisible()
+
+
+def test_the_pill_pressed_by_a_key_hands_the_focus_to_the_table(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+    table.verticalScrollBar().setValue(500)
+    add("Aloe")
+    qtbot.waitUntil(pill(table).isVisible)
+    pill(table).setFocus()
+    QTest.keyClick(pill(table), Qt.Key.Key_Space)
+    assert table.hasFocus()
 
 
 def test_ctrl_home_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
@@ -274,6 +297,15 @@ def test_compact_rows_are_lower(table: PlantTable, theme: Theme) -> None:
     assert table.rowHeight(0) == theme.metrics.row == 34
     table.set_compact(compact=True)
     assert table.rowHeight(0) == theme.metrics.compact_row == 28
+
+
+def test_columns_stay_where_they_are_when_the_scroll_bar_appears(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable
+) -> None:
+    before = table.columnViewportPosition(Column.ADDED)
+    browser.search_field.setText("Fern 100")
+    qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    assert table.columnViewportPosition(Column.ADDED) == before
 
 
 def test_columns_that_tell_least_give_way_in_a_small_window(browser: PlantBrowser, table: PlantTable) -> None:
