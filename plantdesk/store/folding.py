@@ -14,6 +14,12 @@ _KEPT = 4096
 _PIECE = 4096
 
 
+#: Characters that a search does not distinguish: the one that stands for all, and the others. Stored texts keep them,
+#: so that this table can grow without a migration.
+LOOKALIKES = {"x": "×", "'": '"`‘’“”'}
+_SEARCHED = str.maketrans({other: one for one, others in LOOKALIKES.items() for other in others})
+
+
 class _Folding(dict[int, str]):
     """What each character becomes, worked out when it is first met.
 
@@ -37,6 +43,11 @@ def fold(text: str) -> str:
     """Return `text` decomposed, without combining marks, case-folded, and with NUL and SEPARATOR as spaces."""
     pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     return "".join([piece.translate(_FOLDING) for piece in pieces])
+
+
+def search_words(text: str) -> list[str]:
+    """Return what to look for in folded texts, for a piece of a search without spaces in it; empty for bare accents."""
+    return fold(text).translate(_SEARCHED).split()
 
 
 def folded(name: str, tag: str | None) -> str | None:

@@ -13,16 +13,18 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, String, case, cast, false, func, or_
+from sqlalchemy import ColumnElement, String, case, cast, false, func, or_, type_coerce
 from sqlmodel import col, select
 
 from plantdesk.store.engine import driver_connection, make_engine, translate_errors
-from plantdesk.store.folding import SEPARATOR, fold
+from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words
 from plantdesk.store.rows import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from sqlalchemy.orm import Mapped
 
     from plantdesk.records import PlantRow
     from plantdesk.store.store_file import StoreFile
@@ -141,17 +143,36 @@ class Reader:
 
 
 def _conditions(text: str) -> list[ColumnElement[bool]]:
-    return [_holds(word) for word in fold(text).split()]
+    conditions = []
+    for piece in text.split():
+        words = search_words(piece)
+        conditions += [_holds(word) for word in words] if words else [_holds_exactly(piece)]
+    return conditions
 
 
 def _holds(word: str) -> ColumnElement[bool]:
-    name, tag, folded = col(PlantTable.name), col(PlantTable.tag), col(PlantTable.folded)
+    name, tag = _alike(col(PlantTable.name), word), _alike(col(PlantTable.tag), word)
+    folded = _alike(col(PlantTable.folded), word)
     if len(word) > _LONGEST_PATTERN:
         return func.instr(func.coalesce(folded, func.lower(name + SEPARATOR + func.coalesce(tag, ""))), word) > 0
     plain = or_(name.contains(word, autoescape=True), tag.contains(word, autoescape=True))
-    in_text = case((folded.is_(None), plain), else_=folded.contains(word, autoescape=True))
+    in_text = case((col(PlantTable.folded).is_(None), plain), else_=folded.contains(word, autoescape=True))
     is_id = cast(PlantTable.id, String).startswith(word) if word.lstrip("-").isdecimal() else false()
     return or_(in_text, is_id)
+
+
+def _alike(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement[str]:
+    """Return a column's text with the lookalikes of the word's characters replaced, as in the word."""
+    text: ColumnElement[str] = type_coerce(column, String)
+    for one, others in LOOKALIKES.items():
+        for other in others if one in word else "":
+            text = func.replace(text, other, one)
+    return text
+
+
+def _holds_exactly(piece: str) -> ColumnElement[bool]:
+    """Look for accents without a letter, which are not in folded texts."""
+    return or_(*(func.instr(text, piece) > 0 for text in (PlantTable.name, PlantTable.tag)))
 
 
 def _ordering(view: View) -> list[ColumnElement[Any]]:

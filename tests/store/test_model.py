@@ -36,7 +36,7 @@ from tests.support.cases import cases
 SECONDS = 30
 
 _ids = st.integers(-3, 12) | st.sampled_from([SMALLEST_ID, LARGEST_ID - 1, 2**53 + 1])
-_letters = st.sampled_from("aAbzZ éÉßﬃǅ\u0301\u0327%_\\\0\x1f-'\"1٣🌱½가ﷺ")
+_letters = st.sampled_from("aAbxX×zZ éÉßﬃǅ\u0301\u0327´’%_\\\0\x1f-'\"1٣🌱½가ﷺ")
 _texts = st.text(_letters, max_size=6) | st.text(max_size=3).filter(lambda text: text.isprintable())
 _tags = st.none() | _texts
 _token_names = st.sampled_from(["garden-sync", "phone", "Ä"])
@@ -219,11 +219,12 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     def has(self, plant_id: int, text: str) -> bool:
         entry = self.plants[plant_id]
-        texts = [_folded(entry.name), _folded(entry.tag or "")]
+        texts = [entry.name, entry.tag or ""]
         return all(
-            any(word in each for each in texts) or (word.lstrip("-").isdecimal() and str(plant_id).startswith(word))
-            for word in _folded(text).split()
-        )
+            any(word in _searched(each) for each in texts)
+            or (word.lstrip("-").isdecimal() and str(plant_id).startswith(word))
+            for word in _searched(text).split()
+        ) and all(any(piece in each for each in texts) for piece in text.split() if not _searched(piece).split())
 
     @invariant()
     def same_plants(self) -> None:
@@ -256,6 +257,11 @@ def _folded(text: str) -> str:
     """What folding means, in the words of Unicode: the store comes to the same one character at a time."""
     decomposed = unicodedata.normalize("NFKD", text.replace("\0", " ").replace("\x1f", " "))
     return "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
+
+
+def _searched(text: str) -> str:
+    """Fold, and take a times sign for an x and every quotation mark for an apostrophe."""
+    return _folded(text).translate(str.maketrans('×"`‘’“”', "x''''''"))
 
 
 TestStoreBesideDict = StoreBesideDict.TestCase

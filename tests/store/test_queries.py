@@ -91,6 +91,43 @@ def test_search_looks_in_name_tag_and_id(reader: Reader, text: str, found: set[i
     assert reader.matching([plant_id for plant_id, _, _ in PLANTS], View(text)) == found
 
 
+LOOKALIKES = [
+    (20, "Mentha × piperita", None),
+    (21, "Mentha x villosa", None),
+    (22, "×Fatshedera", "Queen’s"),
+    (23, 'Ocimum "Genovese"', "queen's"),
+    (24, "Érable “Genovese”", None),
+    (25, "L´Aloe ´", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("mentha x", {20, 21}),
+        ("mentha ×", {20, 21}),
+        ("X PIP", {20}),
+        ("xfat", {22}),
+        ("queen's", {22, 23}),
+        ("QUEEN’S", {22, 23}),
+        ("'genovese'", {23, 24}),
+        ("“Genovese”", {23, 24}),
+        ("´", {25}),
+        ("´ aloe", {25}),
+        ("¨", set()),
+        ("¸ x", set()),
+        ("l´aloe", {25}),
+    ],
+)
+def test_what_no_keyboard_has_is_found_by_what_it_has(store: Store, text: str, found: set[int]) -> None:
+    for plant_id, name, tag in LOOKALIKES:
+        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
+        store.add(new_plant(values), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert set(ids(reader, View(text))) == found
+        assert reader.matching([plant_id for plant_id, _, _ in LOOKALIKES], View(text)) == found
+
+
 def test_a_word_longer_than_sqlite_likes_is_found(store: Store, reader: Reader) -> None:
     store.add(new_plant({"id": 1, "name": "y" * 60_000}), FORM).result(SECONDS)
     assert ids(reader, View("Y" * 59_000)) == [1]
