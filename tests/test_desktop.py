@@ -301,7 +301,7 @@ def test_without_a_store_the_window_shows_nothing_false(qtbot: QtBot, qapp: QApp
         desk.add("Fern")
         labels = {label.text() for label in desk.window.findChildren(QLabel) if label.isVisible()}
         assert not labels & {"API starting…", "Saved", "Saving…", "…", "Opening your plants…"}
-        assert "Typed plants wait until the file can be opened." in labels
+        assert "This plant is added as soon as the file can be opened." in labels
         assert not any("next free ID" in each for each in labels)
         assert desk.name.isEnabled()
         assert desk.name.text() == "Fern"

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QMenuBar, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QWidget
 from shiboken6 import isValid
+
+from plantdesk.ui.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -73,7 +75,7 @@ class EditCommands(QObject):
             return {}
         if isinstance(widget, QLineEdit):
             return _of_field(widget)
-        if isinstance(widget, QLabel):
+        if isinstance(widget, PlainLabel):
             return {_COPY: _copying(widget.selectedText())} if widget.hasSelectedText() else {}
         if isinstance(widget, Editable):
             commands = {_COPY: (widget.can_copy, widget.copy), _SELECT_ALL: (widget.can_select_all, widget.selectAll)}

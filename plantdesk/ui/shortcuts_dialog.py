@@ -38,7 +38,7 @@ class ShortcutsDialog(Dialog):
         layout.addWidget(close, len(rows), 1, Qt.AlignmentFlag.AlignTrailing)
 
     def _of_actions(self, actions: Iterable[QAction]) -> list[tuple[str, str]]:
-        """Of several keys for one command (Copy has four on Linux) the first is the one that people use."""
+        """Of several keys for one command (Copy has four on Linux) the first is the usual one."""
         firsts = [(each.shortcut(), each.text().replace("&", "").rstrip("…")) for each in actions]
         native = QKeySequence.SequenceFormat.NativeText
         return [(key.toString(native), text) for key, text in firsts if not key.isEmpty()]
@@ -46,6 +46,8 @@ class ShortcutsDialog(Dialog):
     def _others(self) -> list[tuple[str, str]]:
         return [
             (self.tr("Enter"), self.tr("Add the plant in the form")),
-            ("F6", self.tr("Go to the next part of the window")),
-            (self.tr("Esc"), self.tr("Close the message, clear the search, or go back to Name")),
+            (self.tr("Esc"), self.tr("Close the message, empty the form, clear the search, or go back to Name")),
+            (self.tr("F6, Shift+F6"), self.tr("Go to the next or previous part of the window")),
+            (self.tr("Down"), self.tr("Go from the search to the first row")),
+            (self.tr("Home, End"), self.tr("Go to the first or last row of the table")),
         ]
