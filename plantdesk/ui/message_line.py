@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import XS, S
@@ -38,8 +38,8 @@ class Tone(Enum):
 class MessageLine(QWidget):
     """Shows a message, or the hint while there is none.
 
-    A message of success without buttons goes after a while, unless the pointer is on it. A screen reader announces
-    every message but hints, together with its buttons.
+    A message of success goes after a while, unless the pointer or the focus is on it. A screen reader announces every
+    message but hints, together with its buttons.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
@@ -93,7 +93,7 @@ class MessageLine(QWidget):
         self._paint_icon()
         self._ways_on.show(ways_on)
         self._fit_text()
-        if tone is Tone.OK and not ways_on:
+        if tone is Tone.OK:
             self._expiry.start()
         else:
             self._expiry.stop()
@@ -107,7 +107,8 @@ class MessageLine(QWidget):
 
     @Slot()
     def _on_expired(self) -> None:
-        if self.underMouse():
+        focused = QApplication.focusWidget()
+        if self.underMouse() or (focused is not None and self.isAncestorOf(focused)):
             self._expiry.start()
         else:
             self.clear()

@@ -123,7 +123,8 @@ class PlantBrowser(QFrame):
 
     @Slot(object)
     def show_plant(self, plant_id: int) -> None:
-        """Select a plant and scroll to it; the search is cleared if it hides the plant."""
+        """Go to a plant in the table; the search is cleared if it hides the plant."""
+        self._table.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self._table.seek(plant_id):
             self._search_field.clear()
 

@@ -97,8 +97,14 @@ class PlantEntry(QObject):
         """Report that the search does not find the plant added last, and offer to show it."""
         row = self._last_added
         if row is not None and row.id == plant_id:
+            message = self._form.message
+
+            def show() -> None:
+                message.clear()
+                self.plant_wanted.emit(plant_id)
+
             text = self.tr("Added {name}. It does not match the search.").format(name=quoted(row.name))
-            self._form.message.show_message(Tone.OK, text, self._show_action(self.tr("Show it"), plant_id))
+            message.show_message(Tone.OK, text, (self.tr("Show it"), show))
 
     # --- checking ---
 
@@ -153,14 +159,11 @@ class PlantEntry(QObject):
             self._form.show_faults([], self.tr("PlantDesk could not save this plant. Its log has the cause."))
 
     def _show_taken(self, owner: IdOwner) -> None:
-        actions = self._next_id_action(), self._show_action(self.tr("Show that plant"), owner.id)
+        def show_owner() -> None:
+            self.plant_wanted.emit(owner.id)
+
+        actions = self._next_id_action(), (self.tr("Show that plant"), show_owner)
         self._form.show_faults([FieldName.ID], str(IdTakenError(owner)), *actions)
-
-    def _show_action(self, label: str, plant_id: int) -> WayOn:
-        def show() -> None:
-            self.plant_wanted.emit(plant_id)
-
-        return label, show
 
     def _wait_for_store(self) -> None:
         self._submitted_early = True

@@ -56,10 +56,18 @@ def test_a_fault_stays(qtbot: QtBot, line: MessageLine, later_line: MessageLine,
     assert line.text == "Not copied."
 
 
-def test_a_message_with_a_button_stays(qtbot: QtBot, line: MessageLine, later_line: MessageLine) -> None:
+def test_a_message_stays_while_its_button_has_the_focus(
+    qtbot: QtBot, line: MessageLine, later_line: MessageLine
+) -> None:
+    with qtbot.waitActive(line):
+        line.activateWindow()
     line.show_message(Tone.OK, "Added.", ("Show it", nothing))
+    (button,) = (each for each in line.findChildren(QPushButton) if each.isVisible())
+    button.setFocus()
     until_gone(qtbot, later_line)
-    assert [each.text() for each in line.findChildren(QPushButton) if each.isVisible()] == ["Show it"]
+    assert line.text == "Added."
+    button.clearFocus()
+    qtbot.waitUntil(lambda: line.tone is Tone.HINT)
 
 
 def test_a_new_hint_does_not_replace_a_message(line: MessageLine) -> None:

@@ -169,6 +169,22 @@ def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_w
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
 
 
+def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: Desk) -> None:
+    desk.search.setText("basil")
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 1)
+    desk.name.setText("Dill")
+    desk.name.setFocus()
+    desk.press(Qt.Key.Key_Return)
+    desk.sees("Added “Dill”. It does not match the search.")
+    assert desk.search.text() == "basil"
+    show = next(each for each in desk.message.findChildren(QPushButton) if each.text() == "Show it")
+    show.setFocus()
+    desk.press(Qt.Key.Key_Space)
+    desk.qtbot.waitUntil(lambda: list(desk.table.selected_ids()) == [4])
+    assert desk.table.hasFocus()
+    assert "does not match" not in desk.message.text
+
+
 # --- other keys -------------------------------------------------------------------------------------------------------
 
 
