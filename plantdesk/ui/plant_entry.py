@@ -224,7 +224,9 @@ class PlantEntry(QObject):
         self._questions.ask(self, owner, self._on_owner)
 
     def _on_owner(self, owner: PlantRow | None) -> None:
-        if owner is not None and self._form.id_text == str(owner.id):
+        if owner is None or self._form.id_text != str(owner.id):
+            return
+        if self._form.message.text != str(IdTakenError(owner)):  # a button in use must not be replaced
             self._show_taken(owner)
 
     # --- slots ---

@@ -31,6 +31,8 @@ Rows = list[tuple[int, str, str | None]]
 class Desk:
     """The form as a person has it: fields by their labels, keys, the message under them, and what is in the file."""
 
+    questions: Questions
+
     def __init__(self, qtbot: QtBot, form: PlantForm, store: Store) -> None:
         self.qtbot = qtbot
         self.form = form
@@ -81,6 +83,7 @@ def entry(qtbot: QtBot, theme: Theme, bridge: Bridge) -> PlantEntry:
 @pytest.fixture
 def desk(qtbot: QtBot, entry: PlantEntry, store: Store, questions: Questions) -> Desk:
     desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk.questions = questions
     entry.set_store(store, questions)
     qtbot.waitUntil(lambda: desk.next_id == "1")
     return desk
@@ -187,6 +190,19 @@ def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: Desk) -> N
     desk.enter()
     desk.sees("Added")
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
+
+
+def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: Desk) -> None:
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.type(desk.id, "41")
+    desk.sees("already belongs")
+    desk.ways_on["Show that plant"].setFocus()
+    desk.store.add(new_plant({"id": 42, "name": "by a script"}), COMMAND).result(10)
+    desk.qtbot.waitUntil(lambda: desk.next_id == "43")
+    answered: list[bool] = []
+    desk.questions.ask(desk.form, lambda _reader: True, answered.append)  # after the question whose ID 41 is
+    desk.qtbot.waitUntil(lambda: bool(answered))
+    assert desk.ways_on["Show that plant"].hasFocus()
 
 
 def test_the_owner_of_a_used_id_can_be_shown(desk: Desk, entry: PlantEntry) -> None:
