@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.order_edits import Edit
     from plantdesk.ui.order_loader import Chunk, End, Failure, Matched, Refreshed
 
-#: Ids that join are compared with so many that are there: a query may have seen them before they were told.
+#: Added ids are compared with so many that are there: a query may have returned them before they were reported.
 _OVERLAP = 20_000
 _SHORTEST_PAUSE_MS = 200
 #: After a failed query, until it is repeated by itself.
@@ -56,9 +56,9 @@ class Wanted(NamedTuple):
 class LiveOrder(QObject):
     """The ids of a view in their order. Belongs to the GUI thread.
 
-    `replacing` and `replaced(places, live)` stand around an exchange of all rows, where `places` tells the rows of the
+    `replacing` and `replaced(places, live)` stand around an exchange of all rows, where `places` are the rows of the
     kept ids and `live` whether it is still the same view; `inserting(first, last)`, `inserted`, `removing(first, last)`
-    and `removed` around lesser changes. `places_found` tells of kept ids in rows that came after an exchange.
+    and `removed` around lesser changes. `places_found`: kept ids in rows that came after an exchange.
     `joined(ids)`: added plants are in the rows now, wherever the order puts them.
     """
 
@@ -75,7 +75,7 @@ class LiveOrder(QObject):
     failed = Signal(object)
 
     def __init__(self, store: Store, kept: Callable[[], frozenset[int]], parent: QObject | None = None) -> None:
-        """Make an order without rows; `kept` is asked before each question which ids' places are to be told."""
+        """Make an order without rows; `kept` is called before each query for the ids to report the rows of."""
         super().__init__(parent)
         self.ids: array[int] = array("q")
         self.total: int | None = None
@@ -86,7 +86,7 @@ class LiveOrder(QObject):
         self._outdated = False  # whether the store has changed since it was last asked, in a way only it can place
         self._asked_at = 0.0
         self._met: set[int] = set()  # ids that joined since the store was last asked
-        self._shift = 0  # how many of them stand above the rows that the store told
+        self._shift = 0  # how many of them stand above the rows that the store returned
         self._late: list[int] = []
         self._unplaced: set[int] = set()  # added ids whose row only the store knows
         self._pause = QTimer(self, singleShot=True, interval=_SHORTEST_PAUSE_MS)
@@ -146,7 +146,7 @@ class LiveOrder(QObject):
             self._on_pause_over()
 
     def close(self) -> None:
-        """End the thread; nothing is told after that."""
+        """End the thread; no signal follows."""
         self._pause.stop()
         self._loader.close()
 
@@ -250,7 +250,7 @@ class LiveOrder(QObject):
             self._join(ids)
 
     def _knows_newest(self) -> bool:
-        """Whether enough rows are here to tell those that the store has told already from those that it has not."""
+        """Whether enough rows are here to recognise the ids that the store has returned already."""
         return self._state is _State.REFRESHING or (self._state is _State.FILLING and len(self.ids) >= _OVERLAP)
 
     def _place_late(self) -> None:
@@ -311,7 +311,7 @@ class LiveOrder(QObject):
             self.places_found.emit(self._true_places(places))
 
     def _true_places(self, places: dict[int, int]) -> dict[int, int]:
-        """Return the places with what joined above them, leaving out those that cannot be told."""
+        """Return the places with what joined above them, leaving out those that are unknown."""
         moved = {plant_id: row + self._shift for plant_id, row in places.items()}
         return {plant_id: row for plant_id, row in moved.items() if self.ids[row : row + 1] == array("q", [plant_id])}
 

@@ -20,9 +20,9 @@ Key = QKeySequence.StandardKey
 
 
 class Menus(QObject):
-    """Builds the menus and tells by signals what was chosen. Which keys there are is `actions`.
+    """Builds the menus and signals what was chosen. The keys are those of `actions`.
 
-    `login` and `updates` are switches that others look after.
+    `login` and `updates` are switches that others connect.
     """
 
     new_plant_wanted = Signal()
@@ -149,7 +149,7 @@ class Menus(QObject):
 
     def _add(self, menu: QMenu, text: str, wanted: SignalInstance | Callable[[], object], *keys: Key | str) -> QAction:
         action = QAction(text, self)
-        # Never by the text of a translation: macOS moves only those it is told to.
+        # Never by the text of a translation: macOS moves only those with a role.
         action.setMenuRole(QAction.MenuRole.NoRole)
         action.setShortcuts([sequence for key in keys for sequence in _sequences(key)])
         action.triggered.connect(wanted)

@@ -1,4 +1,4 @@
-"""What turns one order of rows into another, as few edits: so that selection, scroll and a cell's editor stay put."""
+"""A bounded diff of two id lists, as row removals and insertions, so that selection and scroll position stay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from array import array
 
-#: How far a row is looked for after a difference, and how many edits are worth making.
+#: How far a row is searched for after a difference, and the largest number of edits.
 _REACH = 2048
 _MOST_EDITS = 128
 

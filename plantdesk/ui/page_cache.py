@@ -1,4 +1,4 @@
-"""The rows that were looked at lately, by id; those that are missing are read in a thread."""
+"""Recently used rows by id; missing ones are read on a thread."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class PageCache(QObject):
         self._trim()
 
     def expire(self) -> None:
-        """Read every row again when it is next looked at: it may have changed."""
+        """Read every row again when it is next needed: it may have changed."""
         self._expired = set(self._rows)
 
     def close(self) -> None:
-        """End the thread; nothing is told after that."""
+        """End the thread; no signal follows."""
         self._thread.close()
 
     def _read(self, reader: Reader, _run: Run) -> None:

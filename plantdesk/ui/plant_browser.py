@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme import Theme
 
 _WHEEL_AFTER_MS, _OPENING_AFTER_MS = 150, 300
-#: A screen reader is told the count when typing has paused.
+#: The count is announced to screen readers when typing has paused.
 _ANNOUNCE_AFTER_MS = 600
 
 

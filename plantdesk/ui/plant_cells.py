@@ -1,4 +1,4 @@
-"""The columns of the table, and the words in its cells: on one line, printable, in the person's language and clock."""
+"""The columns of the table, and the text of its cells: on one line, printable, in the user's language and time zone."""
 
 from __future__ import annotations
 

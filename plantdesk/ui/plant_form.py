@@ -126,7 +126,7 @@ class PlantForm(QFrame):
     # --- what is wrong with it ---
 
     def show_faults(self, fields: Iterable[str], text: str, *ways_on: WayOn) -> None:
-        """Mark the faulty fields and say what is wrong, without moving the cursor."""
+        """Mark the faulty fields and show what is wrong, without moving the cursor."""
         faulty = set(fields)
         for name in FieldName:
             self._mark(name, faulty=name in faulty)

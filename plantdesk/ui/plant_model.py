@@ -34,7 +34,7 @@ _RETRY_DELAY_MS = 2000
 
 
 class PlantModel(QAbstractTableModel):
-    """The plants of a store in one view. Belongs to the GUI thread; errors of the store are told, never raised.
+    """The plants of a store in one view. Belongs to the GUI thread; errors of the store are signalled, never raised.
 
     `busy_changed`: another view was asked for, or its first rows are there. `exchanged(places, live)`: all rows were
     replaced, by those of another view or (live) the same; `places` are the rows of the kept ids. `places_found`: kept
@@ -101,7 +101,7 @@ class PlantModel(QAbstractTableModel):
         self._order.ask(self._wanted)
 
     def keep(self, kept: Callable[[], frozenset[int]]) -> None:
-        """Ask `kept` before each question which ids' places are to be told; before the store is set."""
+        """Call `kept` before each query for the ids whose rows are to be reported; to be set before the store."""
         self._kept = kept
 
     def show(self, wanted: Wanted) -> None:
@@ -203,7 +203,7 @@ class PlantModel(QAbstractTableModel):
             return
         ids, cache = self._ids(), self._cache
         rows: Iterable[int] = range(max(lacking[0] - _AROUND, 0), min(lacking[-1] + _AROUND, len(ids)))
-        if lacking[-1] - lacking[0] > _LONGEST_PAGE:  # not one screen: somebody looks at rows here and there
+        if lacking[-1] - lacking[0] > _LONGEST_PAGE:  # not one screen: single rows are read here and there
             rows = [row for row in lacking[:_LONGEST_PAGE] if row < len(ids)]
         cache.ask([ids[row] for row in rows if cache.lacks(ids[row])])
 

@@ -1,4 +1,4 @@
-"""The table of plants: its look, its keys and its columns."""
+"""The table of plants: its appearance, its keys and its columns."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 _RING = 2
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
-#: Widths of the columns in figures, roomy and narrow; the name takes what is left.
+#: Widths of the columns in digits, roomy and narrow; the name takes what is left.
 _ROOMY = {Column.ID: 20, Column.TAG: 18, Column.ADDED: 17, Column.SOURCE: 18}
 _NARROW = {Column.ID: 13, Column.TAG: 15, Column.ADDED: 13, Column.SOURCE: 13}
-#: Below so many figures of width the columns are narrow, and those that tell least are left out.
+#: Below so many digits of width the columns are narrow, and the least important ones are hidden.
 _FIGURES_ROOMY, _FIGURES_SOURCE, _FIGURES_ADDED = 110, 90, 65
 
 

@@ -64,4 +64,4 @@ def _next_free_id(reader: Reader) -> int:
 
 
 def _leave_it(_error: Exception) -> None:
-    """Do without the answer: the store tells its trouble where a person would lose something by it."""
+    """Ignore: store failures are reported through health_changed."""

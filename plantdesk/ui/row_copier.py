@@ -73,7 +73,7 @@ class RowCopier(QObject):
         self._thread.submit_alone(job, self.failed.emit)
 
     def close(self) -> None:
-        """End the thread; nothing is told after that."""
+        """End the thread; no signal follows."""
         self._thread.close()
 
     @Slot(object)

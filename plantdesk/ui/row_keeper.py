@@ -1,4 +1,4 @@
-"""Keeps what the person looks at and has selected on the same plants, while rows come, go and are exchanged."""
+"""Keeps selection, current row and scroll position on the same plants while rows are inserted, removed or replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows are new just now, and how many came that the person has not seen."""
+"""Highlights rows added in the last two seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 500
 
 
 class RowMarks(QObject):
-    """Remembers ids for two seconds; `faded` tells that some are no longer new."""
+    """Remembers ids for two seconds; `faded`: some are no longer new."""
 
     faded = Signal()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.theme import Theme
 
-#: Longer words are in no plant that somebody would look for so, and each word costs a pass over all plants.
+#: Upper limit of a search: each word scans the whole table.
 _LONGEST = 300
 _TURN_MS, _STEP = 80, 30
 

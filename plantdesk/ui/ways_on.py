@@ -1,4 +1,4 @@
-"""The buttons behind a message that lead on from it, each set replacing the one before."""
+"""The action buttons behind a message; each set replaces the one before."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WaysOn:
         return [button.sizeHint().width() for button in self._buttons]
 
     def show(self, ways_on: Iterable[WayOn]) -> None:
-        """Show these in place of those before."""
+        """Show these actions in place of those before."""
         for button in self._buttons:
             self._layout.removeWidget(button)
             button.hide()
