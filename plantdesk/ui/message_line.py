@@ -100,6 +100,11 @@ class MessageLine(QWidget):
         if tone is not Tone.HINT:
             self._announce(text, [label for label, _ in ways_on])
 
+    def rename_action(self, old: str, new: str) -> None:
+        """Give the button that is labelled `old` another label."""
+        self._ways_on.rename(old, new)
+        self._fit_text()
+
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -188,8 +188,12 @@ class PlantEntry(QObject):
     # --- ids ---
 
     def _next_id_action(self) -> WayOn:
+        return self._next_id_label, self._use_next_id
+
+    @property
+    def _next_id_label(self) -> str:
         known, unknown = self.tr("Use {id}"), self.tr("Use the next free ID")
-        return unknown if self._next_id is None else known.format(id=self._next_id), self._use_next_id
+        return unknown if self._next_id is None else known.format(id=self._next_id)
 
     @Slot()
     def _use_next_id(self) -> None:
@@ -203,8 +207,9 @@ class PlantEntry(QObject):
             self._questions.ask_next_free_id(self, self._show_next_id)
 
     def _show_next_id(self, next_id: int | None) -> None:
-        self._next_id = next_id
+        before, self._next_id = self._next_id_label, next_id
         self._form.show_next_id(next_id)
+        self._form.message.rename_action(before, self._next_id_label)
 
     @Slot()
     def _ask_owner(self) -> None:

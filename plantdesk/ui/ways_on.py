@@ -38,6 +38,12 @@ class WaysOn:
             self._layout.insertWidget(place, button)
             button.show()  # a layout would do it only later
 
+    def rename(self, old: str, new: str) -> None:
+        """Give the button that is labelled `old` another label; it keeps the focus."""
+        for button in self._buttons:
+            if button.text() == old:
+                button.setText(new)
+
     def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
         button = QPushButton(label)
         if self._small:
