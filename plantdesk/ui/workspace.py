@@ -199,7 +199,7 @@ class Workspace(QWidget):
             self._form.setEnabled(True)
             self._form.focus_name()
             if message.text == hint:
-                message.show_message(Tone.HINT, "")
+                message.clear()
         elif not allowed:
             self._form.setEnabled(False)
             message.show_message(Tone.HINT, hint)
