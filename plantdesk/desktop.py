@@ -195,7 +195,7 @@ class Desktop(QObject):
 
         if self._store is None:
             raise RuntimeError("a server needs a store")
-        return Server(self._store, runtime_file=paths.runtime_file())
+        return Server(self._store, runtime_folder=paths.runtime_folder())
 
     def _on_server_made(self, server: Server) -> None:
         self._server = server

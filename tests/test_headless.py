@@ -17,6 +17,7 @@ import pytest
 from plantdesk import paths
 from plantdesk.cli import main
 from plantdesk.store import Store
+from tests.support.programs import runtimes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,11 +66,11 @@ def test_it_serves_from_its_line_to_its_signal(end: signal.Signals, token: str) 
     with serving() as (process, port):
         with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
             assert post(connection, token, 7) == 200
-        assert json.loads(paths.runtime_file().read_text(encoding="utf-8"))["port"] == port
+        assert [runtime["port"] for runtime in runtimes(paths.runtime_folder())] == [port]
         process.send_signal(end)
         printed, told = process.communicate(timeout=20)
         assert (process.returncode, printed, told) == (0, "", "")
-    assert not paths.runtime_file().exists()
+    assert not paths.runtime_folder().exists()
     with closing(sqlite3.connect(paths.database_file())) as database:
         assert database.execute("SELECT id, name FROM plant").fetchall() == [(7, "Fern")]
 

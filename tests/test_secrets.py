@@ -109,7 +109,8 @@ def test_only_its_owner_may_read_what_the_program_makes(program_home: Home, how:
         found |= modes(program_home.folder)
     finally:
         os.umask(before)
-    assert {"plants.db", "plants.db-wal", "runtime.json"} <= found.keys()
+    assert {"plants.db", "plants.db-wal", "run"} <= found.keys()
+    assert {Path(name).suffix for name in found} >= {".json", ".sock"}
     assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
 
 

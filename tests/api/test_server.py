@@ -292,14 +292,14 @@ def test_it_starts_without_standard_streams(tmp_path: Path) -> None:
 
 
 def test_a_file_tells_of_the_server_while_it_is_on(serve: Serve, tmp_path: Path) -> None:
-    path = tmp_path / "runtime.json"
-    api = serve(runtime_file=path)
+    api = serve(runtime_folder=tmp_path / "run")
+    (path,) = (tmp_path / "run").glob("*.json")
     told = json.loads(path.read_text())
-    assert set(told) == {"url", "port", "pid", "database", "version", "instance"}
+    assert set(told) == {"url", "port", "socket", "pid", "started", "database", "version", "key"}
     assert (told["url"], told["port"], told["pid"]) == (f"http://127.0.0.1:{api.port}", api.port, os.getpid())
     assert told["database"] == str(api.path)
     assert api.token not in path.read_text()
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
     api.server.stop()
-    assert list(tmp_path.glob("*runtime*")) == []
+    assert not (tmp_path / "run").exists()
