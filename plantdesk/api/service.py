@@ -34,8 +34,9 @@ if TYPE_CHECKING:
         def close(self) -> None: ...
 
 
-#: Descriptors that the program may need besides those of connections, generously.
+#: Descriptors that the program may need besides those of connections: generously, and at least (its loop, its store).
 _OTHER_DESCRIPTORS = 200
+_MIN_OTHER_DESCRIPTORS = 16
 #: Free descriptors from which each listening socket gets several, and connections without which a server is of no use.
 _PLENTY = 400
 _MIN_CONNECTIONS = 8
@@ -160,7 +161,7 @@ class Service:
 
 def _max_connections(free: int) -> int:
     """Return how many connections leave enough descriptors to the database, the window, and those that come."""
-    found = max(free - _OTHER_DESCRIPTORS, free // 2)
+    found = max(free - _OTHER_DESCRIPTORS, (free - _MIN_OTHER_DESCRIPTORS) * 2 // 3)
     if found < _MIN_CONNECTIONS:
         raise TooFewDescriptorsError
     return found
