@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _METHOD = re.compile(rb"(?:\r\n)*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ")
 #: What llhttp is given to read in the place of a method that it does not know.
 _STAND_IN = b"PATCH"
+_BLANKS = b" \t"
 #: Bytes parsed at once, and requests that may wait on one connection: a bound where a client sends thousands in one go.
 _PIECE = 1024
 _MOST_WAITING = 8
@@ -243,9 +244,11 @@ class PlantProtocol(HttpToolsProtocol):
         if self.scope["method"] == "CONNECT":
             self.deaf = True
             return b""
+        method = self.scope["method"].encode() if self._method is None else _STAND_IN
+        version = self.parser.get_http_version().encode()
         self._begin_anew(self._method)
         lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
-        start = b"%b %b HTTP/1.1\r\n" % (self.scope["method"].encode(), self.url)
+        start = b"%b %b HTTP/%b\r\n" % (method, self.url, version)
         return b"".join((start, *lines, b"\r\n", rest))
 
     # --- the parser's callbacks ----------------------------------------------------------------------------------
@@ -265,7 +268,7 @@ class PlantProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._head_done:  # trailers are no headers (RFC 9110, section 6.5.1)
             return
-        super().on_header(name, value)
+        super().on_header(name, value.strip(_BLANKS))  # llhttp leaves those behind the value (RFC 9110, section 5.5)
         if len(self.headers) > self._limits.fields:
             raise MalformedHttpError(f"its head has more than {self._limits.fields} fields")
 
@@ -311,7 +314,8 @@ class PlantProtocol(HttpToolsProtocol):
             access_log=False,
             default_headers=self.server_state.default_headers,
             message_event=asyncio.Event(),
-            expect_100_continue=self.expect_100_continue,
+            # A client of HTTP/1.0 may not be told to go on (RFC 9110, section 10.1.1).
+            expect_100_continue=self.expect_100_continue and self.scope["http_version"] == "1.1",
             keep_alive=keep_alive,
             on_response=self.on_response_complete,
         )

@@ -29,7 +29,9 @@ class OriginRefusedError(PlantDeskError):
     number = ErrorNumber.ORIGIN_REFUSED
 
     def __init__(self) -> None:
-        super().__init__("Web pages may not use PlantDesk. A program may: leave out the Origin header.")
+        super().__init__(
+            "Web pages may not use PlantDesk. A program may: leave out the headers Origin and Sec-Fetch-Site."
+        )
 
 
 class TokenMissingError(PlantDeskError):
