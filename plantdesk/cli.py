@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk import output, running_mark
+from plantdesk import core_dumps, output, running_mark
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and --help leave by SystemExit, as argparse has it."""
     given = sys.argv[1:] if arguments is None else arguments
+    core_dumps.forbid_core_dumps()
     running_mark.show()
     if sys.stdout is None or sys.stderr is None:
         from plantdesk import no_console

@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk import logs, no_console, output, paths
+from plantdesk import core_dumps, logs, no_console, output, paths
 from plantdesk.api import runtime_file
 from plantdesk.api.server import Server
 from plantdesk.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
@@ -31,6 +31,7 @@ def serve(database: Path, port: int) -> None:
     Prints one line when connections are taken. Runs on the main thread, for only there do signals arrive.
     Raises StoreError, ServerError, OutputError.
     """
+    core_dumps.forbid_tracing()
     with (
         _end_signals() as end,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),

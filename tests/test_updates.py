@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def telling(body: bytes, status: int = 200) -> Iterator[tuple[str, list[dict[str, str]]]]:
+def telling(body: bytes, status: int = 200, location: str | None = None) -> Iterator[tuple[str, list[dict[str, str]]]]:
     """Answer every request in that way; give the address, and the headers that came."""
     came: list[dict[str, str]] = []
 
@@ -28,6 +28,8 @@ def telling(body: bytes, status: int = 200) -> Iterator[tuple[str, list[dict[str
         def do_GET(self) -> None:
             came.append(dict(self.headers))
             self.send_response(status)
+            if location is not None:
+                self.send_header("Location", location)
             self.end_headers()
             self.wfile.write(body)
 
@@ -59,7 +61,7 @@ def release(version: str, page: str = f"{HOME_PAGE}/releases/tag/v9") -> bytes:
 def test_only_a_newer_version_is_told(version: str, newer: bool) -> None:  # noqa: FBT001
     with telling(release(version)) as (address, _):
         found = updates.newer_release(address, "0.1.0")
-    assert found == (Release(version.removeprefix("v"), f"{HOME_PAGE}/releases/tag/v9") if newer else None)
+    assert found == (Release(version.removeprefix("v"), f"{HOME_PAGE}/releases/tag/{version}") if newer else None)
 
 
 def test_the_request_tells_nothing_about_the_person() -> None:
@@ -69,10 +71,20 @@ def test_the_request_tells_nothing_about_the_person() -> None:
     assert came[0]["User-Agent"].startswith("PlantDesk/")
 
 
-@pytest.mark.parametrize("page", ["https://evil.example/", "http://github.com/plantdesk/plantdesk/x", "file:///etc"])
-def test_a_page_elsewhere_is_not_opened(page: str) -> None:
+@pytest.mark.parametrize("page", ["https://evil.example/", f"{HOME_PAGE}/../../evil/evil/releases", "file:///etc"])
+def test_no_address_in_the_answer_is_opened(page: str) -> None:
     with telling(release("v9.0.0", page)) as (address, _):
-        assert updates.newer_release(address) == Release("9.0.0", f"{HOME_PAGE}/releases")
+        assert updates.newer_release(address) == Release("9.0.0", f"{HOME_PAGE}/releases/tag/v9.0.0")
+
+
+@pytest.mark.parametrize("scheme", ["http", "ftp", "file"])
+def test_no_redirect_leaves_https(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
+    with telling(release("v9.0.0")) as (there, came):
+        target = there.replace("http", scheme, 1)
+        with telling(b"", 302, target) as (address, _):
+            assert updates.newer_release(address) is None
+    assert came == []
+    assert "Could not ask" in caplog.text
 
 
 @pytest.mark.parametrize(

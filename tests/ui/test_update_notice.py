@@ -61,7 +61,7 @@ def test_its_button_opens_the_page_and_nothing_else_happens(
         told.notice.begin(address)
         qtbot.waitUntil(told.bar.isVisible)
     told.bar.findChildren(QPushButton)[0].click()
-    assert opened == [f"{HOME_PAGE}/releases/tag/v9"]
+    assert opened == [f"{HOME_PAGE}/releases/tag/v99.0.0"]
 
 
 def test_it_is_asked_once_a_day_also_over_starts(told: Told, qtbot: QtBot) -> None:
