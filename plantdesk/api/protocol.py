@@ -20,9 +20,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from plantdesk.api.cycle import Cycle, response
 from plantdesk.api.problems import problem
 from plantdesk.api.reading import AT_ONCE, Flow
-from plantdesk.api.refusals import BodyTooLargeError, MalformedHttpError, TooSlowError
+from plantdesk.api.refusals import BodyTooLargeError, MalformedHttpError, TooSlowError, refusal_in
 from plantdesk.api.target import take_target
-from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from uvicorn.server import ServerState
 
     from plantdesk.api.limits import Limits
+    from plantdesk.errors import PlantDeskError
 
 _METHOD = re.compile(rb"(?:\r\n)*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ")
 #: What llhttp is given to read in the place of a method that it does not know.
@@ -215,7 +215,7 @@ class PlantProtocol(HttpToolsProtocol):
         except httptools.HttpParserUpgrade as pause:
             return self._without_upgrade(data[pause.args[0] :])
         except httptools.HttpParserError as error:
-            self._refuse(_cause(error))
+            self._refuse(refusal_in(error))
         else:
             self._check_size(len(data), went_on=went_on)
         return b""
@@ -396,9 +396,3 @@ class PlantProtocol(HttpToolsProtocol):
             self.transport.write_eof()
         else:
             self.transport.close()
-
-
-def _cause(error: httptools.HttpParserError) -> PlantDeskError:
-    """Return the refusal that one of our callbacks raised, or else what llhttp found."""
-    cause = error.__context__
-    return cause if isinstance(cause, PlantDeskError) else MalformedHttpError(str(error) or "it cannot be read")

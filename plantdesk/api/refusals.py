@@ -91,3 +91,9 @@ class TooSlowError(PlantDeskError):
 
 class ClientGoneError(Exception):
     """The client went away before its request was whole; nobody is there to be answered."""
+
+
+def refusal_in(error: Exception) -> PlantDeskError:
+    """Return the refusal that a callback of the parser raised, or else one that says what the parser found."""
+    cause = error.__context__
+    return cause if isinstance(cause, PlantDeskError) else MalformedHttpError(str(error) or "it cannot be read")
