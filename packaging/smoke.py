@@ -39,6 +39,8 @@ FIRST = (1, "Fern", None)
 PLANT = {"id": 9007199254740993, "name": "Monstera deliciosa 🌱", "tag": "smoke"}
 #: Seconds: for a start from a cold disk, for all else.
 START, SOON = 90.0, 30.0
+#: The exit code of `info` when PlantDesk does not run.
+NOT_RUNNING = 3
 #: Presses Ctrl+C in the console of another process on Windows.
 PRESS_CTRL_C = """
 import ctypes, signal, sys
@@ -211,7 +213,7 @@ def commands_answer(product: Product, options: argparse.Namespace) -> None:
     same("selfcheck's problems", facts["problems"], [])
     if options.channel:
         same("channel", facts["channel"], options.channel)
-    told = json.loads(product.run("info", "--json"))["database"]
+    told = json.loads(product.run("info", "--json", code=NOT_RUNNING))["database"]
     product.data = Path(options.data) if options.data else Path(options.root + told).parent
 
 

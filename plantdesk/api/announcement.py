@@ -39,16 +39,22 @@ class Announcement:
     @contextlib.contextmanager
     def local_socket(self) -> Iterator[list[socket.socket]]:
         """Listen on a Unix domain socket for the block, readable and writable for its owner only; none on Windows."""
-        with contextlib.ExitStack() as stack:
-            found: list[socket.socket] = []
-            with self._warning():
-                self._file.prepare()
-                stack.callback(self._file.remove_folder)
-                for listener in local_sockets(self._file.socket_path):
-                    found.append(stack.enter_context(listener))
-                    stack.callback(self._file.socket_path.unlink, missing_ok=True)
-                    self._socket = str(self._file.socket_path)
+        path = self._file.socket_path
+        found: list[socket.socket] = []
+        with self._warning():
+            self._file.prepare()
+            try:
+                found = local_sockets(path)
+            except OSError as error:  # its path is too long, or the file system knows no sockets
+                _log.info("There is no Unix domain socket: %s", error)
+        try:
+            self._socket = str(path) if found else ""
             yield found
+        finally:
+            if found:
+                found[0].close()
+                path.unlink(missing_ok=True)
+            self._file.remove_folder()
 
     def keep(self, url: str, identity: Identity) -> None:
         """Write the runtime file, from which `running` finds the server; again if somebody has removed it."""
