@@ -119,8 +119,8 @@ def _handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:
         handler.setLevel(logging.WARNING)
         handler.setFormatter(MaskingFormatter("%(levelname)s: %(message)s"))
         yield handler
-    with contextlib.suppress(OSError, paths.FolderUnusableError):
-        paths.make_folder(file.parent)
+    with contextlib.suppress(OSError):
+        paths.create_folder(file.parent)
         rotating = PrivateRotatingFile(file, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8")
         rotating.setFormatter(MaskingFormatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s"))
         yield rotating

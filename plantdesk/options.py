@@ -148,7 +148,7 @@ def _add_info(commands: Commands) -> None:
 def _run_info(options: argparse.Namespace) -> int:
     from plantdesk.commands import info
 
-    return info.run(_database(options, create_folder=False), as_json=options.json, wait=options.wait)
+    return info.run(_database(options, with_folder=False), as_json=options.json, wait=options.wait)
 
 
 def _add_integration(commands: Commands) -> None:
@@ -283,8 +283,8 @@ def _add_port(command: Parser, dest: str) -> None:
     command.add_argument("--port", dest=dest, metavar="N", type=port, help=told)
 
 
-def _database(options: argparse.Namespace, *, create_folder: bool = True) -> Path:
+def _database(options: argparse.Namespace, *, with_folder: bool = True) -> Path:
     from plantdesk import paths
 
     chosen: Path | None = options.database
-    return paths.database_file(create_folder=create_folder) if chosen is None else chosen.absolute()
+    return paths.database_file(with_folder=with_folder) if chosen is None else chosen.absolute()

@@ -30,13 +30,18 @@ class NoHomeFolderError(PlantDeskError):
 
 
 def data_folder() -> Path:
-    """Return the folder of the database and of what belongs to it, and create it."""
-    return make_folder(_data())
+    """Return the folder of the database and of what belongs to it, and create it. Raises FolderUnusableError."""
+    folder = _data()
+    try:
+        create_folder(folder)
+    except OSError as reason:
+        raise FolderUnusableError(folder, reason) from reason
+    return folder
 
 
 def settings_folder() -> Path:
-    """Return the folder of the settings file, and create it."""
-    return make_folder(_folder("settings", "user_config_path"))
+    """Return the folder of the settings file; it need not exist before there are settings to save."""
+    return _folder("settings", "user_config_path")
 
 
 def log_folder() -> Path:
@@ -49,9 +54,9 @@ def runtime_folder() -> Path:
     return _data() / "run"
 
 
-def database_file(*, create_folder: bool = True) -> Path:
-    """Return the store that is opened when nobody names another; it need not exist."""
-    return (data_folder() if create_folder else _data()) / "plants.db"
+def database_file(*, with_folder: bool = True) -> Path:
+    """Return the store that is opened when nobody names another. It need not exist; `with_folder`, its folder does."""
+    return (data_folder() if with_folder else _data()) / "plants.db"
 
 
 def settings_file() -> Path:
@@ -59,15 +64,11 @@ def settings_file() -> Path:
     return settings_folder() / "settings.json"
 
 
-def make_folder(folder: Path) -> Path:
-    """Create `folder` and its missing parents, mode 0700, and return it. Raises FolderUnusableError."""
-    try:
-        for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-            missing.mkdir(mode=0o700, exist_ok=True)
-        folder.mkdir(exist_ok=True)  # raises where a file has the name
-    except OSError as reason:
-        raise FolderUnusableError(folder, reason) from reason
-    return folder
+def create_folder(folder: Path) -> None:
+    """Create `folder` and its missing parents, mode 0700. Raises OSError."""
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # raises where a file has the name
 
 
 def _data() -> Path:

@@ -134,8 +134,10 @@ def save(settings: Settings, file: Path) -> None:
     """
     import tempfile  # takes 3 ms, and the window's start only reads
 
+    from plantdesk import paths
     from plantdesk.replacing import replace
 
+    paths.create_folder(file.parent)
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # 0600 from its first moment
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as temporary:

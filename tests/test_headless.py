@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk import paths
+from plantdesk import paths, settings
 from plantdesk.cli import main
 from plantdesk.store import Store
 from tests.support.programs import runtimes
@@ -143,7 +143,7 @@ def test_the_port_of_the_settings_is_taken(capfd: pytest.CaptureFixture[str]) ->
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        paths.settings_file().write_text(json.dumps({"port": port}), encoding="utf-8")
+        settings.save(settings.Settings(port=port), paths.settings_file())
         assert main(["serve"]) == 1
     assert f"Port {port} is in use" in capfd.readouterr().err
 
@@ -240,3 +240,21 @@ def test_a_full_disk_under_the_logs_changes_nothing(token: str, home: Path) -> N
             assert (process.returncode, printed, told) == (0, "", "")
     finally:
         subprocess.run(["umount", "--lazy", str(home / "logs")], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a read-only disk")
+def test_with_nothing_to_write_to_but_the_store_it_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("nothing may be mounted here")
+    monkeypatch.setenv("PLANTDESK_HOME", str(disk / "home"))
+    try:
+        with serving("--database", str(tmp_path / "plants.db")) as (process, _):
+            process.terminate()
+            _, told = process.communicate(timeout=20)
+            assert process.returncode == 0
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+    assert re.fullmatch("WARNING: Scripts may not find this server: .*\n", told)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from plantdesk import __version__
 from plantdesk.api.listening import local_sockets
 from plantdesk.api.runtime_file import Runtime, RuntimeFile
-from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
     import socket
@@ -80,7 +79,7 @@ class Announcement:
         """Log the first failure of the block, and go on."""
         try:
             yield
-        except (OSError, PlantDeskError) as error:
+        except OSError as error:
             if not self._has_warned:
                 _log.warning("Scripts may not find this server: %s", error)
             self._has_warned = True

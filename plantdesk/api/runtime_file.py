@@ -65,11 +65,9 @@ class RuntimeFile:
         return self._path.with_suffix(".sock")
 
     def prepare(self) -> None:
-        """Create the folder, for its owner only, and remove what ended servers left in it.
-
-        Raises OSError, FolderUnusableError.
-        """
-        folder = paths.make_folder(self._path.parent)
+        """Create the folder, for its owner only, and remove what ended servers left in it. Raises OSError."""
+        folder = self._path.parent
+        paths.create_folder(folder)
         if sys.platform != "win32":
             folder.chmod(0o700)
         for file in folder.glob("*.json"):
@@ -96,9 +94,9 @@ class RuntimeFile:
         replace(draft, self._path)
 
     def restore(self) -> None:
-        """Write the file again if somebody has removed it. Raises OSError, FolderUnusableError."""
+        """Write the file again if somebody has removed it. Raises OSError."""
         if self._runtime is not None and not self._path.exists():
-            paths.make_folder(self._path.parent)
+            paths.create_folder(self._path.parent)
             self.write(self._runtime)
 
     def close(self) -> None:

@@ -44,4 +44,4 @@ def _database(words: Sequence[str]) -> Path:
     for option, value in itertools.pairwise(split):
         if option == "--database":
             return Path(value.strip("'\"").replace("\\ ", " ")).expanduser().absolute()
-    return paths.database_file(create_folder=False)
+    return paths.database_file(with_folder=False)
