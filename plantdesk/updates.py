@@ -1,7 +1,8 @@
-"""Whether a newer PlantDesk is out: one question over HTTPS, asked only if the person has switched that on.
+"""Whether a newer PlantDesk is out: one question over HTTPS, asked only if the user has switched that on.
 
-Nothing is sent but the request itself, and nothing is ever installed: the answer is a page to look at. It waits for the
-network: not for the GUI thread. The libraries for that are imported only then.
+On every channel, as no package repository brings new versions. Nothing is sent but the request itself, and nothing is
+ever installed: the answer is a page to look at. It waits for the network: not for the GUI thread. The libraries for
+that are imported only then.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from typing_extensions import override
 
-from plantdesk import HOME_PAGE, __version__, resources
+from plantdesk import HOME_PAGE, __version__
 
 if TYPE_CHECKING:
     import ssl
@@ -42,11 +43,6 @@ class Release(NamedTuple):
 
     version: str
     page: str
-
-
-def are_ours() -> bool:
-    """Whether it is PlantDesk's business to ask: not where a package manager brings new versions."""
-    return resources.channel() not in {"deb", "rpm"}
 
 
 def is_due(asked_at: int, now: float) -> bool:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 from typing_extensions import override
 
-from plantdesk import HOME_PAGE, resources, updates
+from plantdesk import HOME_PAGE, updates
 from plantdesk.updates import DAY, Release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @contextmanager
@@ -127,18 +126,3 @@ def test_it_is_time_once_a_day(asked_at: int, now: float, due: bool) -> None:  #
 
 def test_the_address_is_the_projects() -> None:
     assert updates.LATEST == "https://api.github.com/repos/plantdesk/plantdesk/releases/latest"
-
-
-@pytest.mark.parametrize(("channel", "ours"), [("deb", False), ("rpm", False), ("nsis", True), ("tar", True)])
-def test_package_managers_are_left_to_their_work(
-    channel: str,
-    ours: bool,  # noqa: FBT001
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("sys._MEIPASS", str(tmp_path), raising=False)
-    assert updates.are_ours()
-    assert resources.channel() == "source"
-    (tmp_path / "resources").mkdir()
-    (tmp_path / "resources" / "channel").write_text(f"{channel}\n", encoding="ascii")
-    assert updates.are_ours() == ours

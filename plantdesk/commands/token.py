@@ -92,7 +92,7 @@ def _create(database: Path, name: str, lifetime: timedelta | None, write: Callab
 def _new_file(file: Path) -> Iterator[Callable[[str], None]]:
     """Yield what writes a line into the new `file`, which only its owner may read; on failure there is no file."""
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     except FileExistsError:
         raise FileExistsAlreadyError(file) from None
 
@@ -103,12 +103,13 @@ def _new_file(file: Path) -> Iterator[Callable[[str], None]]:
         os.fsync(descriptor)
 
     try:
-        yield write
+        try:
+            yield write
+        finally:
+            os.close(descriptor)
     except BaseException:
         file.unlink()
         raise
-    finally:
-        os.close(descriptor)
 
 
 def _facts(row: TokenRow, now: int) -> dict[str, object]:
