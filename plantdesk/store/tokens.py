@@ -183,7 +183,9 @@ def _checked_name(session: Session, name: str) -> str:
     if not label:
         raise InvalidTokenNameError("Give the token a name that tells which program uses it.")
     if len(label) > _LONGEST_NAME or not label.isprintable():
-        raise InvalidTokenNameError(f"A token's name has at most {_LONGEST_NAME} characters on one line.")
+        raise InvalidTokenNameError(
+            f"A token's name has at most {_LONGEST_NAME} characters, on one line and all visible."
+        )
     if _named(session, label) is not None:
         message = f"There is a token named “{shortened(label)}” already. Revoke it first, or choose another name."
         raise InvalidTokenNameError(message)

@@ -16,6 +16,7 @@ import manual
 import project
 from plantdesk import options, paths
 from plantdesk.cli import main
+from plantdesk.store import Backups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
 COMMANDS = manual.commands(options.parser())
-_END = "END-OF-TEST"
+_READY, _END = "READY-FOR-KEYS", "END-OF-TEST"
 _PROGRAM = f"""\
 #!{sys.executable}
 import sys
@@ -62,8 +63,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
 
 
 def backup_name() -> str:
-    (backup,) = paths.database_file().with_name("plants-backups").iterdir()
-    return backup.name
+    (backup,) = Backups(paths.database_file()).newest_first()
+    return backup.path.name
 
 
 # --- bash -------------------------------------------------------------------------------------------------------
@@ -72,14 +73,14 @@ def backup_name() -> str:
 @pytest.fixture
 def bash(folder: Path) -> Press:
     """Type a line into bash, with a Tab at its end and Enter; return the arguments that the program gets."""
-    (folder.parent / "completion").write_text(completions.bash(COMMANDS), encoding="utf-8")
+    start = f"PS1={_READY}\nbind 'set bell-style none'\n{completions.bash(COMMANDS)}"
+    (folder.parent / "start").write_text(start, encoding="utf-8")
+    pty = pytest.importorskip("pty")
 
     def press(typed: str) -> list[str]:
-        pty = pytest.importorskip("pty")
         leader, follower = pty.openpty()
-        script = f"PS1=; bind 'set bell-style none'; source {folder.parent}/completion\n"
         process = subprocess.Popen(
-            ["bash", "--norc", "--noprofile", "-i"],
+            ["bash", "--noprofile", "--rcfile", str(folder.parent / "start"), "-i"],
             stdin=follower,
             stdout=subprocess.PIPE,
             stderr=follower,
@@ -88,11 +89,11 @@ def bash(folder: Path) -> Press:
             env={**os.environ, "TERM": "dumb", "HISTFILE": ""},
         )
         os.close(follower)
-        assert process.stdout is not None
-        os.write(leader, f"{script}echo ready\n".encode())
-        while process.stdout.readline() != "ready\n":
-            pass
+        shown = b""
+        while _READY.encode() not in shown:  # only now is Tab a key and no character
+            shown += os.read(leader, 1000)
         os.write(leader, f"{typed}\t\necho {_END}\n".encode())
+        assert process.stdout is not None
         found = []
         while (line := process.stdout.readline().rstrip("\n")) != _END:
             found.append(line.removeprefix("<").removesuffix(">"))
@@ -133,7 +134,7 @@ def test_bash_completes(typed: str, called: list[str], bash: Press) -> None:
 
 @needs("bash")
 def test_bash_completes_backups(bash: Press) -> None:
-    assert bash("plantdesk restore plants-2") == ["restore", backup_name()]
+    assert bash("plantdesk restore plants.db-2") == ["restore", backup_name()]
 
 
 # --- fish and zsh -----------------------------------------------------------------------------------------------
@@ -162,7 +163,7 @@ def test_fish_completes(typed: str, offered: set[str], folder: Path) -> None:
 @needs("fish")
 def test_fish_completes_backups(folder: Path) -> None:
     (folder.parent / "completion").write_text(completions.fish(COMMANDS), encoding="utf-8")
-    assert fish(folder, "plantdesk restore plants-") == {backup_name()}
+    assert fish(folder, "plantdesk restore plants.db-") == {backup_name()}
 
 
 def fish(folder: Path, typed: str) -> set[str]:
@@ -173,18 +174,26 @@ def fish(folder: Path, typed: str) -> set[str]:
     return {name.rpartition("=")[2] for name in found if not name.startswith("-") or "=" in name}
 
 
-#: Completes in a zsh of its own, and prints each match that is offered.
+#: The start of a zsh that says when it is ready for keys, prints each match that is offered, and inserts none.
+_ZSHRC = r"""
+PS1=
+fpath=(COMPLETIONS $fpath)
+autoload -U compinit; compinit -u -D
+compadd() {
+  if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return $?; fi
+  typeset -a found; builtin compadd -A found "$@"; print -rl -- "<"${^found}">"; builtin compadd "$@"
+}
+finish() { compstate[insert]=; compstate[list]=; print END; }
+comppostfuncs=(finish)
+bindkey "^I" complete-word
+zle-line-init() { print READY }
+zle -N zle-line-init
+"""
 _ZSH = r"""
 zmodload zsh/zpty
-zpty inner zsh -f -i
-zpty -w inner "autoload -U compinit; compinit -u -D; source $1; compdef _plantdesk plantdesk; PS1=; cd $2"
-zpty -w inner 'compadd() { if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return $?; fi
-  typeset -a found; builtin compadd -A found "$@"; print -rl -- "<"${^found}">"; builtin compadd "$@" }'
-zpty -w inner 'finish() { compstate[insert]=; compstate[list]=; print END; }; comppostfuncs=(finish)'
-zpty -w inner 'bindkey "^I" complete-word'
-zpty -w inner 'print BEG''IN'
-zpty -r inner out '*BEGIN*'
-zpty -n -w inner "$3"$'\t'
+zpty inner zsh -i
+zpty -r inner out '*READY*'
+zpty -n -w inner "$1"$'\t'
 zpty -r inner out '*END*'
 print -r -- $out
 zpty -d inner
@@ -194,9 +203,10 @@ zpty -d inner
 @needs("zsh")
 @pytest.mark.parametrize(("typed", "offered"), OFFERED)
 def test_zsh_completes(typed: str, offered: set[str], folder: Path) -> None:
-    (folder.parent / "completion").write_text(completions.zsh(COMMANDS), encoding="utf-8")
-    command = ["zsh", "-f", "-c", _ZSH, "zsh", str(folder.parent / "completion"), str(folder), typed]
-    environment = {**os.environ, "TERM": "dumb"}
+    (folder.parent / "_plantdesk").write_text(completions.zsh(COMMANDS), encoding="utf-8")
+    (folder.parent / ".zshrc").write_text(_ZSHRC.replace("COMPLETIONS", str(folder.parent)), encoding="utf-8")
+    command = ["zsh", "-f", "-c", _ZSH, "zsh", typed]
+    environment = {**os.environ, "TERM": "dumb", "ZDOTDIR": str(folder.parent)}
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
     found = {name.replace("\\ ", " ").removesuffix(":") for name in re.findall("<([^>]*)>", done.stdout)}
     assert {name for name in found if not name.startswith("-")} == offered, done.stdout
