@@ -120,13 +120,13 @@ _plantdesk "$@"
 
 
 def _zsh_option(found: list[Command], option: Option) -> str:
-    told = option.help.replace("[", "(").replace("]", ")").replace(":", r"\:")
+    text = option.help.replace("[", "(").replace("]", ")").replace(":", r"\:")
     actions = {"file": "_files", "switch": f"({' '.join(_SWITCH)})", "commands": f"({' '.join(_tops(found))})"}
     action = actions.get(option.kind, f"_plantdesk_{option.kind}" if option.kind else "")
     if not option.names:
         return _quoted(f":{option.value}:{action}")
     value, separator = (f":{option.value}:{action}", "=") if option.value else ("", "")
-    return " ".join(_quoted(f"{name}{separator}[{told}]{value}") for name in option.names)
+    return " ".join(_quoted(f"{name}{separator}[{text}]{value}") for name in option.names)
 
 
 def fish(found: list[Command]) -> str:

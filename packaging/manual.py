@@ -64,8 +64,8 @@ def _option(action: argparse.Action, path: tuple[str, ...]) -> Option:
     kind = {"FILE": "file", "on|off": "switch"}.get(value, "")
     if not action.option_strings:
         kind = options.COMPLETIONS.get(path, kind)
-    told = (action.help or "").replace("%(default)s", str(action.default))
-    return Option(tuple(action.option_strings), value, told, kind)
+    text = (action.help or "").replace("%(default)s", str(action.default))
+    return Option(tuple(action.option_strings), value, text, kind)
 
 
 # --- the manual page ----------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def _run_help(options: argparse.Namespace, top: Parser) -> int:
 
 
 def _add_info(commands: Commands) -> None:
-    does = "tell whether PlantDesk runs, where it listens and where its data is"
+    does = "show whether PlantDesk runs, where it listens and where its data is"
     command = _command(commands, "info", does, _run_info, "database")
     command.add_argument("--json", action="store_true", help="answer in JSON, for scripts")
     command.add_argument("--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait so long for it to run")
@@ -152,7 +152,7 @@ def _run_info(options: argparse.Namespace) -> int:
 
 
 def _add_integration(commands: Commands) -> None:
-    command = _command(commands, "integration", "tell or set how the system starts PlantDesk", _run_integration)
+    command = _command(commands, "integration", "show or set how the system starts PlantDesk", _run_integration)
     command.add_argument("--login", type=switch, metavar="on|off", help="start PlantDesk when you log in")
     command.add_argument("--path", type=switch, metavar="on|off", help="let terminals find plantdesk (Windows)")
 
@@ -192,7 +192,7 @@ def _run_restore(options: argparse.Namespace) -> int:
 
 
 def _add_selfcheck(commands: Commands) -> None:
-    _command(commands, "selfcheck", "tell in JSON whether this PlantDesk is whole; needs no display", _run_selfcheck)
+    _command(commands, "selfcheck", "report in JSON whether this PlantDesk is whole; needs no display", _run_selfcheck)
 
 
 def _run_selfcheck(_options: argparse.Namespace) -> int:
@@ -274,13 +274,13 @@ def _sentence(does: str) -> str:
 
 
 def _add_database(command: Parser, dest: str) -> None:
-    told = "the plant store to use (default: your own)"
-    command.add_argument("--database", dest=dest, metavar="FILE", type=Path, help=told)
+    text = "the plant store to use (default: your own)"
+    command.add_argument("--database", dest=dest, metavar="FILE", type=Path, help=text)
 
 
 def _add_port(command: Parser, dest: str) -> None:
-    told = f"where the API listens; 0: any free port (default: as set in the window, at first {DEFAULT_PORT})"
-    command.add_argument("--port", dest=dest, metavar="N", type=port, help=told)
+    text = f"where the API listens; 0: any free port (default: as set in the window, at first {DEFAULT_PORT})"
+    command.add_argument("--port", dest=dest, metavar="N", type=port, help=text)
 
 
 def _database(options: argparse.Namespace, *, with_folder: bool = True) -> Path:

@@ -1,4 +1,4 @@
-"""Standard output of the commands: written at once, and its failures told apart from all others."""
+"""Standard output of the commands: written at once, and its failures distinguished from all others."""
 
 from __future__ import annotations
 

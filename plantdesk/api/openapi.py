@@ -60,7 +60,7 @@ def description() -> dict[str, Any]:
 
 
 def _server() -> dict[str, Any]:
-    port = {"default": str(DEFAULT_PORT), "description": "as set in PlantDesk; `plantdesk info` tells it"}
+    port = {"default": str(DEFAULT_PORT), "description": "as set in PlantDesk; `plantdesk info` shows it"}
     return {"url": "http://127.0.0.1:{port}", "description": "this machine only", "variables": {"port": port}}
 
 

@@ -115,7 +115,7 @@ class Server:
     # --- on the server's thread ----------------------------------------------------------------------------------
 
     def _keep(self, port: int, run: _Run) -> None:
-        """Bring the server up, look after it, and take it down; whatever goes wrong is told as Failed."""
+        """Bring the server up, look after it, and take it down; whatever goes wrong is reported as Failed."""
         self._tell(Starting(port))
         try:
             self._serve(port, run)
@@ -191,4 +191,4 @@ def _failure(error: Exception) -> ServerError:
     if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
         return TooFewDescriptorsError()
     _log.error("The server could not be started", exc_info=error)
-    return ServerFailedError("The server could not be started. PlantDesk's log tells why.")
+    return ServerFailedError("The server could not be started. PlantDesk's log says why.")
