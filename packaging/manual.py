@@ -2,7 +2,7 @@
 
     build-env/python manual.py FOLDER     write plantdesk.1, plantdesk.bash, _plantdesk and plantdesk.fish
 
-Own code: shtab has no fish, argparse-manpage adds sections of its own, and what is needed of the parser is little.
+Own code: argparse-manpage adds sections of its own, and what is needed of the parser is little.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import completions
 import project
+from plantdesk import options
 
 
 class Option(NamedTuple):
@@ -24,11 +26,8 @@ class Option(NamedTuple):
     names: tuple[str, ...]
     value: str
     help: str
-
-    @property
-    def is_file(self) -> bool:
-        """Whether its value is a file's name."""
-        return self.value == "FILE"
+    #: Of the value, for completions: file, switch, tokens, backups, commands, or nothing that could be completed.
+    kind: str
 
 
 class Command(NamedTuple):
@@ -47,7 +46,7 @@ def commands(top: argparse.ArgumentParser) -> list[Command]:
 
 
 def _commands(parser: argparse.ArgumentParser, path: tuple[str, ...], does: str) -> list[Command]:
-    options, inner, found = [], {}, []
+    own, inner, found = [], {}, []
     for action in parser._actions:  # noqa: SLF001 - argparse has no public way to list them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             inner = action.choices
@@ -55,14 +54,18 @@ def _commands(parser: argparse.ArgumentParser, path: tuple[str, ...], does: str)
             for name, each in inner.items():
                 found += _commands(each, (*path, name), told.get(name, ""))
         else:
-            options.append(_option(action))
+            own.append(_option(action, path))
     usage = " ".join(parser.format_usage().split()).removeprefix("usage: ")
-    return [Command(path, does, usage, tuple(options), tuple(inner)), *found]
+    return [Command(path, does, usage, tuple(own), tuple(inner)), *found]
 
 
-def _option(action: argparse.Action) -> Option:
+def _option(action: argparse.Action, path: tuple[str, ...]) -> Option:
     value = "" if action.nargs == 0 else str(action.metavar or action.dest.upper())
-    return Option(tuple(action.option_strings), value, (action.help or "").replace("%(default)s", str(action.default)))
+    kind = {"FILE": "file", "on|off": "switch"}.get(value, "")
+    if not action.option_strings:
+        kind = options.COMPLETIONS.get(path, kind)
+    text = (action.help or "").replace("%(default)s", str(action.default))
+    return Option(tuple(action.option_strings), value, text, kind)
 
 
 # --- the manual page ----------------------------------------------------------------------------
@@ -80,12 +83,43 @@ def page(found: list[Command], description: str, epilog: str, day: str) -> str:
             continue
         lines += [".SS " + _troff(command.usage.replace("[-h] ", "")), _troff(_sentence(command.does))]
         lines += _troff_options(option for option in command.options if "--help" not in option.names)
-    lines += [".SH EXAMPLES AND EXIT STATUS", ".nf", *(_troff(line) for line in epilog.splitlines()), ".fi"]
+    lines += [*_epilog(epilog), *_PAGE_API]
     lines += [".SH FILES", ".TP", r".I ~/.local/share/PlantDesk/plants.db", "The plants, an SQLite database.", ".TP"]
-    lines += [r".I ~/.local/share/PlantDesk/runtime.json", "Where a running PlantDesk listens.", ".TP"]
+    lines += [
+        r".I ~/.local/share/PlantDesk/run/",
+        "Runtime files and sockets of running servers; see plantdesk info.",
+        ".TP",
+    ]
     lines += [r".I ~/.config/PlantDesk/settings.json", "The settings.", ".TP"]
-    lines += [r".I ~/.local/state/PlantDesk/log", "The logs."]
+    lines += [r".I ~/.local/state/PlantDesk/log", "The logs.", ".SH SEE ALSO", ".BR curl (1),", ".BR sqlite3 (1)"]
     return "\n".join(lines) + "\n"
+
+
+_PAGE_API = [
+    ".SH HTTP API",
+    "While the window is open or plantdesk serve runs, POST /plants adds one plant, sent as JSON with the header",
+    r"\(lqAuthorization: Bearer TOKEN\(rq. GET /openapi.json describes it, without a token.",
+    "Nothing but this machine reaches it, and no web page. plantdesk info shows address and Unix domain socket.",
+]
+
+
+def _epilog(epilog: str) -> list[str]:
+    """Return the sections of the examples, the environment and the exit status, which the help shows as paragraphs."""
+    examples, _, rest = epilog.partition("\n\n")
+    environment, _, status = rest.partition("\n")
+    lines = [".SH EXAMPLES", ".nf", *(_troff(line.removeprefix("  ")) for line in examples.splitlines()[1:]), ".fi"]
+    name, _, does = environment.partition(" ")
+    lines += [".SH ENVIRONMENT", ".TP", rf"\fB{_troff(name)}\fR", _troff(_sentence(does.rstrip(".")))]
+    codes = status.removeprefix("Exit codes: ").replace("\n", " ").rstrip(". ")
+    return [*lines, ".SH EXIT STATUS", *_exit_codes(codes.split("; "))]
+
+
+def _exit_codes(codes: list[str]) -> list[str]:
+    return [
+        line
+        for code in codes
+        for line in (".TP", rf"\fB{code.partition(' ')[0]}\fR", _sentence(code.partition(" ")[2]))
+    ]
 
 
 def _summary() -> str:
@@ -110,108 +144,16 @@ def _troff(text: str) -> str:
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
 
 
-# --- completions --------------------------------------------------------------------------------
-
-
-def bash(found: list[Command]) -> str:
-    """Return the completion of bash: words by the command that was typed so far."""
-    cases = []
-    for command in found:
-        words = [*command.inner, *(name for option in command.options for name in option.names)]
-        cases.append(f'        "{" ".join(command.path)}") words="{" ".join(words)}" ;;')
-    files = "|".join(sorted({name for command in found for o in command.options if o.is_file for name in o.names}))
-    valued = "|".join(
-        sorted({n for command in found for o in command.options if o.value and not o.is_file for n in o.names})
-    )
-    paths = " ".join(f'"{" ".join(command.path)}"' for command in found if command.path)
-    return f"""\
-# bash completion for plantdesk, made from its command line
-_plantdesk() {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} path="" word known words
-    case $before in
-        {files}) COMPREPLY=($(compgen -f -- "$current")); return ;;
-        {valued}) COMPREPLY=(); return ;;
-    esac
-    for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-        for known in {paths}; do
-            [[ $known == "${{path:+$path }}$word" ]] && path=$known && break
-        done
-    done
-    case $path in
-{chr(10).join(cases)}
-    esac
-    COMPREPLY=($(compgen -W "$words" -- "$current"))
-}}
-complete -o filenames -F _plantdesk plantdesk
-"""
-
-
-def zsh(found: list[Command]) -> str:
-    """Return the completion of zsh: one function for each command."""
-    functions = []
-    for command in found:
-        name = "_".join(("_plantdesk", *command.path))
-        specifications = [_zsh_option(option) for option in command.options]
-        inner = [each for each in found if each.path[:-1] == command.path and each.path]
-        if not inner:
-            functions.append(f"{name}() {{\n  _arguments -S {' '.join(specifications)}\n}}")
-            continue
-        list_of = " ".join(_quoted(f"{each.path[-1]}:{each.does}") for each in inner)
-        functions.append(
-            f"{name}() {{\n  local state line\n"
-            f"  _arguments -C {' '.join(specifications)} '1: :->command' '*:: :->rest'\n"
-            f"  case $state in\n    command) local -a known=({list_of}); _describe command known ;;\n"
-            f"    rest) (( $+functions[{name}_$line[1]] )) && {name}_$line[1] ;;\n  esac\n}}"
-        )
-    return "#compdef plantdesk\n" + "\n".join(reversed(functions)) + '\n_plantdesk "$@"\n'
-
-
-def _zsh_option(option: Option) -> str:
-    told = option.help.replace("[", "(").replace("]", ")").replace(":", r"\:")
-    if not option.names:
-        return _quoted(f":{option.value}:")
-    value = f":{option.value}:" + ("_files" if option.is_file else "") if option.value else ""
-    return " ".join(_quoted(f"{name}[{told}]{value}") for name in option.names)
-
-
-def fish(found: list[Command]) -> str:
-    """Return the completion of fish: one line for each word."""
-    lines = ["# fish completion for plantdesk, made from its command line", "complete -c plantdesk -f"]
-    tops = " ".join(command.path[0] for command in found if len(command.path) == 1)
-    for command in found:
-        path = command.path
-        seen = " and ".join(f"__fish_seen_subcommand_from {word}" for word in path).replace(" and ", "; and ")
-        when = seen or f"not __fish_seen_subcommand_from {tops}"
-        inner = [each for each in found if each.path[:-1] == path and each.path]
-        lines += [
-            f"complete -c plantdesk -n {_quoted(when)} -a {each.path[-1]} -d {_quoted(each.does)}" for each in inner
-        ]
-        lines += [_fish_option(when, option) for option in command.options if option.names]
-    return "\n".join(lines) + "\n"
-
-
-def _fish_option(when: str, option: Option) -> str:
-    names = " ".join(f"-l {n.removeprefix('--')}" if n.startswith("--") else f"-s {n[1:]}" for n in option.names)
-    value = (" -r -F" if option.is_file else " -x") if option.value else ""
-    return f"complete -c plantdesk -n {_quoted(when)} {names}{value} -d {_quoted(option.help)}"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "’") + "'"
-
-
 def main(folder: Path) -> None:
     """Write the four files."""
-    from plantdesk import options
-
     found = commands(options.parser())
     folder.mkdir(parents=True, exist_ok=True)
     day = time.strftime("%Y-%m-%d", time.gmtime(project.epoch()))
     files = {
         "plantdesk.1": page(found, options.DESCRIPTION, options.EPILOG, day),
-        "plantdesk.bash": bash(found),
-        "_plantdesk": zsh(found),
-        "plantdesk.fish": fish(found),
+        "plantdesk.bash": completions.bash(found),
+        "_plantdesk": completions.zsh(found),
+        "plantdesk.fish": completions.fish(found),
     }
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

@@ -39,6 +39,8 @@ FIRST = (1, "Fern", None)
 PLANT = {"id": 9007199254740993, "name": "Monstera deliciosa 🌱", "tag": "smoke"}
 #: Seconds: for a start from a cold disk, for all else.
 START, SOON = 90.0, 30.0
+#: The exit code of `info` when PlantDesk does not run.
+NOT_RUNNING = 3
 #: Presses Ctrl+C in the console of another process on Windows.
 PRESS_CTRL_C = """
 import ctypes, signal, sys
@@ -100,7 +102,7 @@ class Product:
                 stderr=told,
                 creationflags=_own_console(window),
             )
-            started = Running(process, self.data / "runtime.json", has_window=window)
+            started = Running(process, self.data / "run", has_window=window)
             try:
                 yield started
             except BaseException:
@@ -126,27 +128,28 @@ class Product:
         code = running.process.wait(SOON)
         if code != 0:
             raise FailedError(f"the end was not clean: {code}")
-        expect("no runtime.json is left", lambda: not (self.data / "runtime.json").exists())
+        expect("no runtime file is left", lambda: not (self.data / "run").exists())
 
 
 class Running:
     """A program that runs."""
 
-    def __init__(self, process: subprocess.Popen[bytes], runtime_file: Path, *, has_window: bool) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], runtime_folder: Path, *, has_window: bool) -> None:
         self.process = process
         self.has_window = has_window
-        self._runtime_file = runtime_file
+        self._runtime_folder = runtime_folder
         self.runtime: dict[str, Any] = {}
 
     def wait_for_server(self) -> None:
         """Wait until it tells where it listens."""
-        expect("runtime.json is written", self._read_runtime, START)
+        expect("a runtime file is written", self._read_runtime, START)
 
     def _read_runtime(self) -> bool:
         if self.process.poll() is not None:
             raise FailedError(f"the program ended with {self.process.returncode}")
         with contextlib.suppress(OSError, ValueError):
-            self.runtime = json.loads(self._runtime_file.read_text(encoding="utf-8"))
+            for file in self._runtime_folder.glob("*.json"):
+                self.runtime = json.loads(file.read_text(encoding="utf-8"))
         return bool(self.runtime)
 
     def post(self, plant: dict[str, object], token: str) -> tuple[int, Any]:
@@ -210,7 +213,7 @@ def commands_answer(product: Product, options: argparse.Namespace) -> None:
     same("selfcheck's problems", facts["problems"], [])
     if options.channel:
         same("channel", facts["channel"], options.channel)
-    told = json.loads(product.run("info", "--json"))["database"]
+    told = json.loads(product.run("info", "--json", code=NOT_RUNNING))["database"]
     product.data = Path(options.data) if options.data else Path(options.root + told).parent
 
 
@@ -240,7 +243,7 @@ def second_start_raises_first(product: Product, first: Running) -> None:
     with product.running() as second:
         same("the second start's exit code", second.process.wait(SOON), 0)
     first.wait_for_server()
-    same("runtime.json after a second start", first.runtime, before)
+    same("the runtime file after a second start", first.runtime, before)
     same("the first, after a second start", first.process.poll(), None)
 
 

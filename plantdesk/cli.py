@@ -5,12 +5,10 @@ Without arguments, as from a menu, it opens the window at once; everything else 
 
 from __future__ import annotations
 
-import errno
-import os
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk import qt_options, running_mark
+from plantdesk import core_dumps, output, qt_options, running_mark
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -22,6 +20,7 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and --help leave by SystemExit, as argparse has it."""
     _, given = qt_options.split(sys.argv[1:] if arguments is None else arguments)  # `desktop` hands Qt its own
+    core_dumps.forbid_core_dumps()
     running_mark.show()
     if sys.stdout is None or sys.stderr is None:
         from plantdesk import no_console
@@ -38,11 +37,10 @@ def _run(given: Sequence[str]) -> int:
 
         _let_any_text_out()
         code = run(given)
-        sys.stdout.flush()
+        output.flush()
+    except output.ReaderGoneError:  # whoever read our output has seen enough
+        return 1
     except (PlantDeskError, OSError) as error:
-        if _is_broken_pipe(error):  # whoever read our output has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
         print(f"plantdesk: {_in_words(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -61,14 +59,6 @@ def _let_any_text_out() -> None:
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
-
-
-def _is_broken_pipe(error: Exception) -> bool:
-    """Whether writing to standard output found nobody; Windows calls that an invalid argument, of no file."""
-    if not isinstance(error, OSError):
-        return False
-    windows = sys.platform == "win32" and error.errno == errno.EINVAL and error.filename is None
-    return windows or isinstance(error, BrokenPipeError)
 
 
 def _in_words(error: PlantDeskError | OSError) -> str:

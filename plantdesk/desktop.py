@@ -72,7 +72,7 @@ class Desktop(QObject):
         self._app = app
         self._folder = _usable(paths.data_folder)
         self._named = database is not None
-        self._database = (database or paths.database_file(create_folder=False)).absolute()
+        self._database = (database or paths.database_file(with_folder=False)).absolute()
         self._preferences = Preferences(_usable(paths.settings_file))
         settings = self._preferences.settings
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
@@ -357,7 +357,7 @@ def _usable(place: Callable[[], Path]) -> Path | None:
 def _make_server(store: Store) -> Server:
     from plantdesk.api.server import Server
 
-    return Server(store, runtime_file=paths.runtime_file())
+    return Server(store, runtime_folder=paths.runtime_folder())
 
 
 def _begin_backups(store: Store) -> Callable[[], None]:

@@ -28,7 +28,7 @@ class ErrorNumber(IntEnum):
 
     MALFORMED_HTTP = 40001, "The request is not well-formed HTTP/1.1."
     HOST_REFUSED = 40002, "Host is missing, given twice, or not 127.0.0.1, localhost or [::1]."
-    ORIGIN_REFUSED = 40003, "The request comes from a web page (it has an Origin header)."
+    ORIGIN_REFUSED = 40003, "The request comes from a web page (its header Origin or Sec-Fetch-Site says so)."
     WRONG_CONTENT_TYPE = 40010, "Content-Type is not application/json, or the body is encoded."
     BODY_TOO_LARGE = 40011, "The body is larger than 1 MiB (1,048,576 bytes)."
     NOT_JSON = 40012, "The body is not JSON in UTF-8."
@@ -100,14 +100,22 @@ class IdOwner(Protocol):
     def name(self) -> str:
         """The name of the plant that has it."""
 
+    @property
+    def tag(self) -> str | None:
+        """The tag of the plant that has it."""
+
 
 class IdTakenError(PlantDeskError):
-    """The id belongs to `owner`, another plant."""
+    """The id belongs to `owner`, another plant than the one, perhaps named `name`, that was to be added."""
 
     number = ErrorNumber.ID_TAKEN
 
-    def __init__(self, owner: IdOwner) -> None:
-        super().__init__(f"ID {owner.id} already belongs to “{shortened(owner.name)}”. Choose another ID.")
+    def __init__(self, owner: IdOwner, name: str | None = None) -> None:
+        if owner.tag is not None:
+            tag = f" with tag “{shortened(owner.tag)}”"
+        else:
+            tag = " without a tag" if owner.name == name else ""
+        super().__init__(f"ID {owner.id} already belongs to “{shortened(owner.name)}”{tag}. Choose another ID.")
         self.owner = owner
 
 

@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk import logs, no_console, paths
+from plantdesk import core_dumps, logs, no_console, output, paths
 from plantdesk.api import runtime_file
 from plantdesk.api.server import Server
 from plantdesk.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
@@ -22,24 +22,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _END_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last one is Windows'
-_LOOK_SECONDS = 0.5
+_POLL_INTERVAL = 0.5
 
 
 def serve(database: Path, port: int) -> None:
     """Serve until a signal asks for the end, then answer what was accepted, and close.
 
     Prints one line when connections are taken. Runs on the main thread, for only there do signals arrive.
-    Raises StoreError, ServerError.
+    Raises StoreError, ServerError, OutputError.
     """
+    core_dumps.forbid_tracing()
     with (
         _end_signals() as end,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(Store(database)) as store,
         contextlib.closing(AutomaticBackups(store.file)),
-        _running(Server(store, runtime_file=paths.runtime_file()), port) as url,
+        _running(Server(store, runtime_folder=paths.runtime_folder()), port) as url,
     ):
         if not isinstance(sys.stdout, no_console.Answer):  # a box at the end would tell of what is over
-            print(f"PlantDesk is listening on {url}", flush=True)
+            output.write(f"PlantDesk is listening on {url}")
         logger.info("Listening on %s with %s", url, database)
         logger.info("Asked to end by signal %d", _next(end))
 
@@ -50,19 +51,19 @@ def _running(server: Server, port: int) -> Iterator[str]:
     try:
         state = server.settled()
         if isinstance(state, Failed):
-            raise _with_a_way_on(state.error, port)
+            raise _with_advice(state.error, port)
         assert isinstance(state, On)  # noqa: S101 - a start that has settled ended well or badly
         yield state.url
     finally:
         server.stop()
 
 
-def _with_a_way_on(error: ServerError, port: int) -> ServerError:
-    """Tell what to type, and whether it is PlantDesk itself that has the port."""
+def _with_advice(error: ServerError, port: int) -> ServerError:
+    """Add what to type, and whether it is PlantDesk itself that has the port."""
     if not isinstance(error, PortTakenError) or error.free_port is None:
         return error
-    other = runtime_file.running(paths.runtime_file())
-    if other is not None and other.port == port:
+    other = runtime_file.running_on(paths.runtime_folder(), port)
+    if other is not None:
         reason = f"PlantDesk is running on port {port} already, with {other.database}. To run another:"
     else:
         reason = f"{error} To use it:"
@@ -71,9 +72,13 @@ def _with_a_way_on(error: ServerError, port: int) -> ServerError:
 
 @contextlib.contextmanager
 def _end_signals() -> Iterator[queue.SimpleQueue[int]]:
-    """Put the signals that ask for the end into a queue. A SimpleQueue, as its put may interrupt its own get."""
+    """Put the signals that ask for the end into a queue. A SimpleQueue, as its put may interrupt its own get.
+
+    A signal that is ignored at the start stays so: nohup and shells do that for what is to outlive them.
+    """
     asked: queue.SimpleQueue[int] = queue.SimpleQueue()
-    wanted = [getattr(signal, name) for name in _END_SIGNALS if hasattr(signal, name)]
+    known = [getattr(signal, name) for name in _END_SIGNALS if hasattr(signal, name)]
+    wanted = [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, lambda got, _frame: asked.put(got)) for number in wanted}
     try:
         yield asked
@@ -85,4 +90,4 @@ def _end_signals() -> Iterator[queue.SimpleQueue[int]]:
 def _next(asked: queue.SimpleQueue[int]) -> int:
     while True:
         with contextlib.suppress(queue.Empty):
-            return asked.get(timeout=_LOOK_SECONDS)  # on Windows a wait without an end would not notice Ctrl+C
+            return asked.get(timeout=_POLL_INTERVAL)  # on Windows a wait without an end would not notice Ctrl+C

@@ -15,6 +15,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from plantdesk import paths
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -39,11 +40,24 @@ class MaskingFormatter(logging.Formatter):
 
 
 class PrivateRotatingFile(logging.handlers.RotatingFileHandler):
-    """A log file that only its owner may read, from its first byte, and each that follows it."""
+    """A log file that only its owner may read, from its first byte, and each that follows it.
+
+    What cannot be written, as on a full disk, is lost: no log is worth a failure of the program.
+    """
 
     def _open(self) -> TextIOWrapper:
         os.close(_private(self.baseFilename, os.O_CREAT | os.O_WRONLY))
         return super()._open()
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's own name
+        """Drop the record; anything but a fault of the disk is a defect, to be shown as logging does."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+    def close(self) -> None:
+        """Close the file; what cannot be flushed is lost."""
+        with contextlib.suppress(OSError):
+            super().close()
 
 
 @contextlib.contextmanager
@@ -51,8 +65,8 @@ def writing_to(file: Path, *, console: bool = False) -> Iterator[None]:
     """Log to `file`, and what nobody catches, until the end of the block.
 
     With `console`, warnings go to standard error as well. Beside `file` stands `<name>-crash.log`, for what kills
-    the interpreter itself: a rotated file could not be written from there. A folder that cannot be written to
-    costs the log, not the program.
+    the interpreter itself: a rotated file could not be written from there. Where the folder cannot be created or
+    written to, there is no log.
     """
     handlers = list(_handlers(file, console=console))
     root = logging.getLogger()
@@ -106,6 +120,7 @@ def _handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:
         handler.setFormatter(MaskingFormatter("%(levelname)s: %(message)s"))
         yield handler
     with contextlib.suppress(OSError):
+        paths.create_folder(file.parent)
         rotating = PrivateRotatingFile(file, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8")
         rotating.setFormatter(MaskingFormatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s"))
         yield rotating

@@ -6,60 +6,81 @@ comes with Python and costs hardly any start-up time.
 
 from __future__ import annotations
 
-import argparse
-import re
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
+from plantdesk.parser import Parser, port, seconds, span, switch
 from plantdesk.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - has no public name
+    Commands = argparse._SubParsersAction[Parser]  # noqa: SLF001 - has no public name
     Run = Callable[[argparse.Namespace], int]
 
 DESCRIPTION = "Keep your plants in one place: in a window, from scripts over a local HTTP API, or by these commands."
 EPILOG = """\
 examples:
-  plantdesk                                        open the window
+  plantdesk                         open the window
   plantdesk add --name "Monstera deliciosa" --tag office
-  plantdesk token create garden-sync > token.txt   let a program in
-  plantdesk serve --port 8722                      only the API, on another port
+  plantdesk token create garden-sync --output garden-sync.token
+                                    let a program in
+  plantdesk serve --port 8722       only the API, on another port
 
 PLANTDESK_HOME=FOLDER moves everything that PlantDesk keeps.
-Exit codes: 0 done; 1 refused or failed, the reason is on standard error; 2 wrong usage; 130 interrupted.
+Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
+2 wrong usage; 3 PlantDesk is not running (info); 130 interrupted.
 """
-_HIGHEST_PORT = 65535
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+#: What shells may offer for the argument of a command, besides files: names that the program knows.
+COMPLETIONS = {("restore",): "backups", ("token", "revoke"): "tokens", ("help",): "commands"}
+#: How the completions of shells ask for those names.
+COMPLETE = "__complete"
+#: The options that may stand before the command as well.
+_OUTER = ("database", "port", "background")
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command that `arguments` name; return its exit code. Leaves by SystemExit as argparse has it."""
-    options = parser().parse_args(arguments)
+    if arguments[:1] == [COMPLETE] and len(arguments) > 1:
+        from plantdesk.commands import complete
+
+        return complete.run(arguments[1], arguments[2:])
+    options, unknown = parser().parse_known_args(arguments)
+    if unknown:
+        options.parser.refuse_unknown(unknown)
+    _take_outer_options(options)
     command: Run = options.run
     return command(options)
 
 
-def parser() -> argparse.ArgumentParser:
+def _take_outer_options(options: argparse.Namespace) -> None:
+    """Treat options before the command as if they were behind it; refuse those that it does not take."""
+    for name in _OUTER:
+        given = [vars(options).get(f"{outer}_{name}") for outer in ("top", "group")] + [vars(options).get(name)]
+        values = [value for value in given if value is not None and value is not False]  # 0 is a port
+        if values and name not in options.takes:
+            options.parser.error(f"--{name} has no effect on this command")
+        if len(values) > 1:
+            options.parser.error(f"argument --{name}: may be given only once")
+        setattr(options, name, values[0] if values else None)
+
+
+def parser() -> Parser:
     """Return the whole command line."""
-    top = argparse.ArgumentParser(
-        prog="plantdesk",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    top = Parser(prog="plantdesk", description=DESCRIPTION, epilog=EPILOG)
+    top.add_argument("-V", "--version", action="version", version=f"plantdesk {__version__}")
+    _add_database(top, "top_database")
+    _add_port(top, "top_port")
+    top.add_argument(
+        "--background", dest="top_background", action="store_true", help="open the window minimised, as at login"
     )
-    top.add_argument("--version", action="version", version=f"plantdesk {__version__}")
-    _add_database(top, default=None)
-    _add_port(top, default=None)
-    top.add_argument("--background", action="store_true", help="open the window minimised, as at login")
-    top.set_defaults(run=_run_window)
+    top.set_defaults(run=_run_window, parser=top, takes=_OUTER)
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     _add_add(commands)
     _add_backup(commands)
+    _add_help(commands, top)
     _add_info(commands)
     _add_integration(commands)
     _add_openapi(commands)
@@ -74,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_add(commands: Commands) -> None:
-    command = _command(commands, "add", "add one plant and print its ID", _run_add)
+    command = _command(commands, "add", "add one plant and print its ID", _run_add, "database")
     command.add_argument("--name", required=True, help="the plant's name")
     command.add_argument("--id", help="a whole number that no other plant has (default: the next free one)")
     command.add_argument("--tag", help="what type of plant it is")
@@ -87,37 +108,53 @@ def _run_add(options: argparse.Namespace) -> int:
 
 
 def _add_backup(commands: Commands) -> None:
-    command = _command(commands, "backup", "make a backup of all plants and print where it is", _run_backup)
-    what = command.add_mutually_exclusive_group()
-    what.add_argument(
+    command = _command(commands, "backup", "make a backup of all plants and print where it is", _run_backup, "database")
+    command.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: in the folder of backups)"
     )
-    what.add_argument("--list", action="store_true", help="only show the backups that are there")
+    command.add_argument("--list", action="store_true", help="only show the backups that are there")
+    command.add_argument("--json", action="store_true", help="with --list: answer in JSON, for scripts")
 
 
 def _run_backup(options: argparse.Namespace) -> int:
     from plantdesk.commands import backup
 
-    return backup.show(_database(options)) if options.list else backup.run(_database(options), options.file)
+    if options.list and options.file is not None:
+        options.parser.error("FILE has no effect with --list")
+    if options.json and not options.list:
+        options.parser.error("--json has no effect without --list")
+    if options.list:
+        return backup.show(_database(options), as_json=options.json)
+    return backup.run(_database(options), options.file)
+
+
+def _add_help(commands: Commands, top: Parser) -> None:
+    command = _command(commands, "help", "show the help of a command", lambda options: _run_help(options, top))
+    command.add_argument("command", metavar="COMMAND", nargs="*", help="a command, as it is typed (default: all)")
+
+
+def _run_help(options: argparse.Namespace, top: Parser) -> int:
+    top.parse_args([*options.command, "--help"])  # leaves by SystemExit
+    return 0
 
 
 def _add_info(commands: Commands) -> None:
-    command = _command(
-        commands, "info", "tell whether PlantDesk runs, where it listens and where its data is", _run_info
-    )
+    does = "show whether PlantDesk runs, where it listens and where its data is"
+    command = _command(commands, "info", does, _run_info, "database")
     command.add_argument("--json", action="store_true", help="answer in JSON, for scripts")
+    command.add_argument("--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait so long for it to run")
 
 
 def _run_info(options: argparse.Namespace) -> int:
     from plantdesk.commands import info
 
-    return info.run(_database(options), as_json=options.json)
+    return info.run(_database(options, with_folder=False), as_json=options.json, wait=options.wait)
 
 
 def _add_integration(commands: Commands) -> None:
-    command = _command(commands, "integration", "tell or set how the system starts PlantDesk", _run_integration)
-    command.add_argument("--login", type=_switch, metavar="on|off", help="start PlantDesk when you log in")
-    command.add_argument("--path", type=_switch, metavar="on|off", help="let terminals find plantdesk (Windows)")
+    command = _command(commands, "integration", "show or set how the system starts PlantDesk", _run_integration)
+    command.add_argument("--login", type=switch, metavar="on|off", help="start PlantDesk when you log in")
+    command.add_argument("--path", type=switch, metavar="on|off", help="let terminals find plantdesk (Windows)")
 
 
 def _run_integration(options: argparse.Namespace) -> int:
@@ -137,22 +174,25 @@ def _run_openapi(_options: argparse.Namespace) -> int:
 
 
 def _add_restore(commands: Commands) -> None:
-    command = _command(commands, "restore", "bring back the plants of a backup, with a look first", _run_restore)
+    does = "bring back the plants of a backup, with a preview first"
+    command = _command(commands, "restore", does, _run_restore, "database")
     command.add_argument(
         "file", metavar="FILE", type=Path, help="a backup: a file, or a name that `backup --list` shows"
     )
-    command.add_argument("--look", action="store_true", help="only tell what would come back, go and change")
+    command.add_argument("--dry-run", action="store_true", help="only show what would come back, go and change")
     command.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _run_restore(options: argparse.Namespace) -> int:
     from plantdesk.commands import backup
 
-    return backup.bring_back(_database(options), options.file, only_look=options.look, confirmed=options.yes)
+    if options.dry_run and options.yes:
+        options.parser.error("--yes has no effect with --dry-run")
+    return backup.bring_back(_database(options), options.file, only_preview=options.dry_run, confirmed=options.yes)
 
 
 def _add_selfcheck(commands: Commands) -> None:
-    _command(commands, "selfcheck", "tell in JSON whether this PlantDesk is whole; needs no display", _run_selfcheck)
+    _command(commands, "selfcheck", "report in JSON whether this PlantDesk is whole; needs no display", _run_selfcheck)
 
 
 def _run_selfcheck(_options: argparse.Namespace) -> int:
@@ -162,8 +202,9 @@ def _run_selfcheck(_options: argparse.Namespace) -> int:
 
 
 def _add_serve(commands: Commands) -> None:
-    command = _command(commands, "serve", "run the HTTP API without a window, until SIGTERM or Ctrl+C", _run_serve)
-    _add_port(command, default=argparse.SUPPRESS)
+    does = "run the HTTP API without a window, until SIGTERM or Ctrl+C"
+    command = _command(commands, "serve", does, _run_serve, "database", "port")
+    _add_port(command, "port")
 
 
 def _run_serve(options: argparse.Namespace) -> int:
@@ -173,28 +214,35 @@ def _run_serve(options: argparse.Namespace) -> int:
 
 
 def _add_token(commands: Commands) -> None:
-    token = commands.add_parser("token", help="let programs in, and shut them out", allow_abbrev=False)
+    does = "let programs in, and shut them out"
+    token = commands.add_parser("token", help=does, description=_sentence(does))
+    token.set_defaults(parser=token)
+    _add_database(token, "group_database")
     actions = token.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    create = _command(actions, "create", "make a token and print it, this once", _run_token_create)
+    create = _command(actions, "create", "make a token and print it, this once", _run_token_create, "database")
     create.add_argument("name", metavar="NAME", help="the program that will use it")
     create.add_argument(
-        "--expires", metavar="TIME", type=_span, help="how long it is good for: 12h, 90d, 52w (default: until revoked)"
+        "--expires", metavar="TIME", type=span, help="how long it is good for: 12h, 90d, 52w (default: until revoked)"
     )
-    _command(actions, "list", "show the tokens, without the secret itself", _run_token_list)
-    revoke = _command(actions, "revoke", "make a token worthless at once", _run_token_revoke)
+    create.add_argument(
+        "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read, and print nothing"
+    )
+    shown = _command(actions, "list", "show the tokens, without the secret itself", _run_token_list, "database")
+    shown.add_argument("--json", action="store_true", help="answer in JSON, for scripts")
+    revoke = _command(actions, "revoke", "make a token worthless at once", _run_token_revoke, "database")
     revoke.add_argument("name", metavar="NAME", help="the name it was created under")
 
 
 def _run_token_create(options: argparse.Namespace) -> int:
     from plantdesk.commands import token
 
-    return token.create(_database(options), options.name, options.expires)
+    return token.create(_database(options), options.name, options.expires, options.output)
 
 
 def _run_token_list(options: argparse.Namespace) -> int:
     from plantdesk.commands import token
 
-    return token.show(_database(options))
+    return token.show(_database(options), as_json=options.json)
 
 
 def _run_token_revoke(options: argparse.Namespace) -> int:
@@ -207,54 +255,37 @@ def _run_window(options: argparse.Namespace) -> int:
     from plantdesk.commands import window
 
     named: Path | None = options.database
-    return window.run(named and named.absolute(), options.port, background=options.background)
+    return window.run(named and named.absolute(), options.port, background=bool(options.background))
 
 
 # --- the parts they share -----------------------------------------------------------------------
 
 
-def _command(commands: Commands, name: str, does: str, run: Run) -> argparse.ArgumentParser:
-    description = f"{does[0].upper()}{does[1:]}."
-    command = commands.add_parser(name, help=does, description=description, allow_abbrev=False)
-    command.set_defaults(run=run)
-    _add_database(command, default=argparse.SUPPRESS)  # so that it may stand before the command as well
+def _command(commands: Commands, name: str, does: str, run: Run, *takes: str) -> Parser:
+    """Add a command that takes the options `takes` also before its name."""
+    command = commands.add_parser(name, help=does, description=_sentence(does))
+    command.set_defaults(run=run, parser=command, takes=takes)
+    if "database" in takes:
+        _add_database(command, "database")
     return command
 
 
-def _add_database(command: argparse.ArgumentParser, default: object) -> None:
-    command.add_argument(
-        "--database", metavar="FILE", type=Path, default=default, help="the plant store to use (default: your own)"
-    )
+def _sentence(does: str) -> str:
+    return f"{does[0].upper()}{does[1:]}."
 
 
-def _add_port(command: argparse.ArgumentParser, default: object) -> None:
-    told = f"where the API listens; 0: any free port (default: as set in the window, at first {DEFAULT_PORT})"
-    command.add_argument("--port", metavar="N", type=_port, default=default, help=told)
+def _add_database(command: Parser, dest: str) -> None:
+    text = "the plant store to use (default: your own)"
+    command.add_argument("--database", dest=dest, metavar="FILE", type=Path, help=text)
 
 
-def _database(options: argparse.Namespace) -> Path:
+def _add_port(command: Parser, dest: str) -> None:
+    text = f"where the API listens; 0: any free port (default: as set in the window, at first {DEFAULT_PORT})"
+    command.add_argument("--port", dest=dest, metavar="N", type=port, help=text)
+
+
+def _database(options: argparse.Namespace, *, with_folder: bool = True) -> Path:
     from plantdesk import paths
 
     chosen: Path | None = options.database
-    return paths.database_file() if chosen is None else chosen.absolute()
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) <= _HIGHEST_PORT):
-        raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 0 to {_HIGHEST_PORT}")
-    return int(text)
-
-
-def _switch(text: str) -> bool:
-    if text not in {"on", "off"}:
-        raise argparse.ArgumentTypeError(f"“{text}” is neither on nor off")
-    return text == "on"
-
-
-def _span(text: str) -> timedelta:
-    found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
-    if found is None:
-        raise argparse.ArgumentTypeError(
-            f"“{text}” is no length of time: give hours, days or weeks, as in 12h, 90d, 52w"
-        )
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return paths.database_file(with_folder=with_folder) if chosen is None else chosen.absolute()

@@ -1,4 +1,4 @@
-"""Where PlantDesk keeps its files. Each folder is made when it is asked for, for its owner's eyes only."""
+"""Where PlantDesk keeps its files. Folders are created for their owner only, when a file is about to go there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HOME_VARIABLE = "PLANTDESK_HOME"
 
 
 class FolderUnusableError(PlantDeskError):
-    """A folder that PlantDesk keeps files in cannot be made."""
+    """A folder that PlantDesk keeps files in cannot be created."""
 
     def __init__(self, folder: Path, reason: OSError) -> None:
         super().__init__(
@@ -22,55 +22,67 @@ class FolderUnusableError(PlantDeskError):
         )
 
 
+class NoHomeFolderError(PlantDeskError):
+    """The system names no home folder of this user (no HOME, no entry in the user database)."""
+
+    def __init__(self) -> None:
+        super().__init__(f"You have no home folder here. Set {HOME_VARIABLE} to a folder that you may write to.")
+
+
 def data_folder() -> Path:
-    """Return the folder of the database and of what belongs to it."""
-    return _made(_data())
-
-
-def settings_folder() -> Path:
-    """Return the folder of the settings file."""
-    return _made(_home("settings") or _system().user_config_path)
-
-
-def log_folder() -> Path:
-    """Return the folder of the log files."""
-    return _made(_home("logs") or _system().user_log_path)
-
-
-def database_file(*, create_folder: bool = True) -> Path:
-    """Return the store that is opened when nobody names another; it need not exist."""
-    return (data_folder() if create_folder else _data()) / "plants.db"
-
-
-def runtime_file() -> Path:
-    """Return the file in which scripts find the server that runs; there is none while none does."""
-    return data_folder() / "runtime.json"
-
-
-def settings_file() -> Path:
-    """Return the settings file; it need not exist yet."""
-    return settings_folder() / "settings.json"
-
-
-def _data() -> Path:
-    return _home("data") or _system().user_data_path
-
-
-def _home(name: str) -> Path | None:
-    home = os.environ.get(HOME_VARIABLE)
-    return Path(home).absolute() / name if home else None
-
-
-def _system() -> PlatformDirs:
-    # No cache: the variables it looks at differ from test to test, and it costs microseconds.
-    return PlatformDirs("PlantDesk", appauthor=False)
-
-
-def _made(folder: Path) -> Path:
+    """Return the folder of the database and of what belongs to it, and create it. Raises FolderUnusableError."""
+    folder = _data()
     try:
-        for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-            missing.mkdir(mode=0o700, exist_ok=True)
-        folder.mkdir(exist_ok=True)  # told where a file stands in its place
+        create_folder(folder)
     except OSError as reason:
         raise FolderUnusableError(folder, reason) from reason
     return folder
+
+
+def settings_folder() -> Path:
+    """Return the folder of the settings file; it need not exist before there are settings to save."""
+    return _folder("settings", "user_config_path")
+
+
+def log_folder() -> Path:
+    """Return the folder of the log files; it need not exist, since nothing depends on a log."""
+    return _folder("logs", "user_log_path")
+
+
+def runtime_folder() -> Path:
+    """Return the folder in which running servers leave their runtime files; it need not exist."""
+    return _data() / "run"
+
+
+def database_file(*, with_folder: bool = True) -> Path:
+    """Return the store that is opened when nobody names another. It need not exist; `with_folder`, its folder does."""
+    return (data_folder() if with_folder else _data()) / "plants.db"
+
+
+def settings_file() -> Path:
+    """Return the settings file; it need not exist."""
+    return settings_folder() / "settings.json"
+
+
+def create_folder(folder: Path) -> None:
+    """Create `folder` and its missing parents, mode 0700. Raises OSError."""
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # raises where a file has the name
+
+
+def _data() -> Path:
+    return _folder("data", "user_data_path")
+
+
+def _folder(name: str, of_system: str) -> Path:
+    """Return `name` within PLANTDESK_HOME, or platformdirs' folder. Raises NoHomeFolderError."""
+    home = os.environ.get(HOME_VARIABLE)
+    try:
+        if home:
+            return Path(home).expanduser().absolute() / name
+        # No cache: the environment differs from test to test, and it costs microseconds.
+        found: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), of_system)
+    except RuntimeError as error:
+        raise NoHomeFolderError from error
+    return found

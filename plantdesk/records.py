@@ -115,10 +115,11 @@ def parse_id(text: str) -> int:
 class UnfitNumber:
     """A JSON number that is no integer of int64, kept as it was written so that a message can name it."""
 
-    __slots__ = ("text",)
+    __slots__ = ("is_whole", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, is_whole: bool) -> None:
         self.text = text
+        self.is_whole = is_whole
 
 
 _TEXTS = {
@@ -138,7 +139,7 @@ _TEXTS = {
 def _fault(details: ErrorDetails) -> Fault:
     field = str(details["loc"][0]) if details["loc"] else "id"
     kind, value = details["type"], details["input"]
-    if field == "id" and isinstance(value, UnfitNumber) and value.text.lstrip("-").isdigit():
+    if field == "id" and isinstance(value, UnfitNumber) and value.is_whole:
         kind = "greater_than_equal" if value.text.startswith("-") else "less_than_equal"
     shown = kind in {"int_type", "string_type"} or kind.endswith("than_equal")
     return Fault(field, _TEXTS[field, kind], f"What came is {_described(value)}." if shown else "")

@@ -30,6 +30,18 @@ class PortInUseError(PortTakenError):
         super().__init__(f"Port {port} is in use by another program. Choose another port.", port, free_port)
 
 
+class PortOfOtherUserError(PortTakenError):
+    """A program of another user of this machine listens on the port; it may have been sent tokens."""
+
+    def __init__(self, port: int, free_port: int | None, owner: str) -> None:
+        super().__init__(
+            f"Port {port} is in use by a program of another user ({owner}). If your scripts sent it a token, "
+            "revoke that token. Choose another port.",
+            port,
+            free_port,
+        )
+
+
 class PortReservedError(PortTakenError):
     """The system keeps the port for itself (Windows' reserved ranges, Unix' ports below 1024)."""
 
@@ -39,6 +51,22 @@ class PortReservedError(PortTakenError):
 
 class ServerFailedError(ServerError):
     """The server could not be started, for a reason that no other class tells."""
+
+
+class TooFewDescriptorsError(ServerFailedError):
+    """The process may not open as many files as a server needs."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The server needs more open files than are allowed. Raise the limit (ulimit -n), then try again."
+        )
+
+
+class NotReachableError(ServerError):
+    """The server was started, and does not answer on the loopback."""
+
+    def __init__(self) -> None:
+        super().__init__("The server cannot be reached on 127.0.0.1. Check that the loopback interface is up.")
 
 
 class NoStoreError(ServerError):

@@ -139,19 +139,19 @@ def _decimal(text: str) -> int | UnfitNumber:
     if not digits:
         return 0
     if len(exponent.lstrip("+-0")) > _MOST_EXPONENT_DIGITS:
-        return UnfitNumber(text)
+        return UnfitNumber(text, is_whole="-" not in exponent)
     significant = digits.rstrip("0")
     zeros = int(exponent or 0) - len(fraction) + len(digits) - len(significant)
-    return _within_int64(text, significant, zeros) if zeros >= 0 else UnfitNumber(text)
+    return _within_int64(text, significant, zeros) if zeros >= 0 else UnfitNumber(text, is_whole=False)
 
 
 def _within_int64(text: str, digits: str, zeros: int) -> int | UnfitNumber:
     """Return `digits` followed by `zeros`, with the sign of `text`."""
     if len(digits) + zeros > _MOST_DIGITS:
-        return UnfitNumber(text)
+        return UnfitNumber(text, is_whole=True)
     number = int(digits) * 10**zeros
     number = -number if text.startswith("-") else number
-    return number if SMALLEST_ID <= number <= LARGEST_ID else UnfitNumber(text)
+    return number if SMALLEST_ID <= number <= LARGEST_ID else UnfitNumber(text, is_whole=True)
 
 
 def _no_constant(name: str) -> NoReturn:

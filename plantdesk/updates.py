@@ -1,7 +1,8 @@
-"""Whether a newer PlantDesk is out: one question over HTTPS, asked only if the person has switched that on.
+"""Whether a newer PlantDesk is out: one question over HTTPS, asked only if the user has switched that on.
 
-Nothing is sent but the request itself, and nothing is ever installed: the answer is a page to look at. It waits for the
-network: not for the GUI thread. The libraries for that are imported only then.
+On every channel, as no package repository brings new versions. Nothing is sent but the request itself, and nothing is
+ever installed: the answer is a page to look at. It waits for the network: not for the GUI thread. The libraries for
+that are imported only then.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import json
 import logging
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk import HOME_PAGE, __version__, resources
+from typing_extensions import override
+
+from plantdesk import HOME_PAGE, __version__
 
 if TYPE_CHECKING:
     import ssl
+    from urllib.request import HTTPRedirectHandler, Request
 
 logger = logging.getLogger(__name__)
 
@@ -23,8 +27,8 @@ logger = logging.getLogger(__name__)
 LATEST = HOME_PAGE.replace("https://github.com/", "https://api.github.com/repos/") + "/releases/latest"
 #: Seconds from one question to the next.
 DAY = 24 * 60 * 60
-_PATIENCE = 15
-_LARGEST = 1024 * 1024
+_TIMEOUT = 15
+_MAX_ANSWER = 1024 * 1024
 #: Where systems keep the certificates that they trust, for OpenSSL looks where it was built to.
 _CERTIFICATES = (
     "/etc/ssl/certs/ca-certificates.crt",
@@ -39,11 +43,6 @@ class Release(NamedTuple):
 
     version: str
     page: str
-
-
-def are_ours() -> bool:
-    """Whether it is PlantDesk's business to ask: not where a package manager brings new versions."""
-    return resources.channel() not in {"deb", "rpm"}
 
 
 def is_due(asked_at: int, now: float) -> bool:
@@ -71,12 +70,28 @@ def _asked(address: str) -> Release:
 
     headers = {"User-Agent": f"PlantDesk/{__version__}", "Accept": "application/json"}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is no input
-    with urllib.request.urlopen(request, timeout=_PATIENCE, context=_trusting()) as answer:  # noqa: S310
-        told = json.loads(answer.read(_LARGEST))
-    version, page = str(told["tag_name"]).removeprefix("v"), str(told["html_url"])
+    opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=_trusting()), _https_redirects())
+    with opener.open(request, timeout=_TIMEOUT) as answer:
+        tag = str(json.loads(answer.read(_MAX_ANSWER))["tag_name"])
+    version = tag.removeprefix("v")
     _numbers(version)
-    # The page is opened by a click: whatever the answer says, it is one of the project's own.
-    return Release(version, page if page.startswith(f"{HOME_PAGE}/") else f"{HOME_PAGE}/releases")
+    # The page is opened by a click, so its address is made here, of what was checked.
+    return Release(version, f"{HOME_PAGE}/releases/tag/{tag}")
+
+
+def _https_redirects() -> HTTPRedirectHandler:
+    """Return a handler that follows no redirect away from HTTPS."""
+    from urllib.error import URLError
+    from urllib.request import HTTPRedirectHandler
+
+    class HttpsRedirects(HTTPRedirectHandler):
+        @override
+        def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+            if not newurl.startswith("https://"):
+                raise URLError("redirected away from HTTPS")
+            return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+    return HttpsRedirects()
 
 
 def _numbers(version: str) -> tuple[int, ...]:

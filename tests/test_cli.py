@@ -163,16 +163,21 @@ def test_a_name_is_used_once(run: Run, refused: Run) -> None:
 # --- info and openapi ---------------------------------------------------------------------------
 
 
-def test_info_tells_that_nothing_runs(run: Run) -> None:
-    assert run("info") == f"PlantDesk {__version__} is not running.\nDatabase: {paths.database_file()}\n"
-    assert json.loads(run("info", "--json")) == {
+def test_info_tells_that_nothing_runs_and_creates_nothing(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    database = home / "data" / "plants.db"
+    assert main(["info", "--wait", "0.05"]) == 3
+    assert capfd.readouterr().out == f"PlantDesk {__version__} is not running.\nDatabase: {database}\n"
+    assert main(["info", "--json"]) == 3
+    assert json.loads(capfd.readouterr().out) == {
         "running": False,
         "url": None,
         "port": None,
+        "socket": None,
         "pid": None,
-        "database": str(paths.database_file()),
+        "database": str(database),
         "version": __version__,
     }
+    assert not home.exists()
 
 
 def test_openapi_prints_the_served_document(run: Run) -> None:
@@ -217,6 +222,8 @@ def test_a_folder_that_is_not_there_is_told(refused: Run, tmp_path: Path) -> Non
         ["serve", "--port", "web"],
         ["serve", "--host", "example.org"],
         ["openapi", "--port", "1"],
+        ["info", "--wait", "-1"],
+        ["info", "--wait", "long"],
     ],
     ids=" ".join,
 )
@@ -261,13 +268,6 @@ def test_a_reader_that_has_seen_enough_is_no_failure_to_tell() -> None:
     process.stderr.close()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
-def test_a_full_disk_behind_standard_output_is_told() -> None:
-    with Path("/dev/full").open("w", encoding="utf-8") as full:
-        done = plantdesk("openapi", stdout=full, stderr=subprocess.PIPE)
-    assert (done.returncode, done.stderr) == (1, "plantdesk: No space left on device\n")
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")
 def test_without_a_display_the_window_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
@@ -285,7 +285,7 @@ def test_a_backup_is_made_shown_and_restored(run: Run) -> None:
     made = Path(run("backup").strip())
     run("add", "--name", "Aloe")
     assert made.name in run("backup", "--list")
-    assert "Goes: 1 plant (2 “Aloe”)" in run("restore", made.name, "--look")
+    assert "Goes: 1 plant (2 “Aloe”)" in run("restore", made.name, "--dry-run")
     assert len(plants()) == 2
     told = run("restore", made.name, "--yes")
     assert plants() == plants(made) == [(1, "Fern", None)]

@@ -34,6 +34,7 @@ from plantdesk.ui.plant_form import PlantForm
 from plantdesk.ui.plant_table import PlantTable
 from plantdesk.ui.restore_dialog import RestoreDialog
 from plantdesk.ui.status_line import StatusLine
+from tests.support.programs import runtimes
 from tests.test_updates import release, telling
 
 if TYPE_CHECKING:
@@ -465,6 +466,7 @@ def test_a_start_beside_a_window_that_does_not_answer_ends_with_a_box(
 
 
 def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None:
+    paths.create_folder(paths.settings_folder())
     paths.settings_file().write_text("{")
     with running(qtbot, qapp, paths.database_file()) as desk:
         desk.until_bar(shown=True)
@@ -533,7 +535,7 @@ def started(environment: dict[str, str]) -> subprocess.Popen[str]:
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot, environment: dict[str, str]) -> None:
     first = started(environment)
-    qtbot.waitUntil(paths.runtime_file().exists, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())), timeout=PATIENCE)
     second = started(environment)
     assert second.wait(20) == 0
     assert first.poll() is None
@@ -542,5 +544,5 @@ def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot
     told = [line for line in err.splitlines() if not line.startswith("This plugin does not support")]
     assert (first.returncode, out, told) == (0, "", [])
     second.communicate()
-    assert not paths.runtime_file().exists()
+    assert not paths.runtime_folder().exists()
     assert [each.name for each in paths.data_folder().iterdir() if "lock" not in each.name] == ["plants.db"]

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from plantdesk import paths
 from plantdesk.errors import ErrorNumber
 from plantdesk.records import FORM, NewPlant
 from plantdesk.store import BackupKind, Backups, Store, back_up
@@ -314,4 +313,3 @@ def test_a_folder_that_a_sync_program_reads_and_touches(tmp_path: Path) -> None:
             ended.set()
             program.join()
     assert ids_in(database) == set(range(200))
-    assert paths.runtime_file().parent.exists()

@@ -2,12 +2,21 @@ from __future__ import annotations
 
 import pytest
 
-from plantdesk.errors import ErrorNumber, shortened
+from plantdesk.errors import ErrorNumber, StoreError, shortened
 
 
 def test_numbers_are_status_times_100_plus_n() -> None:
     assert {number.status for number in ErrorNumber} == {400, 401, 404, 405, 408, 500, 503}
     assert all(number.meaning.endswith(".") for number in ErrorNumber)
+
+
+def test_whatever_the_store_cannot_do_is_answered_503() -> None:
+    """A defect of PlantDesk (500) is something else."""
+    known = [StoreError]
+    for kind in known:
+        assert kind.number.status == 503, kind
+        known += kind.__subclasses__()
+    assert len(known) > 5
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def _some_of(known: dict[str, Any]) -> st.SearchStrategy[bytes]:
 
 
 _SETTINGS = {"theme": "dark", "text_scale": 1.5, "api_enabled": False, "port": 1, "window": {"width": 5}}
-_RUNTIME = {"url": "http://127.0.0.1:1", "port": 1, "pid": 1, "database": "x", "version": "1", "instance": "x"}
+_RUNTIME = runtime_file.Runtime("http://127.0.0.1:1", 1, "", 1, 1, "x", "1", "0" * 64)
 
 
 def test_settings_are_read_whatever_the_file_holds(tmp_path: Path) -> None:
@@ -60,17 +60,18 @@ def test_settings_are_read_whatever_the_file_holds(tmp_path: Path) -> None:
 
 
 def test_a_server_is_looked_for_whatever_the_file_holds(tmp_path: Path) -> None:
-    file = tmp_path / "runtime.json"
+    with closing(runtime_file.RuntimeFile(tmp_path / "run", tmp_path / "plants.db")) as held:
+        held.prepare()
+        held.write(_RUNTIME)
+        (file,) = (tmp_path / "run").iterdir()
 
-    @cases(150)
-    @given(_BYTES | _some_of(_RUNTIME))
-    def check(content: bytes) -> None:
-        file.write_bytes(content)
-        assert runtime_file.running(file) is None
-        runtime_file.remove(file, "mine")
-        assert file.read_bytes() == content
+        @cases(150)
+        @given(_BYTES | _some_of(_RUNTIME._asdict()))
+        def check(content: bytes) -> None:
+            file.write_bytes(content)
+            assert runtime_file.running(tmp_path / "run", tmp_path / "plants.db") is None
 
-    check()
+        check()
 
 
 @pytest.fixture(scope="module")

@@ -3,23 +3,26 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk import paths
+from plantdesk import paths, settings
 from plantdesk.cli import main
 from plantdesk.store import Store
+from tests.support.programs import runtimes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 PREFIX = "PlantDesk is listening on http://127.0.0.1:"
 if sys.platform == "win32":
@@ -31,9 +34,9 @@ else:
 
 
 @contextmanager
-def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Run `plantdesk serve`; give the process and its port, once it has printed its line."""
-    command = [sys.executable, "-m", "plantdesk", "serve", "--port", "0", *arguments]
+def serving(*arguments: str, within: tuple[str, ...] = ()) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Run `plantdesk serve`, `within` another command; give the process and its port, once it has printed its line."""
+    command = [*within, sys.executable, "-m", "plantdesk", "serve", "--port", "0", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, creationflags=IN_A_GROUP) as process:
         try:
@@ -65,11 +68,11 @@ def test_it_serves_from_its_line_to_its_signal(end: signal.Signals, token: str) 
     with serving() as (process, port):
         with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
             assert post(connection, token, 7) == 200
-        assert json.loads(paths.runtime_file().read_text(encoding="utf-8"))["port"] == port
+        assert [runtime["port"] for runtime in runtimes(paths.runtime_folder())] == [port]
         process.send_signal(end)
         printed, told = process.communicate(timeout=20)
         assert (process.returncode, printed, told) == (0, "", "")
-    assert not paths.runtime_file().exists()
+    assert not paths.runtime_folder().exists()
     with closing(sqlite3.connect(paths.database_file())) as database:
         assert database.execute("SELECT id, name FROM plant").fetchall() == [(7, "Fern")]
 
@@ -140,7 +143,7 @@ def test_the_port_of_the_settings_is_taken(capfd: pytest.CaptureFixture[str]) ->
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        paths.settings_file().write_text(json.dumps({"port": port}), encoding="utf-8")
+        settings.save(settings.Settings(port=port), paths.settings_file())
         assert main(["serve"]) == 1
     assert f"Port {port} is in use" in capfd.readouterr().err
 
@@ -156,3 +159,102 @@ def test_its_log_tells_when_and_why_but_no_token(token: str) -> None:
     assert f"Listening on http://127.0.0.1:{port}" in log
     assert "Asked to end by signal" in log
     assert token not in log
+
+
+# --- what it starts with -----------------------------------------------------------------------------------------
+
+
+def files(allowed: int) -> tuple[str, ...]:
+    """Return the command that runs another one with a limit of open files."""
+    return ("sh", "-c", f'ulimit -n {allowed} && exec "$@"', "sh")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such limit")
+@pytest.mark.parametrize("allowed", [18, 24, 32])
+def test_with_too_few_files_it_says_so(allowed: int) -> None:
+    command = [*files(allowed), sys.executable, "-m", "plantdesk", "serve", "--port", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch("plantdesk: .*ulimit -n.*\n", done.stderr)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such limit")
+def test_with_few_files_idle_clients_do_not_keep_a_good_one_out(token: str) -> None:
+    with serving(within=files(64)) as (_, port), ExitStack() as idle:
+        for plant_id in range(60):
+            for _ in range(3):
+                idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+                assert post(connection, token, plant_id) == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a network of its own")
+def test_without_a_loopback_it_says_so() -> None:
+    command = ["unshare", "--net", sys.executable, "-m", "plantdesk", "serve", "--port", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.stderr.startswith("unshare"):
+        pytest.skip("needs root")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch("plantdesk: .*loopback.*\n", done.stderr)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
+@pytest.mark.parametrize("ignored", ["HUP", "INT"])
+def test_a_signal_that_is_ignored_at_the_start_stays_so(ignored: str, token: str) -> None:
+    """As under nohup, and in the background of a script."""
+    with serving(within=("sh", "-c", f'trap "" {ignored} && exec "$@"', "sh")) as (process, port):
+        process.send_signal(signal.Signals[f"SIG{ignored}"])
+        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+            assert post(connection, token, 1) == 200
+        process.terminate()
+        assert process.wait(20) == 0
+    assert "end by signal 15" in (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("obstacle", ["logs", "data/run"])
+def test_an_obstacle_in_place_of_a_folder_costs_only_what_is_in_it(obstacle: str, token: str, home: Path) -> None:
+    (home / obstacle).write_text("in the way")
+    with serving() as (process, port):
+        with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+            assert post(connection, token, 1) == 200
+        process.send_signal(SIGNALS[0])
+        _, told = process.communicate(timeout=20)
+        assert process.returncode == 0
+    assert "Traceback" not in told
+    assert told.count("\n") == (0 if obstacle == "logs" else 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a full disk")
+def test_a_full_disk_under_the_logs_changes_nothing(token: str, home: Path) -> None:
+    (home / "logs").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(home / "logs")]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("nothing may be mounted here")
+    try:
+        (home / "logs" / "filler").write_bytes(bytes(4096))
+        with serving() as (process, port):
+            with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+                assert post(connection, token, 1) == 200
+            process.terminate()
+            printed, told = process.communicate(timeout=20)
+            assert (process.returncode, printed, told) == (0, "", "")
+    finally:
+        subprocess.run(["umount", "--lazy", str(home / "logs")], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a read-only disk")
+def test_with_nothing_to_write_to_but_the_store_it_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("nothing may be mounted here")
+    monkeypatch.setenv("PLANTDESK_HOME", str(disk / "home"))
+    try:
+        with serving("--database", str(tmp_path / "plants.db")) as (process, _):
+            process.terminate()
+            _, told = process.communicate(timeout=20)
+            assert process.returncode == 0
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+    assert re.fullmatch("WARNING: Scripts may not find this server: .*\n", told)

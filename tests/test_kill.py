@@ -89,7 +89,7 @@ def test_who_asks_it_to_end_under_load_waits_no_3_seconds_and_loses_nothing(
         acknowledged |= clients.acknowledged
         assert clients.cut_short == []
         assert acknowledged <= stored(program_home.database)
-        assert not program_home.runtime_file.exists()
+        assert not program_home.runtime_folder.exists()
     # A defect takes long each time, a busy machine once.
     assert min(took) < 3
     print(f"{KILLS} ends, {len(acknowledged)} plants acknowledged, 0 lost; longest {max(took):.2f} s")  # noqa: T201

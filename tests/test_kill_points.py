@@ -1,6 +1,6 @@
 """kill -9 right before each call that changes files: while a store is opened, created, backed up, restored, replaced.
 
-Few calls as a rule, every one with PLANTDESK_KILLS=all. Needs a C compiler (Linux): it counts the calls of libc.
+Few calls as a rule, every one with PLANTDESK_KILL_POINTS=all. Needs a C compiler (Linux): it counts the calls of libc.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tests.support.kill_points import SCENARIOS
 
 _SOURCE = Path(__file__).parent / "support" / "kill_points.c"
 _ROOT = Path(__file__).parents[1]
-_KILLS = os.environ.get("PLANTDESK_KILLS")
+_KILL_POINTS = os.environ.get("PLANTDESK_KILL_POINTS")
 #: Every so many calls; a prime, and another first call for each number of processes.
-_STEP = 1 if _KILLS == "all" else 37
+_STEP = 1 if _KILL_POINTS == "all" else 37
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or shutil.which("cc") is None, reason="needs Linux and a C compiler"

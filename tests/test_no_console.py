@@ -17,6 +17,7 @@ import pytest
 from plantdesk import no_console, paths
 from plantdesk.cli import main
 from plantdesk.store import Store
+from tests.support.programs import runtimes
 
 _WITHOUT = "import sys; sys.stdin = sys.stdout = sys.stderr = None; from plantdesk.cli import main; sys.exit(main({}))"
 PATIENCE = 30
@@ -72,7 +73,7 @@ def test_silence_shows_nothing(alone: Alone) -> None:
 
 
 def test_a_defect_is_not_hidden(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> None:
+    def fail(**_: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(paths, "database_file", fail)
@@ -118,11 +119,11 @@ def test_the_window_takes_a_plant_by_its_api(command: list[str]) -> None:
 
 def port_of(window: subprocess.Popen[bytes]) -> int:
     end = time.monotonic() + PATIENCE
-    while not paths.runtime_file().exists():
+    while not (found := list(runtimes(paths.runtime_folder()))):
         assert window.poll() is None, "the window has ended"
         assert time.monotonic() < end, "the API never started"
         time.sleep(0.05)  # between two looks at what another process does
-    return int(json.loads(paths.runtime_file().read_text(encoding="utf-8"))["port"])
+    return int(found[0]["port"])
 
 
 def post(port: int, token: str, plant: dict[str, object]) -> int:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,22 +15,49 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-FOLDERS = [paths.data_folder, paths.settings_folder, paths.log_folder]
+FOLDERS = [paths.data_folder, paths.settings_folder, paths.log_folder, paths.runtime_folder]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda function: function.__name__)
 def test_plantdesk_home_moves_everything(folder: Callable[[], Path], home: Path) -> None:
     assert folder().is_relative_to(home)
-    assert folder().is_dir()
+    assert folder().is_dir() is (folder is paths.data_folder)
 
 
-def test_the_three_folders_are_apart() -> None:
-    assert len({folder() for folder in FOLDERS}) == 3
+def test_the_folders_are_apart() -> None:
+    assert len({folder() for folder in FOLDERS}) == len(FOLDERS)
+
+
+def test_a_home_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("PLANTDESK_HOME", "~/here")
+    assert paths.database_file() == tmp_path / "here" / "data" / "plants.db"
+
+
+#: The user may be unable to read the modules, so they are imported before.
+_AS_NOBODY = """
+import locale, os, sys
+from plantdesk import cli, options
+from plantdesk.commands import info
+os.setuid(54321)
+sys.exit(cli.main(["info"]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root may become a user who is not known")
+@pytest.mark.parametrize("home", [None, "~/x"])
+def test_without_any_home_folder_it_says_what_to_set(home: str | None) -> None:
+    environment = {} if home is None else {"PLANTDESK_HOME": home}
+    command = [sys.executable, "-c", _AS_NOBODY]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch("plantdesk: You have no home folder here. Set PLANTDESK_HOME .*\n", done.stderr)
 
 
 def test_files_stand_in_their_folders(home: Path) -> None:
     assert paths.database_file() == home / "data" / "plants.db"
-    assert paths.runtime_file() == home / "data" / "runtime.json"
+    assert paths.runtime_folder() == home / "data" / "run"
     assert paths.settings_file() == home / "settings" / "settings.json"
 
 

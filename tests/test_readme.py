@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from plantdesk.options import parser
+from tests.test_headless import serving
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 SHOWN = sorted(set(re.findall(r"plantdesk(?: [a-z]+)?(?: (?:[A-Za-z0-9-]|\"[^\"\n]*\")+)*(?=`| >|\)| *\n)", README)))
@@ -47,3 +51,21 @@ def test_every_command_that_the_readme_shows_can_be_typed(line: str) -> None:
 def test_the_two_commands_are_there() -> None:
     assert "python3 packaging/dev.py run " in README
     assert "python3 packaging/dev.py test " in README
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the program is a shell script here")
+def test_the_python_sample_adds_its_plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "plantdesk"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m plantdesk "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    sample = re.findall("```python\n(.*?)```", README, re.DOTALL)[0]
+    with serving():
+        create = ["plantdesk", "token", "create", "garden-sync", "--output", "garden-sync.token"]
+        subprocess.run(create, cwd=tmp_path, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", sample], cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True
+        )
+    assert done.stdout == "{'name': 'Monstera deliciosa', 'tag': 'office'}\n"

@@ -23,7 +23,7 @@ def test_every_plant_of_the_contract_is_taken(plant_id: int, text: str) -> None:
         ({"id": 7.0, "name": ["x"]}, ["id", "name"]),
         ({"id": LARGEST_ID + 1, "name": "x"}, ["id"]),
         ({"id": SMALLEST_ID - 1, "name": "x"}, ["id"]),
-        ({"id": UnfitNumber("7.5"), "name": UnfitNumber("1e400")}, ["id", "name"]),
+        ({"id": UnfitNumber("7.5", is_whole=False), "name": UnfitNumber("1e400", is_whole=True)}, ["id", "name"]),
         ({"id": None, "name": None}, ["id", "name"]),
         ({"id": {}, "name": "x", "tag": False}, ["id", "tag"]),
     ],
@@ -39,7 +39,7 @@ def test_a_fault_names_what_came() -> None:
     with pytest.raises(InvalidPlantError, match="What came is the text “7”"):
         new_plant({"id": "7", "name": "x"})
     with pytest.raises(InvalidPlantError, match=r"too large.*What came is the number 9999999"):
-        new_plant({"id": UnfitNumber("9" * 1000), "name": "x"})
+        new_plant({"id": UnfitNumber("9" * 1000, is_whole=True), "name": "x"})
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,6 @@ def test_the_schema_says_what_is_enforced() -> None:
 @pytest.mark.parametrize("field", ["name", "tag"])
 @pytest.mark.parametrize("number", ["99999999999999999999", "-99999999999999999999", "1.5"])
 def test_a_number_that_is_none_of_int64_is_no_text(field: str, number: str) -> None:
-    values = {"id": 1, "name": "Fern", field: UnfitNumber(number)}
+    values = {"id": 1, "name": "Fern", field: UnfitNumber(number, is_whole=number != "1.5")}
     with pytest.raises(InvalidPlantError, match=f"The {field} must be text. What came is the number {number}."):
         new_plant(values)

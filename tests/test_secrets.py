@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from plantdesk.commands.info import NOT_RUNNING
 from plantdesk.store import Store
 from tests.support.attackers import Target
 from tests.support.programs import SERVE, WINDOW, Home, running
@@ -109,7 +110,8 @@ def test_only_its_owner_may_read_what_the_program_makes(program_home: Home, how:
         found |= modes(program_home.folder)
     finally:
         os.umask(before)
-    assert {"plants.db", "plants.db-wal", "runtime.json"} <= found.keys()
+    assert {"plants.db", "plants.db-wal", "run"} <= found.keys()
+    assert ".json" in {Path(name).suffix for name in found}
     assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
 
 
@@ -118,7 +120,8 @@ def test_commands_make_private_files_too(program_home: Home) -> None:
     try:
         for command in (["token", "create", "x"], ["add", "--name", "Fern"], ["info"]):
             call = [sys.executable, "-m", "plantdesk", *command]
-            subprocess.run(call, env=program_home.environment, check=True, capture_output=True)
+            done = subprocess.run(call, env=program_home.environment, check=False, capture_output=True)
+            assert done.returncode == (NOT_RUNNING if command == ["info"] else 0)
     finally:
         os.umask(before)
     assert {name: oct(mode) for name, mode in modes(program_home.folder).items() if mode & 0o077} == {}

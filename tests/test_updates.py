@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 from typing_extensions import override
 
-from plantdesk import HOME_PAGE, resources, updates
+from plantdesk import HOME_PAGE, updates
 from plantdesk.updates import DAY, Release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @contextmanager
-def telling(body: bytes, status: int = 200) -> Iterator[tuple[str, list[dict[str, str]]]]:
+def telling(body: bytes, status: int = 200, location: str | None = None) -> Iterator[tuple[str, list[dict[str, str]]]]:
     """Answer every request in that way; give the address, and the headers that came."""
     came: list[dict[str, str]] = []
 
@@ -28,6 +27,8 @@ def telling(body: bytes, status: int = 200) -> Iterator[tuple[str, list[dict[str
         def do_GET(self) -> None:
             came.append(dict(self.headers))
             self.send_response(status)
+            if location is not None:
+                self.send_header("Location", location)
             self.end_headers()
             self.wfile.write(body)
 
@@ -59,7 +60,7 @@ def release(version: str, page: str = f"{HOME_PAGE}/releases/tag/v9") -> bytes:
 def test_only_a_newer_version_is_told(version: str, newer: bool) -> None:  # noqa: FBT001
     with telling(release(version)) as (address, _):
         found = updates.newer_release(address, "0.1.0")
-    assert found == (Release(version.removeprefix("v"), f"{HOME_PAGE}/releases/tag/v9") if newer else None)
+    assert found == (Release(version.removeprefix("v"), f"{HOME_PAGE}/releases/tag/{version}") if newer else None)
 
 
 def test_the_request_tells_nothing_about_the_person() -> None:
@@ -69,10 +70,20 @@ def test_the_request_tells_nothing_about_the_person() -> None:
     assert came[0]["User-Agent"].startswith("PlantDesk/")
 
 
-@pytest.mark.parametrize("page", ["https://evil.example/", "http://github.com/plantdesk/plantdesk/x", "file:///etc"])
-def test_a_page_elsewhere_is_not_opened(page: str) -> None:
+@pytest.mark.parametrize("page", ["https://evil.example/", f"{HOME_PAGE}/../../evil/evil/releases", "file:///etc"])
+def test_no_address_in_the_answer_is_opened(page: str) -> None:
     with telling(release("v9.0.0", page)) as (address, _):
-        assert updates.newer_release(address) == Release("9.0.0", f"{HOME_PAGE}/releases")
+        assert updates.newer_release(address) == Release("9.0.0", f"{HOME_PAGE}/releases/tag/v9.0.0")
+
+
+@pytest.mark.parametrize("scheme", ["http", "ftp", "file"])
+def test_no_redirect_leaves_https(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
+    with telling(release("v9.0.0")) as (there, came):
+        target = there.replace("http", scheme, 1)
+        with telling(b"", 302, target) as (address, _):
+            assert updates.newer_release(address) is None
+    assert came == []
+    assert "Could not ask" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -115,18 +126,3 @@ def test_it_is_time_once_a_day(asked_at: int, now: float, due: bool) -> None:  #
 
 def test_the_address_is_the_projects() -> None:
     assert updates.LATEST == "https://api.github.com/repos/plantdesk/plantdesk/releases/latest"
-
-
-@pytest.mark.parametrize(("channel", "ours"), [("deb", False), ("rpm", False), ("nsis", True), ("tar", True)])
-def test_package_managers_are_left_to_their_work(
-    channel: str,
-    ours: bool,  # noqa: FBT001
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("sys._MEIPASS", str(tmp_path), raising=False)
-    assert updates.are_ours()
-    assert resources.channel() == "source"
-    (tmp_path / "resources").mkdir()
-    (tmp_path / "resources" / "channel").write_text(f"{channel}\n", encoding="ascii")
-    assert updates.are_ours() == ours

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.api.gate import Visitor
     from plantdesk.api.intake import Intake
     from plantdesk.api.limits import Limits
+    from plantdesk.api.probe import Identity
     from plantdesk.store import Store, TokenChecker
 
 DOCUMENT_PATH = "/openapi.json"
@@ -58,12 +59,14 @@ class Application:
             self._uses.note(visitor.source)
 
 
-def application(store: Store, checker: TokenChecker, intake: Intake, *, instance: str, limits: Limits) -> Application:
+def application(
+    store: Store, checker: TokenChecker, intake: Intake, *, identity: Identity, limits: Limits
+) -> Application:
     """Put the interface together; `checker` and `intake` belong to the thread that will serve it."""
     routes = Router(
         [
             _Exactly("/plants", Plants(intake, Bodies(limits))),
-            _Exactly(DOCUMENT_PATH, Document(instance)),
+            _Exactly(DOCUMENT_PATH, Document(identity)),
         ],
         redirect_slashes=False,
         default=_nothing_here,

@@ -1,32 +1,45 @@
-"""`GET /openapi.json`: the description of the interface, for everyone. Also how a server is told from others."""
+"""`GET /openapi.json`: the description of the interface, for everyone, and the proof of which server this is."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from plantdesk.api.openapi import description
-from plantdesk.api.probe import INSTANCE_HEADER
+from plantdesk.api.probe import NONCE_HEADER, PROOF_HEADER, proof
 from plantdesk.api.refusals import MethodNotAllowedError
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
+    from plantdesk.api.gate import Visitor
+    from plantdesk.api.probe import Identity
+
+_NONCE = re.compile(rb"[0-9a-f]{64}")
+
 
 class Document:
     """The endpoint, as an ASGI application."""
 
-    def __init__(self, instance: str) -> None:
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
         self._body = json.dumps(description(), indent=2, ensure_ascii=False).encode()
         self._headers = [
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(self._body)),
-            (INSTANCE_HEADER.lower().encode(), instance.encode()),
         ]
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer with the description."""
         if scope["method"] not in {"GET", "HEAD"}:
             raise MethodNotAllowedError("GET, HEAD")
-        await send({"type": "http.response.start", "status": 200, "headers": self._headers})
+        visitor: Visitor = scope["visitor"]
+        headers = [*self._headers, *self._proof(visitor.fields.get(NONCE_HEADER.lower().encode(), b""))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": self._body})
+
+    def _proof(self, nonce: bytes) -> list[tuple[bytes, bytes]]:
+        if not _NONCE.fullmatch(nonce):
+            return []
+        return [(PROOF_HEADER.lower().encode(), proof(self._identity, nonce))]

@@ -42,7 +42,8 @@ class Gate:
         fields = single_fields(scope["headers"])
         if not _HOST.fullmatch(fields.get(b"host", b"")):
             raise HostRefusedError
-        if b"origin" in fields:
+        # Browsers say where a request comes from; “none” is what a user has typed, and other programs say nothing.
+        if b"origin" in fields or fields.get(b"sec-fetch-site", b"none") != b"none":
             raise OriginRefusedError
         if scope["path"] == self._open_path and scope["method"] in {"GET", "HEAD"}:
             return Visitor(fields, None)

@@ -1,4 +1,4 @@
-"""The sockets that the server listens on: the loopback of this machine, and nothing else, ever."""
+"""The sockets that the server listens on: the loopback of this machine, a Unix domain socket, nothing else, ever."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk.server_state import PortInUseError, PortReservedError, ServerError, ServerFailedError
+from plantdesk.api.port_owners import foreign_owner
+from plantdesk.server_state import (
+    PortInUseError,
+    PortOfOtherUserError,
+    PortReservedError,
+    ServerError,
+    ServerFailedError,
+    TooFewDescriptorsError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 #: Connections that wait to be taken; one more would try again after a second.
 BACKLOG = 1024
@@ -23,12 +32,32 @@ _HIGHEST = 65535
 def listen(port: int) -> list[socket.socket]:
     """Return sockets that listen on 127.0.0.1 and, where there is one, ::1, both on `port` (0: any free one).
 
-    Raises PortInUseError, PortReservedError, ServerFailedError.
+    Raises PortTakenError, ServerFailedError.
     """
     try:
         return _listen(port)
     except OSError as error:
         raise _told(error, port) from error
+
+
+def local_sockets(path: Path) -> list[socket.socket]:
+    """Return a Unix domain socket that listens at `path`, mode 0600; none on Windows.
+
+    Raises OSError, also for a path that is too long for one.
+    """
+    if sys.platform == "win32":
+        return []
+    else:  # noqa: RET505  mypy takes what follows such a return for unreachable there
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listener.bind(str(path))
+            path.chmod(0o600)
+            listener.listen(BACKLOG)
+            listener.setblocking(False)
+        except OSError:
+            listener.close()
+            raise
+        return [listener]
 
 
 def _listen(port: int) -> list[socket.socket]:
@@ -76,9 +105,14 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
 
 def _told(error: OSError, port: int) -> ServerError:
     if error.errno == errno.EADDRINUSE:
+        owner = foreign_owner(port)
+        if owner is not None:
+            return PortOfOtherUserError(port, _free_port(port), owner)
         return PortInUseError(port, _free_port(port))
     if error.errno == errno.EACCES or getattr(error, "winerror", None) == 10013:  # noqa: PLR2004  WSAEACCES
         return PortReservedError(port, _free_port(port))
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        return TooFewDescriptorsError()
     return ServerFailedError(f"The server could not be started: {error.strerror or error}.")
 
 

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from plantdesk import HOME_PAGE
 from plantdesk.errors import ErrorNumber
 from plantdesk.records import NewPlant, PlantFields
+from plantdesk.settings import DEFAULT_PORT
 
 #: Of the interface, not of the program.
 _VERSION = "1.0.0"
+_TAG = "plants"
+_EXAMPLE = {"name": "Monstera deliciosa", "tag": "office"}
 
 _ABOUT = """\
 Adds plants to the PlantDesk that runs on this machine.
@@ -37,7 +41,15 @@ def description() -> dict[str, Any]:
     """Return the document."""
     return {
         "openapi": "3.1.0",
-        "info": {"title": "PlantDesk", "version": _VERSION, "description": _ABOUT},
+        "info": {
+            "title": "PlantDesk",
+            "version": _VERSION,
+            "description": _ABOUT,
+            "contact": {"name": "PlantDesk", "url": HOME_PAGE},
+            "license": {"name": "MIT License", "identifier": "MIT"},
+        },
+        "servers": [_server()],
+        "tags": [{"name": _TAG, "description": "The plants in the store"}],
         "paths": {"/plants": {"post": _create_plant()}},
         "security": [{"bearerAuth": []}],
         "components": {
@@ -47,21 +59,27 @@ def description() -> dict[str, Any]:
     }
 
 
+def _server() -> dict[str, Any]:
+    port = {"default": str(DEFAULT_PORT), "description": "as set in PlantDesk; `plantdesk info` shows it"}
+    return {"url": "http://127.0.0.1:{port}", "description": "this machine only", "variables": {"port": port}}
+
+
 def _create_plant() -> dict[str, Any]:
     return {
         "operationId": "addPlant",
+        "tags": [_TAG],
         "summary": "Create plant",
         "description": "Creates a new plant in the store",
-        "requestBody": {"required": True, "content": _json("NewPlant")},
+        "requestBody": {"required": True, "content": _json("NewPlant", {"id": 7, **_EXAMPLE})},
         "responses": {
-            "200": {"description": "plant response", "content": _json("Plant")},
+            "200": {"description": "plant response", "content": _json("Plant", _EXAMPLE)},
             **{str(status): _failure(status) for status in _FAILURES},
         },
     }
 
 
 def _failure(status: int) -> dict[str, Any]:
-    answer: dict[str, Any] = {"description": _FAILURES[status], "content": _json("Error")}
+    answer: dict[str, Any] = {"description": _FAILURES[status], "content": _json("Error", _example(status))}
     if status == ErrorNumber.TOKEN_MISSING.status:
         answer["headers"] = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
     if status == ErrorNumber.STORE_BUSY.status:
@@ -69,8 +87,13 @@ def _failure(status: int) -> dict[str, Any]:
     return answer
 
 
-def _json(schema: str) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+def _example(status: int) -> dict[str, Any]:
+    number = next(number for number in ErrorNumber if number.status == status)
+    return {"error": int(number), "message": number.meaning}
+
+
+def _json(schema: str, example: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}, "example": example}}
 
 
 def _schema(model: type[PlantFields]) -> dict[str, Any]:

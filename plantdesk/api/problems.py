@@ -40,7 +40,7 @@ def problem(error: Exception) -> Problem:
 
 def _problem(number: ErrorNumber, message: str, more: list[tuple[bytes, bytes]]) -> Problem:
     told = {"error": int(number), "message": _TOKEN.sub("plantdesk_…", message)}
-    body = json.dumps(told, ensure_ascii=False).encode(errors="replace")
+    body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *more]
     return Problem(number.status, headers, body)
 

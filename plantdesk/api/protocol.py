@@ -20,9 +20,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from plantdesk.api.cycle import Cycle, response
 from plantdesk.api.problems import problem
 from plantdesk.api.reading import AT_ONCE, Flow
-from plantdesk.api.refusals import BodyTooLargeError, MalformedHttpError, TooSlowError
+from plantdesk.api.refusals import BodyTooLargeError, MalformedHttpError, TooSlowError, refusal_in
 from plantdesk.api.target import take_target
-from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
@@ -30,10 +29,12 @@ if TYPE_CHECKING:
     from uvicorn.server import ServerState
 
     from plantdesk.api.limits import Limits
+    from plantdesk.errors import PlantDeskError
 
 _METHOD = re.compile(rb"(?:\r\n)*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ")
 #: What llhttp is given to read in the place of a method that it does not know.
 _STAND_IN = b"PATCH"
+_BLANKS = b" \t"
 #: Bytes parsed at once, and requests that may wait on one connection: a bound where a client sends thousands in one go.
 _PIECE = 1024
 _MOST_WAITING = 8
@@ -214,7 +215,7 @@ class PlantProtocol(HttpToolsProtocol):
         except httptools.HttpParserUpgrade as pause:
             return self._without_upgrade(data[pause.args[0] :])
         except httptools.HttpParserError as error:
-            self._refuse(_cause(error))
+            self._refuse(refusal_in(error))
         else:
             self._check_size(len(data), went_on=went_on)
         return b""
@@ -243,9 +244,11 @@ class PlantProtocol(HttpToolsProtocol):
         if self.scope["method"] == "CONNECT":
             self.deaf = True
             return b""
+        method = self.scope["method"].encode() if self._method is None else _STAND_IN
+        version = self.parser.get_http_version().encode()
         self._begin_anew(self._method)
         lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
-        start = b"%b %b HTTP/1.1\r\n" % (self.scope["method"].encode(), self.url)
+        start = b"%b %b HTTP/%b\r\n" % (method, self.url, version)
         return b"".join((start, *lines, b"\r\n", rest))
 
     # --- the parser's callbacks ----------------------------------------------------------------------------------
@@ -265,7 +268,7 @@ class PlantProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._head_done:  # trailers are no headers (RFC 9110, section 6.5.1)
             return
-        super().on_header(name, value)
+        super().on_header(name, value.strip(_BLANKS))  # llhttp leaves those behind the value (RFC 9110, section 5.5)
         if len(self.headers) > self._limits.fields:
             raise MalformedHttpError(f"its head has more than {self._limits.fields} fields")
 
@@ -311,7 +314,8 @@ class PlantProtocol(HttpToolsProtocol):
             access_log=False,
             default_headers=self.server_state.default_headers,
             message_event=asyncio.Event(),
-            expect_100_continue=self.expect_100_continue,
+            # A client of HTTP/1.0 may not be told to go on (RFC 9110, section 10.1.1).
+            expect_100_continue=self.expect_100_continue and self.scope["http_version"] == "1.1",
             keep_alive=keep_alive,
             on_response=self.on_response_complete,
         )
@@ -392,9 +396,3 @@ class PlantProtocol(HttpToolsProtocol):
             self.transport.write_eof()
         else:
             self.transport.close()
-
-
-def _cause(error: httptools.HttpParserError) -> PlantDeskError:
-    """Return the refusal that one of our callbacks raised, or else what llhttp found."""
-    cause = error.__context__
-    return cause if isinstance(cause, PlantDeskError) else MalformedHttpError(str(error) or "it cannot be read")

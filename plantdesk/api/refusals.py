@@ -29,7 +29,9 @@ class OriginRefusedError(PlantDeskError):
     number = ErrorNumber.ORIGIN_REFUSED
 
     def __init__(self) -> None:
-        super().__init__("Web pages may not use PlantDesk. A program may: leave out the Origin header.")
+        super().__init__(
+            "Web pages may not use PlantDesk. A program may: leave out the headers Origin and Sec-Fetch-Site."
+        )
 
 
 class TokenMissingError(PlantDeskError):
@@ -89,3 +91,9 @@ class TooSlowError(PlantDeskError):
 
 class ClientGoneError(Exception):
     """The client went away before its request was whole; nobody is there to be answered."""
+
+
+def refusal_in(error: Exception) -> PlantDeskError:
+    """Return the refusal that a callback of the parser raised, or else one that says what the parser found."""
+    cause = error.__context__
+    return cause if isinstance(cause, PlantDeskError) else MalformedHttpError(str(error) or "it cannot be read")

@@ -1,69 +1,203 @@
-"""`runtime.json`: where scripts find the running PlantDesk. It never holds a token."""
+"""Runtime files: where scripts find the running servers of a store, and the key by which each proves itself.
+
+Each server has a file of its own, `<store>-<server>.json`, so that several of one store do not disturb each other;
+`<store>` is made from the real path of the store. Beside it is the server's Unix domain socket. A server holds a lock
+on its file, which ends with its process: a file without one is stale. No file ever holds a token.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import secrets
+import stat
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.api.probe import instance_at
+from plantdesk import paths
+from plantdesk.api.port_owners import foreign_owner
+from plantdesk.api.probe import Identity, is_running
 from plantdesk.replacing import replace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import TextIOWrapper
     from pathlib import Path
+
+_MAX_FILE = 65_536
+_MAX_PORT = 65_535
+#: Seconds for a server to answer; it does so in milliseconds.
+_PROBE_TIMEOUT = 1.0
 
 
 class Runtime(NamedTuple):
-    """A server that runs, or ran."""
+    """A server that runs, or ran. `socket` is empty where it has none; `started` is in milliseconds since 1970, UTC."""
 
     url: str
     port: int
+    socket: str
     pid: int
+    started: int
     database: str
     version: str
-    instance: str
+    key: str
+
+    @property
+    def identity(self) -> Identity:
+        """By what the server proves itself."""
+        return Identity(self.key.encode(), self.port)
 
 
-def write(path: Path, runtime: Runtime) -> None:
-    """Put the file in place at once as a whole, readable for its owner only. Raises OSError."""
-    draft = path.with_name(f".{path.name}.{runtime.instance}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+class RuntimeFile:
+    """The file of one server, from `write` to `close`. For one thread at a time."""
+
+    def __init__(self, folder: Path, database: Path) -> None:
+        """Choose a name in `folder` for a server of `database`; nothing is created yet."""
+        self._path = folder / f"{_store_name(database)}-{secrets.token_hex(4)}.json"
+        self._runtime: Runtime | None = None
+        self._held: TextIOWrapper | None = None
+
+    @property
+    def socket_path(self) -> Path:
+        """Where the server's Unix domain socket belongs."""
+        return self._path.with_suffix(".sock")
+
+    def prepare(self) -> None:
+        """Create the folder, for its owner only, and remove what ended servers left in it. Raises OSError."""
+        folder = self._path.parent
+        paths.create_folder(folder)
+        if sys.platform != "win32":
+            folder.chmod(0o700)
+        for file in folder.glob("*.json"):
+            if _is_stale(file):
+                for left_over in (file, file.with_suffix(".sock")):
+                    with contextlib.suppress(OSError):
+                        left_over.unlink(missing_ok=True)
+
+    def write(self, runtime: Runtime) -> None:
+        """Write the file as a whole, readable for its owner only. Raises OSError."""
+        self._runtime = runtime
+        self._release()
+        draft = self._path.with_suffix(".new")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        file = os.fdopen(descriptor, "w", encoding="utf-8")
+        _lock(descriptor)
         json.dump(runtime._asdict(), file, indent=2)
         file.write("\n")
-    replace(draft, path)
+        if sys.platform == "win32":  # an open file cannot be renamed there
+            file.close()
+        else:
+            file.flush()
+            self._held = file
+        replace(draft, self._path)
 
+    def restore(self) -> None:
+        """Write the file again if somebody has removed it. Raises OSError."""
+        if self._runtime is not None and not self._path.exists():
+            paths.create_folder(self._path.parent)
+            self.write(self._runtime)
 
-def remove(path: Path, instance: str) -> None:
-    """Remove the file if it is that of `instance`; a later server's stays."""
-    found = _read(path)
-    if found is not None and found.instance == instance:
+    def close(self) -> None:
+        """Remove the file. May be called in any state."""
+        self._release()
+        if self._runtime is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
+
+    def remove_folder(self) -> None:
+        """Remove the folder if nothing of another server is in it."""
         with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
+            self._path.parent.rmdir()
+
+    def _release(self) -> None:
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
 
-def running(path: Path) -> Runtime | None:
-    """Return the server that the file tells of if it really runs, None when there is none or the file is stale.
+def running(folder: Path, database: Path) -> Runtime | None:
+    """Return the newest server of `database` that really runs, None when none does. Creates nothing.
 
-    Asks the server itself, for at most a second: a process id may belong to another program by now.
+    Each server that may be there is asked to prove itself, for a second at most.
     """
-    found = _read(path)
-    if found is None or instance_at(found.port, within=1.0) != found.instance:
-        return None
-    return found
+    return _newest(folder, f"{_store_name(database)}-*.json")
 
 
-def _read(path: Path) -> Runtime | None:
-    """Return what the file says; None where it cannot be what `write` has written."""
-    try:
-        fields = json.loads(path.read_bytes())
+def running_on(folder: Path, port: int) -> Runtime | None:
+    """Return the server of any store that really runs on `port`, if it is the user's own."""
+    return _newest(folder, "*.json", port)
+
+
+def _newest(folder: Path, pattern: str, port: int | None = None) -> Runtime | None:
+    found = [each for file in folder.glob(pattern) for each in _read(file) if port in {None, each.port}]
+    for runtime in sorted(found, key=lambda each: each.started, reverse=True):
+        if foreign_owner(runtime.port) is None and is_running(runtime.identity, within=_PROBE_TIMEOUT):
+            return runtime
+    return None
+
+
+def _store_name(database: Path) -> str:
+    real = os.path.normcase(os.path.realpath(database))
+    return hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
+
+
+# --- reading what may be there -----------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> Iterator[Runtime]:
+    """Yield what the file of a process that still runs says; nothing where it cannot be what `write` wrote."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError), _opened(path) as descriptor:
+        if not _is_locked(descriptor):
+            return
+        fields = json.loads(os.read(descriptor, _MAX_FILE))
         found = Runtime(**{name: fields[name] for name in Runtime._fields})
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return None
-    fits = all(type(value) is kind for value, kind in zip(found, _KINDS, strict=True))
-    return found if fits and 0 < found.port <= _HIGHEST_PORT else None
+        fits = all(type(value) is kind for value, kind in zip(found, _KINDS, strict=True))
+        if fits and 0 < found.port <= _MAX_PORT:
+            yield found
 
 
-_KINDS = (str, int, int, str, str, str)
-_HIGHEST_PORT = 65535
+_KINDS = (str, int, str, int, int, str, str, str)
+
+
+def _is_stale(path: Path) -> bool:
+    """Return whether the process that wrote the file has ended; what is not ours is none of our business."""
+    with contextlib.suppress(OSError), _opened(path) as descriptor:
+        if sys.platform != "win32":
+            return not _is_locked(descriptor)
+    return sys.platform == "win32" and not any(is_running(each.identity, within=_PROBE_TIMEOUT) for each in _read(path))
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """Open a regular file that is the user's own and nobody else's to read. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        status = os.fstat(descriptor)
+        own = sys.platform == "win32" or (status.st_uid == os.geteuid() and not status.st_mode & 0o077)
+        if not (own and stat.S_ISREG(status.st_mode)):
+            raise PermissionError(f"{path} is not a private file")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    """Hold the file until it is closed, or the process ends in whatever way."""
+    if sys.platform != "win32":
+        import fcntl
+
+        with contextlib.suppress(OSError):  # a file system without locks: nothing is taken for stale there
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Return whether a process holds the file; True where the system cannot tell."""
+    if sys.platform != "win32":
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return False
+    return True

@@ -1,6 +1,6 @@
 """The server as the rest of the program sees it: on, off, and the truth about it.
 
-    server = Server(store, runtime_file=paths.runtime_file)
+    server = Server(store, runtime_folder=paths.runtime_folder())
     unsubscribe = server.subscribe(listener)   # listener(state), on the server's thread, and once with the state of now
     server.start(8721)                         # returns at once; Starting, then On or Failed, are told
     server.stop()                              # returns when all that was due is answered and Off was told
@@ -12,28 +12,28 @@ then returns before the end), but not `start`.
 
 from __future__ import annotations
 
+import errno
 import logging
-import os
-import secrets
 import threading
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from plantdesk import __version__
-from plantdesk.api import runtime_file
+from plantdesk.api.announcement import Announcement
 from plantdesk.api.limits import Limits
 from plantdesk.api.listening import listen
-from plantdesk.api.probe import instance_at
-from plantdesk.api.runtime_file import Runtime
+from plantdesk.api.probe import Identity, is_running, new_key
 from plantdesk.errors import PlantDeskError
 from plantdesk.server_state import (
     Failed,
     NotAnsweringError,
+    NotReachableError,
     Off,
     On,
     ServerError,
     ServerFailedError,
     ServerState,
     Starting,
+    TooFewDescriptorsError,
 )
 from plantdesk.settings import DEFAULT_PORT
 
@@ -51,10 +51,10 @@ _log = logging.getLogger(__name__)
 class Server:
     """Serves the interface of one store on this machine's loopback."""
 
-    def __init__(self, store: Store, *, runtime_file: Path | None = None, limits: Limits | None = None) -> None:
-        """Stay off until `start`; while on, keep `runtime_file` for scripts to find."""
+    def __init__(self, store: Store, *, runtime_folder: Path | None = None, limits: Limits | None = None) -> None:
+        """Stay off until `start`; while on, be known to scripts in `runtime_folder`."""
         self._store = store
-        self._runtime_file = runtime_file
+        self._runtime_folder = runtime_folder
         self._limits = limits or Limits()
         self._lock = threading.RLock()  # of state and listeners
         self._starting = threading.Lock()
@@ -115,62 +115,50 @@ class Server:
     # --- on the server's thread ----------------------------------------------------------------------------------
 
     def _keep(self, port: int, run: _Run) -> None:
-        """Bring the server up, look after it, and take it down."""
+        """Bring the server up, look after it, and take it down; whatever goes wrong is reported as Failed."""
         self._tell(Starting(port))
-        instance = secrets.token_hex(16)
         try:
-            sockets = listen(port)
-            port = sockets[0].getsockname()[1]
-            service = self._served(sockets, instance)
-        except ServerError as error:
-            self._tell(Failed(error, port))
-            run.settled.set()
-            return
-        try:
-            self._look_after(port, instance, run)
-        finally:
-            self._forget(instance)
-            service.stop()
-            run.settled.set()
+            self._serve(port, run)
+        except Exception as error:  # noqa: BLE001  the top of the thread: `_failure` logs what nobody foresaw
+            self._tell(Failed(_failure(error), port))
+        else:
             self._tell(Off())
+        finally:
+            run.settled.set()
 
-    def _served(self, sockets: list[socket.socket], instance: str) -> Service:
+    def _serve(self, port: int, run: _Run) -> None:
+        with ExitStack() as stack:
+            sockets = [stack.enter_context(listener) for listener in listen(port)]
+            identity = Identity(new_key(), sockets[0].getsockname()[1])
+            announcement = None
+            if self._runtime_folder is not None:
+                announcement = Announcement(self._runtime_folder, self._store.path)
+                sockets += stack.enter_context(announcement.local_socket())
+            service = self._service(sockets, identity)
+            service.start()
+            stack.callback(service.stop)
+            if announcement is not None:
+                stack.callback(announcement.withdraw)
+            self._look_after(identity, announcement, run)
+
+    def _service(self, sockets: list[socket.socket], identity: Identity) -> Service:
         from plantdesk.api.service import Service  # only now: uvicorn and starlette take a while to import
 
-        service = Service(sockets, self._store, instance, self._limits)
-        try:
-            service.start()
-        except PlantDeskError as error:
-            raise ServerFailedError(str(error)) from error
-        except Exception as error:
-            _log.exception("the server could not be started")
-            raise ServerFailedError("The server could not be started. PlantDesk's log tells why.") from error
-        return service
+        return Service(sockets, self._store, identity, self._limits)
 
-    def _look_after(self, port: int, instance: str, run: _Run) -> None:
-        on = On(f"http://127.0.0.1:{port}", port)
+    def _look_after(self, identity: Identity, announcement: Announcement | None, run: _Run) -> None:
+        on = On(f"http://127.0.0.1:{identity.port}", identity.port)
+        fault: ServerError = NotReachableError()
         while not run.stopping.is_set():
-            if instance_at(port, within=self._limits.check_within) == instance:
+            if is_running(identity, within=self._limits.check_within):
+                fault = NotAnsweringError()
                 self._tell(on)
             else:
-                self._tell(Failed(NotAnsweringError(), port))
-            if not run.settled.is_set():
-                self._make_known(on, instance)
-                run.settled.set()
+                self._tell(Failed(fault, identity.port))
+            if announcement is not None:
+                announcement.keep(on.url, identity)
+            run.settled.set()
             run.stopping.wait(self._limits.check_every)
-
-    def _make_known(self, on: On, instance: str) -> None:
-        if self._runtime_file is None:
-            return
-        runtime = Runtime(on.url, on.port, os.getpid(), str(self._store.path), __version__, instance)
-        try:
-            runtime_file.write(self._runtime_file, runtime)
-        except OSError:
-            _log.warning("The file in which scripts find the server could not be written.", exc_info=True)
-
-    def _forget(self, instance: str) -> None:
-        if self._runtime_file is not None:
-            runtime_file.remove(self._runtime_file, instance)
 
     def _tell(self, state: ServerState) -> None:
         """Tell a new state, in order; nothing when it is that of before."""
@@ -192,3 +180,15 @@ class _Run:
         self.stopping = threading.Event()
         self.settled = threading.Event()
         self.thread = threading.Thread(target=keep, args=(self,), name="server", daemon=True)
+
+
+def _failure(error: Exception) -> ServerError:
+    """Return why the server is not there, in words for its user; what nobody foresaw is logged."""
+    if isinstance(error, ServerError):
+        return error
+    if isinstance(error, PlantDeskError):
+        return ServerFailedError(str(error))
+    if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
+        return TooFewDescriptorsError()
+    _log.error("The server could not be started", exc_info=error)
+    return ServerFailedError("The server could not be started. PlantDesk's log says why.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 import threading
 import time
@@ -14,28 +15,41 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from plantdesk.api.app import Application, application
+from plantdesk.api.descriptors import free_descriptors
 from plantdesk.api.intake import Intake
 from plantdesk.api.listening import BACKLOG
 from plantdesk.api.protocol import PlantProtocol
 from plantdesk.api.reading import reading_little
+from plantdesk.server_state import TooFewDescriptorsError
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
     from plantdesk.api.limits import Limits
+    from plantdesk.api.probe import Identity
     from plantdesk.store import Store
 
     class _Closable(Protocol):
         def close(self) -> None: ...
 
 
-#: Descriptors of the program that are no connections of clients, generously.
+#: Descriptors that the program may need besides those of connections: generously, and at least (its loop, its store).
 _OTHER_DESCRIPTORS = 200
+_MIN_OTHER_DESCRIPTORS = 16
+#: Free descriptors from which each listening socket gets several, and connections without which a server is of no use.
+_PLENTY = 400
+_MIN_CONNECTIONS = 8
 #: Descriptors of each listening socket. On each, uvloop takes one connection in a turn of its loop, and those of a good
 #: client should not wait for as many turns as two hundred others have opened before.
 _EARS = 8
+#: Headers of every answer: no browser may guess its type, show it in a frame, hand it to another site, or keep it.
+_SAFE_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+]
 #: Seconds for requests that nobody waits for any more, where the limits' grace is over.
 _LAST_LOOK = 0.05
 
@@ -43,11 +57,14 @@ _LAST_LOOK = 0.05
 class Service:
     """Serves on sockets that listen already, from `start` to `stop`, on a thread of its own."""
 
-    def __init__(self, sockets: Sequence[socket.socket], store: Store, instance: str, limits: Limits) -> None:
+    def __init__(self, sockets: Sequence[socket.socket], store: Store, identity: Identity, limits: Limits) -> None:
+        """Prepare to serve. Raises TooFewDescriptorsError where too few connections could be taken."""
         self._sockets = sockets
         self._store = store
-        self._instance = instance
-        self._limits = replace(limits, connections=min(limits.connections, _most_connections()))
+        self._identity = identity
+        free = free_descriptors()
+        self._ears = _EARS if free >= _PLENTY else 1
+        self._limits = replace(limits, connections=min(limits.connections, _max_connections(free)))
         self._loop = _new_loop()
         self._stopping = asyncio.Event()
         self._state = ServerState()
@@ -83,7 +100,7 @@ class Service:
         checker = self._store.tokens.checker()
         try:
             intake = Intake(self._store, self._loop)
-            app = application(self._store, checker, intake, instance=self._instance, limits=self._limits)
+            app = application(self._store, checker, intake, identity=self._identity, limits=self._limits)
             await self._serve_app(app)
         finally:
             checker.close()
@@ -108,12 +125,14 @@ class Service:
 
             return [Acceptor(listener, protocol)]
         else:  # noqa: RET505  mypy takes what follows such a return for unreachable there
-            ears = [listener.dup() for _ in range(_EARS)]
+            if listener.family == socket.AF_UNIX:
+                return [await self._loop.create_unix_server(protocol, sock=listener, backlog=BACKLOG)]
+            ears = [listener.dup() for _ in range(self._ears)]
             return [await self._loop.create_server(protocol, sock=ear, backlog=BACKLOG) for ear in ears]
 
     def _look_at_clock(self) -> None:
         """Renew the Date that answers carry, and let each connection look whether its client takes too long."""
-        self._state.default_headers = [(b"date", formatdate(time.time(), usegmt=True).encode())]
+        self._state.default_headers = [(b"date", formatdate(time.time(), usegmt=True).encode()), *_SAFE_HEADERS]
         now = self._loop.time()
         for connection in self._connections():
             connection.look_at_clock(now)
@@ -140,14 +159,12 @@ class Service:
         return [each for each in self._state.connections if isinstance(each, PlantProtocol)]
 
 
-def _most_connections() -> int:
+def _max_connections(free: int) -> int:
     """Return how many connections leave enough descriptors to the database, the window, and those that come."""
-    allowed = -1
-    if sys.platform != "win32":
-        import resource
-
-        allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return sys.maxsize if allowed < 0 else max(allowed - _OTHER_DESCRIPTORS, allowed // 2)
+    found = max(free - _OTHER_DESCRIPTORS, (free - _MIN_OTHER_DESCRIPTORS) * 2 // 3)
+    if found < _MIN_CONNECTIONS:
+        raise TooFewDescriptorsError
+    return found
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from plantdesk import output
 from plantdesk.records import COMMAND, new_plant, parse_id, plant_fields
 from plantdesk.store import Store
 
@@ -20,5 +22,10 @@ def run(database: Path, name: str, chosen_id: str | None, tag: str | None) -> in
             adding = store.add_as_next(plant_fields(values), COMMAND)
         else:
             adding = store.add(new_plant({**values, "id": parse_id(chosen_id)}), COMMAND)
-        print(adding.result().id)
+        plant_id = adding.result().id
+    try:
+        output.write(str(plant_id))
+    except output.OutputError as error:
+        # Still a success: whoever took it for a failure would add the plant a second time.
+        print(f"plantdesk: The plant was added with ID {plant_id}. {error}", file=sys.stderr)
     return 0

@@ -6,14 +6,15 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk.commands.table import moment, print_table
+from plantdesk import output
+from plantdesk.commands.table import iso_time, local_time, print_json, print_table
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.store import Backups, back_up, copy_store, look_at, restore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store import Difference, Group, Look, Restored
+    from plantdesk.store import Backup, Difference, Group, Look, Restored
 
 _KIB = 1024
 
@@ -25,37 +26,45 @@ class NotConfirmedError(PlantDeskError):
 def run(database: Path, file: Path | None) -> int:
     """Back up to `file`, or into the folder of backups, and print where. Raises StoreError."""
     if file is None:
-        print(back_up(database).path)
+        output.write(str(back_up(database).path))
     else:
         copy_store(database, file)
-        print(file)
+        output.write(str(file))
     return 0
 
 
-def show(database: Path) -> int:
-    """Print a table of the backups, newest first. Raises StoreError."""
+def show(database: Path, *, as_json: bool) -> int:
+    """Print the backups, newest first, as a table or in JSON. Raises StoreError."""
     backups = Backups(database)
     found = backups.newest_first()
+    if as_json:
+        print_json([_facts(each) for each in found])
+        return 0
     if not found:
         print("There are no backups yet. Make one with: plantdesk backup", file=sys.stderr)
         return 0
-    rows = [(moment(each.made_at), each.kind, _size(each.size), each.path.name) for each in found]
+    rows = [(local_time(each.made_at), each.kind, _size(each.size), each.path.name) for each in found]
     print_table(("MADE", "WHY", "SIZE", "FILE"), rows)
-    print(f"\nThey are in {backups.folder}")
+    output.write(f"\nThey are in {backups.folder}")
     return 0
 
 
-def bring_back(database: Path, file: Path, *, only_look: bool, confirmed: bool) -> int:
+def bring_back(database: Path, file: Path, *, only_preview: bool, confirmed: bool) -> int:
     """Tell what restoring `file` does, ask, and do it. Raises BackupUnusableError, StoreError, NotConfirmedError."""
     file = _found(database, file)
     look = look_at(database, file)
-    print(_told(look, file))
-    if only_look or look.changes_nothing:
+    output.write(_told(look, file))
+    if only_preview or look.changes_nothing:
         return 0
     if not confirmed:
         _ask()
-    print(_done(restore(database, file)))
+    output.write(_done(restore(database, file)))
     return 0
+
+
+def _facts(backup: Backup) -> dict[str, object]:
+    made_at = iso_time(backup.made_at)
+    return {"file": str(backup.path), "made_at": made_at, "why": str(backup.kind), "size": backup.size}
 
 
 def _found(database: Path, file: Path) -> Path:

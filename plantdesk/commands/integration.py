@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from plantdesk import output
 from plantdesk.errors import PlantDeskError
 from plantdesk.integration import login
 
@@ -20,7 +21,7 @@ def run(login_on: bool | None, path_on: bool | None) -> int:  # noqa: FBT001 - N
     if login_on is not None:
         login.switch(on=login_on)
     if login_on is None and path_on is None:
-        print("\n".join(_state()))
+        output.write("\n".join(_state()))
     return 0
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+from plantdesk import output
 from plantdesk.api.openapi import description
 
 
 def run() -> int:
     """Print the document."""
-    print(json.dumps(description(), indent=2, ensure_ascii=False))
+    output.write(json.dumps(description(), indent=2, ensure_ascii=False))
     return 0

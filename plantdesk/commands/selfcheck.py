@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import plantdesk
-from plantdesk import __version__, display, paths, resources
+from plantdesk import __version__, display, output, paths, resources
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run() -> int:
 
     qt = qt_parts(resources.folder() / "icons" / "plantdesk.svg")
     problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
-    print(json.dumps({"problems": problems, **_facts(), **qt._asdict()}, indent=2))
+    output.write(json.dumps({"problems": problems, **_facts(), **qt._asdict()}, indent=2))
     return 1 if problems else 0
 
 

@@ -2,42 +2,70 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import sys
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from plantdesk.commands.table import moment, print_table
+from plantdesk import output
+from plantdesk.commands.table import iso_time, local_time, print_json, print_table
+from plantdesk.errors import PlantDeskError
 from plantdesk.store import Store
 
 if TYPE_CHECKING:
-    from datetime import timedelta
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from plantdesk.records import TokenRow
 
 _HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")
+#: Time after which the list says that a token is not in use.
+_UNUSED = timedelta(days=90)
 
 
-def create(database: Path, name: str, lifetime: timedelta | None) -> int:
-    """Print a new token, and nothing else, on standard output. Raises InvalidTokenNameError, StoreError."""
-    expires_at = None if lifetime is None else _milliseconds(datetime.now(UTC) + lifetime)
-    with closing(Store(database)) as store:
-        made = store.tokens.create(name, expires_at).result()
-    print(made.token)
-    if sys.stderr is not None and sys.stderr.isatty():
-        print("Copy it now. PlantDesk keeps only a fingerprint and cannot show it again.", file=sys.stderr)
+class TokenNotWrittenError(PlantDeskError):
+    """A new token could not be handed out; it is revoked again, since nobody could ever know it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} The token was revoked again.")
+
+
+class FileExistsAlreadyError(PlantDeskError):
+    """A token is never written over a file."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(f"“{file}” exists already, and no token was made. Name a new file, or remove that one.")
+
+
+def create(database: Path, name: str, lifetime: timedelta | None, file: Path | None) -> int:
+    """Make a token and write it, alone, to the new `file` or to standard output.
+
+    Raises InvalidTokenNameError, FileExistsAlreadyError, TokenNotWrittenError, StoreError, OSError.
+    """
+    if file is None:
+        _create(database, name, lifetime, output.write)
+        if sys.stderr is not None and sys.stderr.isatty():
+            print("Copy it now. PlantDesk keeps only a fingerprint and cannot show it again.", file=sys.stderr)
+        return 0
+    with _new_file(file) as write:
+        _create(database, name, lifetime, write)
     return 0
 
 
-def show(database: Path) -> int:
-    """Print a table of the tokens, newest first. Raises StoreError."""
+def show(database: Path, *, as_json: bool) -> int:
+    """Print the tokens, newest first, as a table or in JSON. Raises StoreError."""
     with closing(Store(database)) as store:
         rows = store.tokens.list()
-    if not rows:
+    now = _milliseconds(datetime.now(UTC))
+    if as_json:
+        print_json([_facts(row, now) for row in rows])
+    elif rows:
+        print_table(_HEADER, [_cells(row, now) for row in rows])
+    else:
         print("There are no tokens. Make one with: plantdesk token create NAME", file=sys.stderr)
-        return 0
-    print_table(_HEADER, [_cells(row) for row in rows])
     return 0
 
 
@@ -48,13 +76,61 @@ def revoke(database: Path, name: str) -> int:
     return 0
 
 
-def _cells(row: TokenRow) -> tuple[str, ...]:
-    now = _milliseconds(datetime.now(UTC))
-    expires = "never" if row.expires_at is None else moment(row.expires_at)
+def _create(database: Path, name: str, lifetime: timedelta | None, write: Callable[[str], None]) -> None:
+    expires_at = None if lifetime is None else _milliseconds(datetime.now(UTC) + lifetime)
+    with closing(Store(database)) as store:
+        made = store.tokens.create(name, expires_at).result()
+        try:
+            write(made.token)
+        except (OSError, output.OutputError) as error:
+            store.tokens.revoke(made.row.name).result()
+            reason = f"The file could not be written: {error.strerror}." if isinstance(error, OSError) else str(error)
+            raise TokenNotWrittenError(reason) from error
+
+
+@contextlib.contextmanager
+def _new_file(file: Path) -> Iterator[Callable[[str], None]]:
+    """Yield what writes a line into the new `file`, which only its owner may read; on failure there is no file."""
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    except FileExistsError:
+        raise FileExistsAlreadyError(file) from None
+
+    def write(line: str) -> None:
+        data = f"{line}\n".encode()
+        if os.write(descriptor, data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(descriptor)
+
+    try:
+        try:
+            yield write
+        finally:
+            os.close(descriptor)
+    except BaseException:
+        file.unlink()
+        raise
+
+
+def _facts(row: TokenRow, now: int) -> dict[str, object]:
+    return {
+        "name": row.name,
+        "made_at": iso_time(row.created_at),
+        "last_used_at": iso_time(row.last_used_at),
+        "plants_added": row.plants_added,
+        "expires_at": iso_time(row.expires_at),
+        "expired": row.expired(now),
+    }
+
+
+def _cells(row: TokenRow, now: int) -> tuple[str, ...]:
+    expires = "never" if row.expires_at is None else local_time(row.expires_at)
     if row.expired(now):
         expires += " (over)"
-    last_used = "never" if row.last_used_at is None else moment(row.last_used_at)
-    return (row.name, moment(row.created_at), last_used, str(row.plants_added), expires)
+    last_used = "never" if row.last_used_at is None else local_time(row.last_used_at)
+    if now - (row.last_used_at or row.created_at) >= _UNUSED / timedelta(milliseconds=1):
+        last_used += f" (unused for {_UNUSED.days} days)"
+    return (row.name, local_time(row.created_at), last_used, str(row.plants_added), expires)
 
 
 def _milliseconds(when: datetime) -> int:

@@ -28,8 +28,10 @@ PREFIX = "plantdesk_"
 
 _CHANGED = Changes(tokens=True)
 _LONGEST_NAME = 100
-#: Seconds for which the checker trusts what it has read; under load this saves a look for every request.
+#: Seconds for which the checker trusts what it has read; under load this saves a query for every request.
 _TRUST_SECONDS = 0.005
+#: Tokens that it keeps between two changes of the file.
+_MAX_KEPT = 1000
 
 
 class NewToken(NamedTuple):
@@ -115,27 +117,25 @@ class Tokens:
 class TokenChecker:
     """Tells whose token a request bears. One thread may use it.
 
-    Holds the digests of all valid tokens and reads them again as soon as the file has changed, so that a token made or
-    revoked by any process counts at once. A look-up by digest needs no comparison whose time could tell anything.
+    Looks a token up by its digest, at one cost for any number of tokens, and keeps what it found until the file has
+    changed, so that a token made or revoked by any process counts at once. No comparison takes a time that could leak.
     """
 
     def __init__(self, file: StoreFile) -> None:
         self._file = file
         with translate_errors():
             self._open()
-        self._looked_at = float("-inf")
-        self._sources: dict[bytes, tuple[Source, int | None]] = {}
+        self._checked_at = float("-inf")
+        self._found: dict[bytes, tuple[Source, int | None]] = {}
 
     def source(self, token: str) -> Source:
         """Return the source that stands for the token; raises TokenRefusedError, or StoreError when it cannot tell."""
         digest = _digest(token)
-        recently = time.monotonic() - self._looked_at < _TRUST_SECONDS
-        found = self._sources.get(digest) if recently else None
-        if found is None:  # it may also have been made since the last look
-            found = self._looked().get(digest)
-        if found is None:
+        if time.monotonic() - self._checked_at >= _TRUST_SECONDS or digest not in self._found:
+            self._look_up(digest)
+        if digest not in self._found:
             raise TokenRefusedError
-        source, expires_at = found
+        source, expires_at = self._found[digest]
         if expires_at is not None and expires_at <= now_ms():
             raise TokenRefusedError
         return source
@@ -149,27 +149,29 @@ class TokenChecker:
         self._connection = self._file.connect()
         self._version = -1
 
-    def _looked(self) -> dict[bytes, tuple[Source, int | None]]:
-        """Return the valid tokens of now."""
+    def _look_up(self, digest: bytes) -> None:
+        """Find the token if it is valid now, and forget what the file may no longer say."""
         now = time.monotonic()
         with translate_errors():
             if self._generation != self._file.generation:
                 self._connection.close()
                 self._open()
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
-            if version != self._version:
-                self._sources = self._read()
+            if version != self._version or len(self._found) >= _MAX_KEPT:
+                self._found.clear()
                 self._version = version
-        self._looked_at = now
-        return self._sources
+            if digest not in self._found and (found := self._read(digest)) is not None:
+                self._found[digest] = found
+        self._checked_at = now
 
-    def _read(self) -> dict[bytes, tuple[Source, int | None]]:
-        sql = "SELECT digest, source_id, name, id, expires_at FROM token WHERE revoked_at IS NULL"
-        with closing(self._connection.execute(sql)) as cursor:
-            return {
-                digest: (Source(source_id, SourceKind.TOKEN, name, token_id, digest), expires_at)
-                for digest, source_id, name, token_id, expires_at in cursor
-            }
+    def _read(self, digest: bytes) -> tuple[Source, int | None] | None:
+        sql = "SELECT source_id, name, id, expires_at FROM token WHERE digest = ? AND revoked_at IS NULL"
+        with closing(self._connection.execute(sql, (digest,))) as cursor:
+            row = cursor.fetchone()
+        if row is None:
+            return None
+        source_id, name, token_id, expires_at = row
+        return Source(source_id, SourceKind.TOKEN, name, token_id, digest), expires_at
 
 
 def _digest(token: str) -> bytes:
@@ -181,7 +183,9 @@ def _checked_name(session: Session, name: str) -> str:
     if not label:
         raise InvalidTokenNameError("Give the token a name that tells which program uses it.")
     if len(label) > _LONGEST_NAME or not label.isprintable():
-        raise InvalidTokenNameError(f"A token's name has at most {_LONGEST_NAME} characters on one line.")
+        raise InvalidTokenNameError(
+            f"A token's name has at most {_LONGEST_NAME} characters, on one line and all visible."
+        )
     if _named(session, label) is not None:
         message = f"There is a token named “{shortened(label)}” already. Revoke it first, or choose another name."
         raise InvalidTokenNameError(message)

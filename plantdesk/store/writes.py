@@ -65,7 +65,7 @@ def add_group(
             added.append(row)
             outcomes.append(row)
         else:
-            outcomes.append(row if _is_retry(plant, source, row) else IdTakenError(row))
+            outcomes.append(row if _is_retry(plant, source, row) else IdTakenError(row, plant.name))
     _insert(connection, added)
     _count_for_tokens(connection, {source.token_id for source in valid}, added, now)
     return Outcome(outcomes, added)

@@ -20,6 +20,7 @@ def quitting_on_signals(app: QApplication) -> Iterator[None]:
     """Let the signals end the application's loop; main thread.
 
     Python runs signal handlers only between two of its instructions, and Qt's loop has none: the wake-up socket does.
+    A signal that is ignored at the start stays so, as a shell has it for what it runs in the background.
     """
     woken, waking = socket.socketpair()
     woken.setblocking(False)
@@ -27,7 +28,8 @@ def quitting_on_signals(app: QApplication) -> Iterator[None]:
     notifier = QSocketNotifier(woken.fileno(), QSocketNotifier.Type.Read)
     notifier.activated.connect(app.quit)
     before = signal.set_wakeup_fd(waking.fileno())
-    handlers = {number: signal.signal(number, _wake_only) for number in (signal.SIGINT, signal.SIGTERM)}
+    wanted = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+    handlers = {number: signal.signal(number, _wake_only) for number in wanted}
     try:
         yield
     finally:

@@ -38,7 +38,7 @@ class HelpCommands(QObject):
 
     @Slot()
     def _open_data_folder(self) -> None:
-        path = paths.database_file(create_folder=False) if self.store is None else self.store.path
+        path = paths.database_file(with_folder=False) if self.store is None else self.store.path
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
 
     @Slot()

@@ -35,15 +35,14 @@ class UpdateNotice(QObject):
         self._preferences = preferences
         self._address: str | None = None
         self._found: Release | None = None
-        action.setVisible(updates.are_ours())
         action.setChecked(preferences.settings.ask_for_updates)
         action.triggered.connect(self._switch)
         self._clock = QTimer(self, interval=_HOUR)
         self._clock.timeout.connect(self._ask_if_due)
 
     def begin(self, address: str | None = None) -> None:
-        """Ask when it is time, from now on; never where packages bring new versions. Without `address`, the project."""
-        if updates.are_ours() and self._address is None:
+        """Ask when it is time, from now on. Without `address`, the project."""
+        if self._address is None:
             self._address = address or updates.LATEST
             self._clock.start()
             self._ask_if_due()

@@ -32,10 +32,10 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         yield lambda **options: _served(tmp_path / "plants.db", stack, **options)
 
 
-def _served(path: Path, stack: ExitStack, *, limits: Limits | None = None, runtime_file: Path | None = None) -> Api:
+def _served(path: Path, stack: ExitStack, *, limits: Limits | None = None, runtime_folder: Path | None = None) -> Api:
     store = Store(path)
     stack.callback(store.close)
-    server = Server(store, limits=limits, runtime_file=runtime_file)
+    server = Server(store, limits=limits, runtime_folder=runtime_folder)
     stack.callback(server.stop)
     server.start(0)
     return Api(store, server)

@@ -30,8 +30,9 @@ def plant() -> dict[str, object]:
     "host",
     ["127.0.0.1", "localhost", "[::1]", "127.0.0.1:8721", "localhost:1", "[::1]:65535", "LocalHost", "localhost:"],
 )
-def test_the_names_of_this_machine_are_let_in(api: Api, host: str) -> None:
-    (answer,) = api.exchange(api.whole(plant(), host=host))
+@pytest.mark.parametrize("blanks", ["", " \t"], ids=["", "blanks"])
+def test_the_names_of_this_machine_are_let_in(api: Api, host: str, blanks: str) -> None:
+    (answer,) = api.exchange(api.whole(plant(), host=f"{blanks}{host}{blanks}"))
     assert answer.status == 200
 
 
@@ -99,6 +100,27 @@ def test_web_pages_are_refused(api: Api, origin: str) -> None:
     assert api.post(plant(), origin=origin).number is ErrorNumber.ORIGIN_REFUSED
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", ""])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_what_a_page_embeds_is_refused_too(api: Api, site: str, method: str) -> None:
+    """Scripts, images and frames come without an Origin."""
+    headers = {**api.bearer, "Sec-Fetch-Site": site}
+    assert api.request(method, "/openapi.json", headers=headers).number is ErrorNumber.ORIGIN_REFUSED
+
+
+def test_what_a_user_types_into_a_browser_is_answered(api: Api) -> None:
+    assert api.request("GET", "/openapi.json", headers={"Sec-Fetch-Site": "none"}).status == 200
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/nothing"])
+def test_every_answer_keeps_browsers_from_making_use_of_it(api: Api, path: str) -> None:
+    headers = api.request("GET", path).headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+    assert headers["Cache-Control"] == "no-store"
+
+
 def test_a_preflight_gets_no_cors_headers(api: Api) -> None:
     headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     answer = api.request("OPTIONS", "/plants", headers=headers)
@@ -122,13 +144,20 @@ def test_without_a_bearer_token_the_challenge_has_no_error_code(api: Api, sent: 
 
 
 @pytest.mark.parametrize(
-    "sent", ["x", "plantdesk_", "{token}x", "{token} x", "{token},", '"{token}"', "é", "{token}\t"]
+    "sent", ["x", "plantdesk_", "{token}x", "{token} x", "{token},", '"{token}"', "é", "{token}\tx"]
 )
 def test_an_unknown_token_is_refused_and_not_told_again(api: Api, sent: str) -> None:
     answer = api.post(plant(), authorization=f"Bearer {sent.format(token=api.token)}")
     assert answer.number is ErrorNumber.TOKEN_REFUSED
     assert answer.headers.get_all("WWW-Authenticate") == [_INVALID]
     assert api.token not in answer.message
+
+
+def test_blanks_around_a_value_are_no_part_of_it(api: Api) -> None:
+    """RFC 9110, section 5.5; llhttp takes away only those before it."""
+    request = api.whole(plant(), "Content-Encoding: identity \t", "Connection: close").replace(b"json\r", b"json\t \r")
+    (answer,) = api.exchange(request.replace(api.token.encode(), api.token.encode() + b" \t"))
+    assert answer.status == 200
 
 
 def test_two_tokens_are_refused(api: Api) -> None:

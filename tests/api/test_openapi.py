@@ -70,6 +70,24 @@ def test_the_document_is_what_the_interface_declares() -> None:
     assert _CREATE["responses"]["400"]["description"] == "unexpected error"
 
 
+def test_the_document_has_what_linters_recommend() -> None:
+    """Redocly's and Spectral's recommended rules."""
+    document = description()
+    assert document["servers"][0]["variables"]["port"]["default"] == "8721"
+    assert document["info"]["license"]["identifier"] == "MIT"
+    assert document["info"]["contact"]["url"]
+    assert _CREATE["tags"] == [tag["name"] for tag in document["tags"]]
+
+
+def test_the_examples_are_what_is_taken_and_answered(serve: Serve) -> None:
+    api = serve()
+    answer = api.post(_CREATE["requestBody"]["content"]["application/json"]["example"])
+    assert (answer.status, answer.json) == (200, _CREATE["responses"]["200"]["content"]["application/json"]["example"])
+    for status in ("400", "401", "408", "500", "503"):
+        example = _CREATE["responses"][status]["content"]["application/json"]["example"]
+        assert example["error"] // 100 == int(status)
+
+
 def test_the_schemas_are_those_of_the_interface() -> None:
     new, plain, error = (_SCHEMAS[name] for name in ("NewPlant", "Plant", "Error"))
     kinds = {name: (field["type"], field.get("format")) for name, field in new["properties"].items()}

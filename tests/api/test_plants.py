@@ -92,7 +92,44 @@ def test_a_chunked_body_of_exactly_1_mib_passes_and_a_byte_more_does_not(api: Ap
     assert answer.number is ErrorNumber.BODY_TOO_LARGE
 
 
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        ("1e1000000000", "too large"),
+        ("1.5E+99999999999", "too large"),
+        ("-1e1000000000", "too small"),
+        ("1e-1000000000", "must be a whole number"),
+        ("9223372036854775807.5", "must be a whole number"),
+        ("9223372036854775808", "too large"),
+    ],
+)
+def test_an_id_out_of_range_is_told_from_one_that_is_not_whole(api: Api, number: str, told: str) -> None:
+    assert told in api.post(f'{{"id": {number}, "name": "Fern"}}'.encode()).message
+
+
 # --- the same again, and taken ids -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("there", "sent", "told"),
+    [
+        ({"name": "Fern", "tag": "shade"}, {"name": "Fern"}, "“Fern” with tag “shade”."),
+        ({"name": "Fern", "tag": "shade"}, {"name": "Fern", "tag": "sun"}, "“Fern” with tag “shade”."),
+        ({"name": "Fern"}, {"name": "Fern", "tag": "sun"}, "“Fern” without a tag."),
+        ({"name": "Fern", "tag": ""}, {"name": "Fern"}, "“Fern” with tag “”."),
+        ({"name": "Fern"}, {"name": "Aloe"}, "“Fern”."),
+    ],
+)
+def test_a_clash_names_what_differs(
+    api: Api, new_id: int, there: dict[str, str], sent: dict[str, str], told: str
+) -> None:
+    api.post({"id": new_id, **there})
+    assert f"ID {new_id} already belongs to {told}" in api.post({"id": new_id, **sent}).message
+
+
+def test_answers_are_spaced_alike(api: Api, new_id: int) -> None:
+    assert api.post({"id": new_id, "name": "a", "tag": "b"}).body == b'{"name":"a","tag":"b"}'
+    assert api.post({}).body.startswith(b'{"error":40020,"message":"')
 
 
 @pytest.mark.parametrize("fields", [{"name": "Fern"}, {"name": "Fern", "tag": ""}])

@@ -215,6 +215,11 @@ def test_who_asks_before_sending_a_body_is_told_to_go_on(api: Api) -> None:
         assert [answer.status for answer in answers(connection)] == [200]
 
 
+def test_who_asks_in_http_1_0_is_not_told_to_go_on(api: Api) -> None:
+    request = api.whole(plant(), "Expect: 100-continue").replace(b"HTTP/1.1", b"HTTP/1.0")
+    assert [answer.status for answer in api.exchange(request)] == [200]
+
+
 def test_who_asks_before_sending_a_body_is_refused_at_once(api: Api) -> None:
     (answer,) = api.exchange(api.head("Content-Length: 2000000", "Expect: 100-continue"))
     assert answer.number is ErrorNumber.BODY_TOO_LARGE
@@ -248,6 +253,25 @@ def test_many_offers_of_an_upgrade_are_overlooked(api: Api) -> None:
     requests = [api.head(*offer, method="GET", target="/nowhere") for _ in range(500)]
     found = api.exchange(b"".join(requests), api.whole(plant()))
     assert [answer.status for answer in found] == [404] * 500 + [200]
+
+
+OFFER = ("Connection: upgrade", "Upgrade: h2c")
+
+
+def test_an_unknown_method_with_the_offer_of_an_upgrade_is_a_method_like_others(api: Api) -> None:
+    found = api.exchange(api.head(*OFFER, method="BREW") + api.whole(plant()))
+    assert [answer.status for answer in found] == [405, 200]
+
+
+def test_http_1_0_with_the_offer_of_an_upgrade_is_answered_and_closed(api: Api) -> None:
+    request = api.whole(plant(), *OFFER).replace(b"HTTP/1.1", b"HTTP/1.0")
+    found = api.exchange(request, api.whole(plant()))
+    assert [answer.status for answer in found] == [200]
+
+
+def test_http_2_0_with_the_offer_of_an_upgrade_is_refused(api: Api) -> None:
+    (answer,) = api.exchange(api.whole(plant(), *OFFER).replace(b"HTTP/1.1", b"HTTP/2.0"))
+    assert answer.number is ErrorNumber.MALFORMED_HTTP
 
 
 def test_there_is_no_websocket(api: Api) -> None:

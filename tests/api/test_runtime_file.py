@@ -1,57 +1,258 @@
+"""How scripts find a server, and only their own: several servers, several stores, and impostors."""
+
 from __future__ import annotations
 
-import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api import runtime_file
-from plantdesk.api.runtime_file import Runtime
+from plantdesk.api.limits import Limits
+from plantdesk.api.probe import Identity, is_running, new_key
+from plantdesk.api.runtime_file import Runtime, RuntimeFile, running, running_on
+from plantdesk.api.server import Server
+from plantdesk.server_state import Failed, On, PortOfOtherUserError
+from plantdesk.store import Store
+from tests.api.client import PATIENCE, Api
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.api.conftest import Serve
 
-STALE = Runtime("http://127.0.0.1:9", 9, 1, "plants.db", "0", "somebody")
+RUNTIME = Runtime("http://127.0.0.1:9", 9, "", 1, 0, "plants.db", "0", "0" * 64)
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such files")
+root = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs another user")
 
 
-def test_a_server_that_runs_is_found(serve: Serve, tmp_path: Path) -> None:
-    path = tmp_path / "runtime.json"
-    api = serve(runtime_file=path)
-    found = runtime_file.running(path)
-    assert found is not None
-    assert found.port == api.port
-    api.server.stop()
-    assert runtime_file.running(path) is None
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "run"
 
 
-def test_a_file_that_outlived_its_server_is_stale(tmp_path: Path) -> None:
-    path = tmp_path / "runtime.json"
-    runtime_file.write(path, STALE)
-    assert runtime_file.running(path) is None
+@pytest.fixture
+def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
+    """Start one more server of a store; give it and its port."""
+    with ExitStack() as stack:
+
+        def start(database: Path) -> tuple[Server, int]:
+            store = stack.enter_context(closing(Store(database)))
+            server = Server(store, runtime_folder=folder, limits=Limits(check_every=0.05))
+            stack.callback(server.stop)
+            server.start(0)
+            state = server.settled(PATIENCE)
+            assert isinstance(state, On)
+            return server, state.port
+
+        yield start
 
 
-def test_a_file_whose_port_another_server_has_by_now_is_stale(serve: Serve, tmp_path: Path) -> None:
-    api = serve()
-    path = tmp_path / "runtime.json"
-    runtime_file.write(path, STALE._replace(port=api.port))
-    assert runtime_file.running(path) is None
+def found(folder: Path, database: Path) -> int | None:
+    runtime = running(folder, database)
+    return runtime and runtime.port
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"port": 1}', json.dumps({**STALE._asdict(), "port": "x"})])
-def test_a_file_that_is_none_of_ours_tells_of_nothing(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "runtime.json"
-    path.write_text(text)
-    assert runtime_file.running(path) is None
-    assert runtime_file.running(tmp_path / "missing.json") is None
+# --- one of them, and several ------------------------------------------------------------------------------------
 
 
-def test_only_the_own_file_is_removed(tmp_path: Path) -> None:
-    path = tmp_path / "runtime.json"
-    runtime_file.write(path, STALE)
-    runtime_file.remove(path, "somebody else")
-    assert path.exists()
-    runtime_file.remove(path, STALE.instance)
+def test_each_store_has_its_servers_and_the_newest_is_found(
+    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
+) -> None:
+    mine, other = tmp_path / "mine.db", tmp_path / "other.db"
+    _, first_port = start(mine)
+    second, second_port = start(mine)
+    third, third_port = start(other)
+    assert (found(folder, mine), found(folder, other)) == (second_port, third_port)
+    second.stop()
+    third.stop()
+    assert (found(folder, mine), found(folder, other)) == (first_port, None)
+
+
+@posix
+def test_a_store_is_known_by_its_real_path(
+    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "link.db").symlink_to(tmp_path / "here" / "plants.db")
+    _, port = start(tmp_path / "here" / "plants.db")
+    for name in ("here/plants.db", "here/../here/plants.db", "link.db"):
+        assert found(folder, tmp_path / name) == port
+
+
+def test_a_file_that_was_removed_is_written_again(
+    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
+) -> None:
+    _, port = start(tmp_path / "plants.db")
+    shutil.rmtree(folder)
+    until_found = threading.Event()
+    while found(folder, tmp_path / "plants.db") != port:
+        assert not until_found.wait(0.01)
+
+
+# --- what is stale -----------------------------------------------------------------------------------------------
+
+
+@posix
+def test_a_killed_server_is_not_asked_for_and_cleaned_up_by_the_next(
+    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
+) -> None:
+    """Another program may have its port by now, and would get the request."""
+    folder.mkdir(mode=0o700)
+    with socket.create_server(("127.0.0.1", 0)) as squatter:
+        squatter.setblocking(False)
+        runtime = RUNTIME._replace(port=squatter.getsockname()[1])
+        with closing(RuntimeFile(folder, tmp_path / "plants.db")) as file:
+            file.write(runtime)
+            (path,) = folder.iterdir()
+            content = path.read_bytes()
+        path.write_bytes(content)  # its lock is gone, as after a kill
+        path.chmod(0o600)
+        file.socket_path.touch()
+        assert found(folder, tmp_path / "plants.db") is None
+        assert running_on(folder, runtime.port) is None
+        with pytest.raises(BlockingIOError):
+            squatter.accept()
+    _, port = start(tmp_path / "plants.db")
+    assert found(folder, tmp_path / "plants.db") == port
     assert not path.exists()
-    runtime_file.remove(path, STALE.instance)
+    assert not file.socket_path.exists()
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o644, 0o620])
+def test_a_file_that_others_may_touch_is_not_believed(
+    start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path, mode: int
+) -> None:
+    _, port = start(tmp_path / "plants.db")
+    (path,) = folder.glob("*.json")
+    assert found(folder, tmp_path / "plants.db") == port
+    path.chmod(mode)
+    assert found(folder, tmp_path / "plants.db") is None
+
+
+# --- impostors ---------------------------------------------------------------------------------------------------
+
+
+def test_a_server_proves_its_key_without_sending_it(serve: Serve, folder: Path) -> None:
+    api = serve(runtime_folder=folder)
+    runtime = running(folder, api.path)
+    assert runtime is not None
+    assert is_running(runtime.identity, within=PATIENCE)
+    assert not is_running(Identity(new_key(), api.port), within=PATIENCE)
+    answer = api.request("GET", "/openapi.json", headers={"PlantDesk-Nonce": "0" * 64})
+    assert answer.headers["PlantDesk-Proof"]
+    assert runtime.key not in str(answer.headers) + answer.body.decode()
+
+
+@pytest.mark.parametrize("nonce", [None, "", "0" * 63, "0" * 65, "G" * 64])
+def test_only_a_nonce_of_the_right_form_is_answered(api: Api, nonce: str | None) -> None:
+    headers = {} if nonce is None else {"PlantDesk-Nonce": nonce}
+    assert api.request("GET", "/openapi.json", headers=headers).headers["PlantDesk-Proof"] is None
+
+
+def test_a_program_that_passes_the_challenge_on_is_no_proof(serve: Serve, folder: Path) -> None:
+    api = serve(runtime_folder=folder)
+    runtime = running(folder, api.path)
+    assert runtime is not None
+
+    def pass_on(client: socket.socket) -> None:
+        with api.opened() as real:
+            real.sendall(client.recv(65536))
+            while piece := real.recv(65536):
+                client.sendall(piece)
+
+    with Impostor(pass_on) as port:
+        assert not is_running(Identity(runtime.identity.key, port), within=PATIENCE)
+
+
+def test_one_that_never_ends_its_answer_is_left_at_the_deadline() -> None:
+    def drip(client: socket.socket) -> None:
+        while True:
+            client.sendall(b"x")
+            client_has_left.wait(0.01)
+
+    client_has_left = threading.Event()
+    with Impostor(drip) as port:
+        assert not is_running(Identity(new_key(), port), within=0.3)
+
+
+def test_one_that_sends_without_end_is_left_after_64_kib() -> None:
+    def flood(client: socket.socket) -> None:
+        while True:
+            client.sendall(b"X-Filler: x\r\n" * 1000)
+
+    with Impostor(flood) as port:
+        assert not is_running(Identity(new_key(), port), within=PATIENCE)
+
+
+class Impostor:
+    """A listener that does `behave` with each connection until it is closed."""
+
+    def __init__(self, behave: Callable[[socket.socket], None]) -> None:
+        self._behave = behave
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> int:
+        self._thread.start()
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+    def _run(self) -> None:
+        client, _ = self._listener.accept()
+        with suppress(OSError), client:
+            self._behave(client)
+
+
+_SQUAT = """
+import os, socket
+os.setuid(54321)
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+listener.accept()
+"""
+
+
+@pytest.fixture
+def port_of_other_user() -> Iterator[int]:
+    """A port that another user has."""
+    command = [sys.executable, "-c", _SQUAT]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield int(process.stdout.readline())
+        assert process.poll() is None, "it was asked"
+        process.kill()
+
+
+@root
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose a port is")
+def test_a_port_of_another_user_is_never_asked(port_of_other_user: int, folder: Path, tmp_path: Path) -> None:
+    folder.mkdir(mode=0o700)
+    with closing(RuntimeFile(folder, tmp_path / "plants.db")) as file:
+        file.write(RUNTIME._replace(port=port_of_other_user))
+        assert running(folder, tmp_path / "plants.db") is None
+
+
+@root
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose a port is")
+def test_a_port_of_another_user_is_reported_with_what_to_do(port_of_other_user: int, tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "plants.db")) as store:
+        server = Server(store)
+        server.start(port_of_other_user)
+        state = server.settled(PATIENCE)
+    assert isinstance(state, Failed)
+    assert isinstance(state.error, PortOfOtherUserError)
+    assert "another user" in str(state.error)
+    assert "revoke" in str(state.error)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import queue
@@ -17,7 +18,16 @@ from plantdesk.api import plants
 from plantdesk.api.limits import Limits
 from plantdesk.api.server import Server
 from plantdesk.records import new_plant
-from plantdesk.server_state import Failed, NotAnsweringError, Off, On, PortInUseError, Starting
+from plantdesk.server_state import (
+    Failed,
+    NotAnsweringError,
+    Off,
+    On,
+    PortInUseError,
+    ServerFailedError,
+    Starting,
+    TooFewDescriptorsError,
+)
 from plantdesk.store import Store
 from tests.api.client import one_answer
 
@@ -115,6 +125,30 @@ def test_start_and_stop_may_be_called_again(server: Server) -> None:
     assert server.state == Off()
     server.start(state.port)  # the same port at once: what is left of the old connections does not hold it
     assert server.settled(PATIENCE) == state
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(OSError(errno.EMFILE, "Too many open files"), TooFewDescriptorsError), (ZeroDivisionError(), ServerFailedError)],
+    ids=["files", "defect"],
+)
+def test_whatever_goes_wrong_at_the_start_is_told_and_frees_the_port(
+    server: Server, monkeypatch: pytest.MonkeyPatch, error: Exception, told: type[Exception]
+) -> None:
+    with ExitStack() as stack:
+        port = taken_port(stack)
+
+    def fail() -> None:
+        raise error
+
+    with monkeypatch.context() as broken:
+        broken.setattr("plantdesk.api.service._new_loop", fail)
+        server.start(port)
+        state = server.settled(PATIENCE)
+    assert isinstance(state, Failed)
+    assert type(state.error) is told
+    server.start(port)
+    assert isinstance(server.settled(PATIENCE), On)
 
 
 def test_it_moves_to_another_port(server: Server) -> None:
@@ -292,14 +326,14 @@ def test_it_starts_without_standard_streams(tmp_path: Path) -> None:
 
 
 def test_a_file_tells_of_the_server_while_it_is_on(serve: Serve, tmp_path: Path) -> None:
-    path = tmp_path / "runtime.json"
-    api = serve(runtime_file=path)
+    api = serve(runtime_folder=tmp_path / "run")
+    (path,) = (tmp_path / "run").glob("*.json")
     told = json.loads(path.read_text())
-    assert set(told) == {"url", "port", "pid", "database", "version", "instance"}
+    assert set(told) == {"url", "port", "socket", "pid", "started", "database", "version", "key"}
     assert (told["url"], told["port"], told["pid"]) == (f"http://127.0.0.1:{api.port}", api.port, os.getpid())
     assert told["database"] == str(api.path)
     assert api.token not in path.read_text()
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
     api.server.stop()
-    assert list(tmp_path.glob("*runtime*")) == []
+    assert not (tmp_path / "run").exists()

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import changes
+import completions
 import deb
 import dev
 import elf
@@ -94,23 +95,7 @@ def test_the_manual_page_can_be_read(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        (["plantdesk", "tok"], {"token"}),
-        (["plantdesk", "token", ""], {"create", "list", "revoke", "-h", "--help"}),
-        (["plantdesk", "--database", "x.db", "serve", "--po"], {"--port"}),
-        (["plantdesk", "add", "--name", ""], set()),
-    ],
-    ids=str,
-)
-def test_bash_completes(typed: list[str], offered: set[str]) -> None:
-    ask = f'COMP_WORDS=("$@"); COMP_CWORD={len(typed) - 1}; _plantdesk; echo "${{COMPREPLY[*]}}"'
-    command = ["bash", "-c", f"{manual.bash(COMMANDS)}\n{ask}", "bash", *typed]
-    assert set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()) == offered
-
-
-@pytest.mark.parametrize(("shell", "text"), [("zsh", manual.zsh(COMMANDS)), ("fish", manual.fish(COMMANDS))])
+@pytest.mark.parametrize(("shell", "text"), [("zsh", completions.zsh(COMMANDS)), ("fish", completions.fish(COMMANDS))])
 def test_other_shells_can_read_theirs(shell: str, text: str, tmp_path: Path) -> None:
     assert all(command.path[-1] in text for command in COMMANDS if command.path)
     if shutil.which(shell):

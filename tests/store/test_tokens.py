@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import sqlite3
 from contextlib import closing
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError
 from plantdesk.records import SourceKind, new_plant
-from plantdesk.store import Store
+from plantdesk.store import Store, tokens
+from plantdesk.store.store_file import StoreFile
 from plantdesk.store.writes import now_ms
 
 if TYPE_CHECKING:
@@ -77,6 +80,42 @@ def test_a_revoked_token_is_refused_from_then_on(store: Store, path: Path) -> No
     with pytest.raises(TokenRefusedError), closing(store.tokens.checker()) as checker:
         checker.source(token)
     assert store.tokens.list() == []
+
+
+def test_a_revocation_by_another_process_reaches_a_checker_that_knows_the_token(
+    store: Store, path: Path, checker: TokenChecker
+) -> None:
+    token = store.tokens.create("greenhouse").result(SECONDS).token
+    assert checker.source(token).label == "greenhouse"
+    with closing(Store(path)) as other:
+        other.tokens.revoke("greenhouse").result(SECONDS)
+    Event().wait(2 * tokens._TRUST_SECONDS)  # noqa: SLF001  for so long it may trust what it knows
+    with pytest.raises(TokenRefusedError):
+        checker.source(token)
+
+
+def test_the_cost_of_a_check_does_not_grow_with_the_tokens(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted in instructions of SQLite's machine, as time would vary."""
+    steps = itertools.count()
+    really = StoreFile.connect
+
+    def counting(file: StoreFile) -> sqlite3.Connection:
+        connection = really(file)
+        connection.set_progress_handler(lambda: next(steps) < 0, 1)
+        return connection
+
+    def cost() -> int:
+        before = next(steps)
+        with closing(store.tokens.checker()) as checker:
+            checker.source(token)
+        return next(steps) - before
+
+    monkeypatch.setattr(StoreFile, "connect", counting)
+    token = store.tokens.create("greenhouse").result(SECONDS).token
+    with_one = cost()
+    for number in range(100):
+        store.tokens.create(f"other {number}").result(SECONDS)
+    assert cost() <= 2 * with_one
 
 
 def test_a_token_ends_when_its_time_is_over(store: Store, checker: TokenChecker) -> None:

@@ -38,7 +38,7 @@ NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; the other w
 QT = {"PySide6", "shiboken6"}
 WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
-TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"}
+TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
 # Classes of Qt that show HTML unless they are told not to, or press a button on any Enter, and what wraps them.
 WRAPPED = {

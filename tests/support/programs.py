@@ -1,4 +1,4 @@
-"""The real program in a process of its own, with or without its window, found by its runtime.json as a script would."""
+"""The real program in a process of its own, with or without its window, found by its runtime file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plantdesk.store import Store
 
@@ -28,7 +28,7 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.database = folder / "data" / "plants.db"
-        self.runtime_file = folder / "data" / "runtime.json"
+        self.runtime_folder = folder / "data" / "run"
 
     def new_token(self, name: str = "tests") -> str:
         self.database.parent.mkdir(parents=True, exist_ok=True)
@@ -50,11 +50,15 @@ class Home:
         return found
 
     def _port(self, pid: int) -> int | None:
-        try:
-            runtime = json.loads(self.runtime_file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        return int(runtime["port"]) if runtime["pid"] == pid else None
+        found = (runtime for runtime in runtimes(self.runtime_folder) if runtime["pid"] == pid)
+        return next((int(runtime["port"]) for runtime in found), None)
+
+
+def runtimes(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield what the runtime files in `folder` say, whether their servers still run or not."""
+    for file in folder.glob("*.json"):
+        with suppress(OSError, ValueError):
+            yield json.loads(file.read_text(encoding="utf-8"))
 
 
 @contextmanager

@@ -1,0 +1,85 @@
+"""Makes a running server known to scripts: its runtime file, and its Unix domain socket where the system has them.
+
+Neither is needed for serving: where the folder cannot be written to, a warning is all that comes of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from typing import TYPE_CHECKING
+
+from plantdesk import __version__
+from plantdesk.api.listening import local_sockets
+from plantdesk.api.runtime_file import Runtime, RuntimeFile
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from plantdesk.api.probe import Identity
+
+_log = logging.getLogger(__name__)
+
+
+class Announcement:
+    """The announcement of one server of `database` in `folder`; for the server's thread."""
+
+    def __init__(self, folder: Path, database: Path) -> None:
+        self._database = database
+        self._file = RuntimeFile(folder, database)
+        self._socket = ""
+        self._is_published = False
+        self._has_warned = False
+
+    @contextlib.contextmanager
+    def local_socket(self) -> Iterator[list[socket.socket]]:
+        """Listen on a Unix domain socket for the block, readable and writable for its owner only; none on Windows."""
+        path = self._file.socket_path
+        found: list[socket.socket] = []
+        with self._warning():
+            self._file.prepare()
+            try:
+                found = local_sockets(path)
+            except OSError as error:  # its path is too long, or the file system knows no sockets
+                _log.info("There is no Unix domain socket: %s", error)
+        try:
+            self._socket = str(path) if found else ""
+            yield found
+        finally:
+            if found:
+                found[0].close()
+                path.unlink(missing_ok=True)
+            self._file.remove_folder()
+
+    def keep(self, url: str, identity: Identity) -> None:
+        """Write the runtime file, from which `running` finds the server; again if somebody has removed it."""
+        with self._warning():
+            if self._is_published:
+                self._file.restore()
+            else:
+                self._is_published = True
+                self._file.write(self._runtime(url, identity))
+
+    def _runtime(self, url: str, identity: Identity) -> Runtime:
+        started = time.time_ns() // 1_000_000
+        key = identity.key.decode()
+        database = str(self._database)
+        return Runtime(url, identity.port, self._socket, os.getpid(), started, database, __version__, key)
+
+    def withdraw(self) -> None:
+        """Remove the runtime file."""
+        self._file.close()
+
+    @contextlib.contextmanager
+    def _warning(self) -> Iterator[None]:
+        """Log the first failure of the block, and go on."""
+        try:
+            yield
+        except OSError as error:
+            if not self._has_warned:
+                _log.warning("Scripts may not find this server: %s", error)
+            self._has_warned = True

@@ -1,0 +1,47 @@
+"""Names for the completions of shells, a line each: `plantdesk __complete KIND WORDS…`, with the words typed so far.
+
+Not for users, so it is in no help; it fails silently, since whoever presses Tab expects no message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk import output, paths
+from plantdesk.errors import PlantDeskError, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_MAX_NAME = 300
+
+
+def run(kind: str, words: Sequence[str]) -> int:
+    """Print the names of `tokens` or `backups` of the store that `words` name. Creates nothing."""
+    with contextlib.suppress(PlantDeskError):
+        database = _database(words)
+        if database.is_file():
+            output.write("\n".join(shortened(name, _MAX_NAME) for name in _names(kind, database)))
+    return 0
+
+
+def _names(kind: str, database: Path) -> Iterable[str]:
+    from plantdesk.store import Backups, Store
+
+    if kind == "backups":
+        return [backup.path.name for backup in Backups(database).newest_first()]
+    with closing(Store(database)) as store:
+        return [row.name for row in store.tokens.list()]
+
+
+def _database(words: Sequence[str]) -> Path:
+    """Return the store that the words name; bash cuts `--database=FILE` into three."""
+    split = [part for word in words for part in word.split("=", 1) if part]
+    for option, value in itertools.pairwise(split):
+        if option == "--database":
+            return Path(value.strip("'\"").replace("\\ ", " ")).expanduser().absolute()
+    return paths.database_file(with_folder=False)

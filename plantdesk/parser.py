@@ -1,0 +1,97 @@
+"""argparse as PlantDesk uses it: suggestions for what is misspelt, each option once, and the types of values."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_MAX_PORT = 65535
+_MAX_WAIT = 86_400
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+class Parser(argparse.ArgumentParser):
+    """The parser of one command, or of all."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - argparse's own
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        self.register("action", None, _StoreOnce)
+
+    @override
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:  # noqa: SLF001
+            self.error(f"there is no command “{value}”{_suggestion(value, action.choices)}")
+        super()._check_value(action, value)
+
+    def refuse_unknown(self, arguments: Sequence[str]) -> None:
+        """Leave by SystemExit because of `arguments` that this command does not take."""
+        first = arguments[0]
+        if first.startswith("-"):
+            name = first.partition("=")[0]
+            self.error(f"there is no option {name} here{_suggestion(name, self._option_string_actions)}")
+        self.error(f"“{first}” is one argument too many")
+
+
+class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name
+    """Refuse an option that is given twice, since only one of the two could have an effect."""
+
+    @override
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        given: set[str] = vars(namespace).setdefault("given", set())
+        if option_string is not None and self.dest in given:
+            raise argparse.ArgumentError(self, "may be given only once")
+        given.add(self.dest)
+        super().__call__(parser, namespace, values, option_string)
+
+
+def _suggestion(typed: str, known: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(typed, known, n=1)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
+
+
+# --- types of values ----------------------------------------------------------------------------
+
+
+def port(text: str) -> int:
+    """Read the number of a port."""
+    if not (text.isascii() and text.isdigit() and int(text) <= _MAX_PORT):
+        raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 0 to {_MAX_PORT}")
+    return int(text)
+
+
+def switch(text: str) -> bool:
+    """Read `on` or `off`."""
+    if text not in {"on", "off"}:
+        raise argparse.ArgumentTypeError(f"“{text}” is neither on nor off")
+    return text == "on"
+
+
+def span(text: str) -> timedelta:
+    """Read a length of time in hours, days or weeks."""
+    found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f"“{text}” is no length of time: give hours, days or weeks, as in 12h, 90d, 52w"
+        )
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def seconds(text: str) -> float:
+    """Read a number of seconds, a day at most."""
+    if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) is None or float(text) > _MAX_WAIT:
+        raise argparse.ArgumentTypeError(f"“{text}” is no number of seconds from 0 to {_MAX_WAIT}")
+    return float(text)

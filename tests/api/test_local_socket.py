@@ -1,0 +1,89 @@
+"""The Unix domain socket: the same interface, for its owner only."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.api.runtime_file import running
+from plantdesk.errors import ErrorNumber
+from tests.api.client import PATIENCE, Answer, Api, answers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.api.conftest import Serve
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="Python has no such sockets on Windows")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short path: a socket's has about 100 bytes at most."""
+    with tempfile.TemporaryDirectory() as short:
+        yield Path(short) / "run"
+
+
+@pytest.fixture
+def api(serve: Serve, folder: Path) -> Api:
+    return serve(runtime_folder=folder)
+
+
+def path_of(api: Api, folder: Path) -> Path:
+    runtime = running(folder, api.path)
+    assert runtime is not None
+    return Path(runtime.socket)
+
+
+def exchange(path: Path, request: bytes) -> list[Answer]:
+    with closing(socket.socket(socket.AF_UNIX)) as connection:
+        connection.settimeout(PATIENCE)
+        connection.connect(str(path))
+        connection.sendall(request)
+        return answers(connection)
+
+
+def test_it_takes_plants_as_the_port_does(api: Api, folder: Path) -> None:
+    (answer,) = exchange(path_of(api, folder), api.whole({"id": 7, "name": "Fern"}))
+    assert (answer.status, answer.json) == (200, {"name": "Fern"})
+    assert api.stored() == {7: ("Fern", None)}
+
+
+def test_it_refuses_what_the_port_refuses(api: Api, folder: Path) -> None:
+    path = path_of(api, folder)
+    assert exchange(path, api.whole({}, host="evil.example"))[0].number is ErrorNumber.HOST_REFUSED
+    without_token = api.whole({}).replace(api.token.encode(), b"x")
+    assert exchange(path, without_token)[0].number is ErrorNumber.TOKEN_REFUSED
+    assert exchange(path, b"rubbish\r\n\r\n")[0].number is ErrorNumber.MALFORMED_HTTP
+
+
+def test_only_its_owner_can_reach_it_and_it_ends_with_the_server(api: Api, folder: Path) -> None:
+    path = path_of(api, folder)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    api.server.stop()
+    assert not folder.exists()
+
+
+def test_a_folder_that_others_may_enter_is_closed_to_them(serve: Serve, folder: Path) -> None:
+    folder.mkdir()
+    folder.chmod(0o777)
+    serve(runtime_folder=folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_without_room_for_its_path_the_port_serves_alone(serve: Serve, tmp_path: Path) -> None:
+    folder = tmp_path / ("x" * 100)
+    api = serve(runtime_folder=folder)
+    runtime = running(folder, api.path)
+    assert runtime is not None
+    assert runtime.socket == ""
+    assert json.loads(api.post({"id": 1, "name": "Fern"}).body) == {"name": "Fern"}

@@ -1,0 +1,121 @@
+"""What becomes of an answer that cannot be written, and of a token above all."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from plantdesk import paths
+from plantdesk.cli import main
+from plantdesk.store import Store
+
+needs_full = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+
+
+def run_into_full(*arguments: str) -> tuple[int, str]:
+    """Run a command whose output goes to a full disk; return its exit code and standard error."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "plantdesk", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def tokens() -> list[str]:
+    with closing(Store(paths.database_file())) as store:
+        return [row.name for row in store.tokens.list()]
+
+
+def one_line(text: str) -> bool:
+    return re.fullmatch(r"plantdesk: .+\n", text) is not None
+
+
+@needs_full
+@pytest.mark.parametrize("command", [["openapi"], ["info"], ["backup", "--list", "--json"], ["serve", "--port", "0"]])
+def test_an_answer_that_cannot_be_written_is_a_failure_in_one_line(command: list[str]) -> None:
+    code, told = run_into_full(*command)
+    assert (code, one_line(told)) == (1, True)
+    assert "No space left on device" in told
+
+
+@needs_full
+def test_a_token_that_cannot_be_printed_is_revoked() -> None:
+    code, told = run_into_full("token", "create", "garden-sync")
+    assert (code, one_line(told)) == (1, True)
+    assert "revoked" in told
+    assert tokens() == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pipe without a reader")
+def test_a_token_that_nobody_reads_is_revoked() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        command = [sys.executable, "-m", "plantdesk", "token", "create", "garden-sync"]
+        done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, "revoked" in done.stderr) == (1, True)
+    assert tokens() == []
+
+
+@needs_full
+def test_a_plant_whose_id_cannot_be_printed_is_added_and_said_to_be() -> None:
+    code, told = run_into_full("add", "--name", "Fern")
+    assert (code, one_line(told)) == (0, True)
+    assert "was added with ID 1" in told
+    with closing(sqlite3.connect(paths.database_file())) as connection:
+        assert connection.execute("SELECT id, name FROM plant").fetchall() == [(1, "Fern")]
+
+
+# --- token create --output -----------------------------------------------------------------------------------------
+
+
+def test_a_token_goes_alone_into_a_private_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "garden.token"
+    before = os.umask(0)
+    try:
+        assert main(["token", "create", "garden-sync", "--output", str(file)]) == 0
+    finally:
+        os.umask(before)
+    assert capfd.readouterr() == ("", "")
+    with closing(Store(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
+        assert checker.source(file.read_text().removesuffix("\n")).label == "garden-sync"
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_file_that_exists_is_refused_and_no_token_is_made(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "garden.token"
+    file.write_text("precious")
+    assert main(["token", "create", "garden-sync", "--output", str(file)]) == 1
+    assert one_line(capfd.readouterr().err)
+    assert file.read_text() == "precious"
+    assert tokens() == []
+
+
+def test_a_refused_token_leaves_no_file(tmp_path: Path) -> None:
+    assert main(["token", "create", " ", "--output", str(tmp_path / "garden.token")]) == 1
+    assert list(tmp_path.glob("*.token")) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a full disk")
+def test_a_token_whose_file_cannot_be_written_is_revoked(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(full)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("nothing may be mounted here")
+    try:
+        (full / "filler").write_bytes(bytes(4096))
+        assert main(["token", "create", "garden-sync", "--output", str(full / "garden.token")]) == 1
+        assert [file.name for file in full.iterdir()] == ["filler"]
+    finally:
+        subprocess.run(["umount", "--lazy", str(full)], check=True)
+    assert "revoked" in capfd.readouterr().err
+    assert tokens() == []
