@@ -36,6 +36,7 @@ class ErrorNumber(IntEnum):
     REPEATED_MEMBER = 40014, "A member of the object is given more than once."
     INVALID_PLANT = 40020, "A field is missing, of the wrong type, out of range, or cannot be stored."
     ID_TAKEN = 40021, "The ID belongs to another plant."
+    TOKEN_USED_UP = 40022, "The token has added as many plants as it may."
     TOKEN_MISSING = 40101, "No bearer token was sent in the Authorization header."
     TOKEN_REFUSED = 40102, "The token is unknown, expired or revoked."
     NO_SUCH_PATH = 40401, "There is nothing at this path."
@@ -136,6 +137,15 @@ class TokenRefusedError(PlantDeskError):
         super().__init__(
             "This token is unknown, expired or revoked. Make a new one under File > API access in PlantDesk."
         )
+
+
+class TokenUsedUpError(PlantDeskError):
+    """The token was made for a limited number of plants, and has added them."""
+
+    number = ErrorNumber.TOKEN_USED_UP
+
+    def __init__(self, max_plants: int) -> None:
+        super().__init__(f"This token may add {max_plants} plants, and has added them. Make a new token.")
 
 
 # --- the store ---------------------------------------------------------------------------------------------------

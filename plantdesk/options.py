@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.parser import Parser, port, seconds, span, switch
+from plantdesk.parser import Parser, port, seconds, span, switch, whole_number
 from plantdesk.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
@@ -225,18 +225,23 @@ def _add_token(commands: Commands) -> None:
         "--expires", metavar="TIME", type=span, help="how long it is good for: 12h, 90d, 52w (default: until revoked)"
     )
     create.add_argument(
+        "--max-plants", metavar="N", type=whole_number, help="how many plants it may add in all (default: any number)"
+    )
+    create.add_argument(
         "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read, and print nothing"
     )
     shown = _command(actions, "list", "show the tokens, without the secret itself", _run_token_list, "database")
     shown.add_argument("--json", action="store_true", help="answer in JSON, for scripts")
     revoke = _command(actions, "revoke", "make a token worthless at once", _run_token_revoke, "database")
     revoke.add_argument("name", metavar="NAME", help="the name it was created under")
+    revoke.add_argument("--remove-plants", action="store_true", help="also remove the plants it added, after a backup")
 
 
 def _run_token_create(options: argparse.Namespace) -> int:
     from plantdesk.commands import token
 
-    return token.create(_database(options), options.name, options.expires, options.output)
+    limits = token.Limits(options.expires, options.max_plants)
+    return token.create(_database(options), options.name, limits, options.output)
 
 
 def _run_token_list(options: argparse.Namespace) -> int:
@@ -248,7 +253,7 @@ def _run_token_list(options: argparse.Namespace) -> int:
 def _run_token_revoke(options: argparse.Namespace) -> int:
     from plantdesk.commands import token
 
-    return token.revoke(_database(options), options.name)
+    return token.revoke(_database(options), options.name, remove_plants=options.remove_plants)
 
 
 def _run_window(options: argparse.Namespace) -> int:

@@ -90,6 +90,13 @@ def span(text: str) -> timedelta:
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
+def whole_number(text: str) -> int:
+    """Read a number from 1 to a billion."""
+    if re.fullmatch(r"[1-9][0-9]{0,8}", text) is None:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to 999999999")
+    return int(text)
+
+
 def seconds(text: str) -> float:
     """Read a number of seconds, a day at most."""
     if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) is None or float(text) > _MAX_WAIT:

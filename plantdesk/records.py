@@ -218,6 +218,7 @@ class TokenRow(NamedTuple):
     last_used_at: int | None
     plants_added: int
     source: Source
+    max_plants: int | None = None
 
     def expired(self, now: int) -> bool:
         """Whether the token's time is over at `now` (milliseconds since 1970, UTC)."""

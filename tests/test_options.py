@@ -90,7 +90,7 @@ def test_tokens_are_listed_in_json(capfd: pytest.CaptureFixture[str]) -> None:
     (found,) = json.loads(capfd.readouterr().out.partition("\n")[2])
     assert found.pop("made_at").endswith("+00:00")
     assert found.pop("expires_at")
-    assert found == {"name": "a  b", "last_used_at": None, "plants_added": 0, "expired": False}
+    assert found == {"name": "a  b", "last_used_at": None, "plants_added": 0, "max_plants": None, "expired": False}
 
 
 def test_backups_are_listed_in_json(capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import output
 from plantdesk.commands.table import iso_time, local_time, print_json, print_table
@@ -40,18 +40,25 @@ class FileExistsAlreadyError(PlantDeskError):
         super().__init__(f"“{file}” exists already, and no token was made. Name a new file, or remove that one.")
 
 
-def create(database: Path, name: str, lifetime: timedelta | None, file: Path | None) -> int:
+class Limits(NamedTuple):
+    """What a new token may do: for how long, and how many plants it may add. None: without end."""
+
+    lifetime: timedelta | None = None
+    max_plants: int | None = None
+
+
+def create(database: Path, name: str, limits: Limits, file: Path | None) -> int:
     """Make a token and write it, alone, to the new `file` or to standard output.
 
     Raises InvalidTokenNameError, FileExistsAlreadyError, TokenNotWrittenError, StoreError, OSError.
     """
     if file is None:
-        _create(database, name, lifetime, output.write)
+        _create(database, name, limits, output.write)
         if sys.stderr is not None and sys.stderr.isatty():
             print("Copy it now. PlantDesk keeps only a fingerprint and cannot show it again.", file=sys.stderr)
         return 0
     with _new_file(file) as write:
-        _create(database, name, lifetime, write)
+        _create(database, name, limits, write)
     return 0
 
 
@@ -69,17 +76,23 @@ def show(database: Path, *, as_json: bool) -> int:
     return 0
 
 
-def revoke(database: Path, name: str) -> int:
-    """Make a token worthless. Raises UnknownTokenError, StoreError."""
+def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
+    """Make a token worthless, and perhaps remove its plants. Raises UnknownTokenError, StoreError."""
     with closing(Store(database)) as store:
-        store.tokens.revoke(name).result()
+        if remove_plants:
+            removed = store.tokens.revoke_and_remove_plants(name).result()
+            print(
+                f"Removed {removed.plants:,} plants. The backup {removed.backup.path} still has them.", file=sys.stderr
+            )
+        else:
+            store.tokens.revoke(name).result()
     return 0
 
 
-def _create(database: Path, name: str, lifetime: timedelta | None, write: Callable[[str], None]) -> None:
-    expires_at = None if lifetime is None else _milliseconds(datetime.now(UTC) + lifetime)
+def _create(database: Path, name: str, limits: Limits, write: Callable[[str], None]) -> None:
+    expires_at = None if limits.lifetime is None else _milliseconds(datetime.now(UTC) + limits.lifetime)
     with closing(Store(database)) as store:
-        made = store.tokens.create(name, expires_at).result()
+        made = store.tokens.create(name, expires_at, limits.max_plants).result()
         try:
             write(made.token)
         except (OSError, output.OutputError) as error:
@@ -118,6 +131,7 @@ def _facts(row: TokenRow, now: int) -> dict[str, object]:
         "made_at": iso_time(row.created_at),
         "last_used_at": iso_time(row.last_used_at),
         "plants_added": row.plants_added,
+        "max_plants": row.max_plants,
         "expires_at": iso_time(row.expires_at),
         "expired": row.expired(now),
     }
@@ -130,7 +144,8 @@ def _cells(row: TokenRow, now: int) -> tuple[str, ...]:
     last_used = "never" if row.last_used_at is None else local_time(row.last_used_at)
     if now - (row.last_used_at or row.created_at) >= _UNUSED / timedelta(milliseconds=1):
         last_used += f" (unused for {_UNUSED.days} days)"
-    return (row.name, local_time(row.created_at), last_used, str(row.plants_added), expires)
+    plants = str(row.plants_added) if row.max_plants is None else f"{row.plants_added} of {row.max_plants}"
+    return (row.name, local_time(row.created_at), last_used, plants, expires)
 
 
 def _milliseconds(when: datetime) -> int:

@@ -44,10 +44,19 @@ class BackupKind(StrEnum):
     BY_HAND = "manual"
     BEFORE_RESTORE = "before-restore"
     BEFORE_UPDATE = "before-update"
+    BEFORE_REMOVAL = "before-removal"
     #: What a store held when another file took its place.
     REPLACED = "replaced"
     #: No backup, but a file that was set aside, with its log; what can still be read of it can be restored.
     DAMAGED = "damaged"
+
+
+_BEFORE_CHANGES = (
+    BackupKind.BEFORE_RESTORE,
+    BackupKind.BEFORE_UPDATE,
+    BackupKind.BEFORE_REMOVAL,
+    BackupKind.REPLACED,
+)
 
 
 class Backup(NamedTuple):
@@ -221,7 +230,7 @@ def outdated(backups: Iterable[Backup]) -> list[Backup]:
     automatic = [backup for backup in ordered if backup.kind is BackupKind.AUTOMATIC]
     for period, count in _TIERS:
         kept.update(_newest_of_each(automatic, period, count))
-    for kind in (BackupKind.BEFORE_RESTORE, BackupKind.BEFORE_UPDATE, BackupKind.REPLACED):
+    for kind in _BEFORE_CHANGES:
         kept.update([backup for backup in ordered if backup.kind is kind][:_KEPT_BEFORE])
     return [backup for backup in ordered if backup not in kept]
 

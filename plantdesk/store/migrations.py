@@ -83,9 +83,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             expires_at INTEGER,
             revoked_at INTEGER,
             last_used_at INTEGER,
-            plants_added INTEGER NOT NULL
+            plants_added INTEGER NOT NULL,
+            max_plants INTEGER
         ) STRICT""",
-        "INSERT INTO token SELECT * FROM old_token WHERE typeof(digest) = 'blob' AND length(digest) = 32",
+        "INSERT INTO token SELECT *, NULL FROM old_token WHERE typeof(digest) = 'blob' AND length(digest) = 32",
         "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
         "DROP TABLE old_plant",
         "DROP TABLE old_token",

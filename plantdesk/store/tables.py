@@ -54,6 +54,7 @@ class TokenTable(SQLModel, table=True):
     revoked_at: int | None = None
     last_used_at: int | None = None
     plants_added: int = 0
+    max_plants: int | None = Field(default=None, description="How many plants it may add in all; NULL: any number")
 
 
 class StoreTable(SQLModel, table=True):

@@ -12,7 +12,8 @@ from sqlmodel import Session, col, select
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.records import Changes, Source, SourceKind, TokenRow
-from plantdesk.store.engine import make_engine, translate_errors
+from plantdesk.store.backups import Backup, BackupKind, Backups
+from plantdesk.store.engine import driver_connection, make_engine, translate_errors
 from plantdesk.store.tables import SourceTable, TokenTable
 from plantdesk.store.writes import now_ms
 
@@ -41,6 +42,13 @@ class NewToken(NamedTuple):
     row: TokenRow
 
 
+class RemovedPlants(NamedTuple):
+    """How many plants of a token were removed, and the backup that still has them."""
+
+    plants: int
+    backup: Backup
+
+
 class Tokens:
     """The tokens of one store. All methods may be called from any thread."""
 
@@ -48,9 +56,10 @@ class Tokens:
         self._file = file
         self._writer = writer
 
-    def create(self, name: str, expires_at: int | None = None) -> Future[NewToken]:
-        """Make a token; only its SHA-256 digest is kept. `expires_at` is in milliseconds since 1970, UTC.
+    def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
+        """Make a token; only its SHA-256 digest is kept.
 
+        `expires_at` is in milliseconds since 1970, UTC; `max_plants` is how many plants it may add in all.
         The Future's exceptions are InvalidTokenNameError (blank, too long, or in use) and StoreError.
         """
 
@@ -66,6 +75,7 @@ class Tokens:
                 source_id=_present(source.id),
                 created_at=now_ms(),
                 expires_at=expires_at,
+                max_plants=max_plants,
             )
             session.add(row)
             session.flush()
@@ -77,13 +87,26 @@ class Tokens:
         """Make the token of this name worthless at once; UnknownTokenError when there is none."""
 
         def action(session: Session) -> tuple[None, Changes]:
-            row = _named(session, name)
-            if row is None:
-                message = f"There is no token named “{shortened(name)}”. `plantdesk token list` shows those there are."
-                raise UnknownTokenError(message)
-            row.revoked_at = now_ms()
-            session.add(row)
+            _revoke(session, name)
             return None, _CHANGED
+
+        return self._writer.do(action)
+
+    def revoke_and_remove_plants(self, name: str) -> Future[RemovedPlants]:
+        """Make the token worthless and remove the plants that it has added, in one transaction, after a backup.
+
+        The Future's exceptions are UnknownTokenError and StoreError; then nothing has changed.
+        """
+
+        def action(session: Session) -> tuple[RemovedPlants, Changes]:
+            source_id = _revoke(session, name).source_id
+            session.flush()
+            with closing(self._file.connect()) as reading:
+                backup = Backups(self._file.path).make_from(reading, BackupKind.BEFORE_REMOVAL)
+            raw = driver_connection(session.connection())
+            removed = raw.execute("DELETE FROM plant WHERE source_id = ?", (source_id,)).rowcount
+            raw.execute("UPDATE store SET rewritten = rewritten + 1")
+            return RemovedPlants(removed, backup), Changes(beyond=True, tokens=True)
 
         return self._writer.do(action)
 
@@ -192,6 +215,16 @@ def _checked_name(session: Session, name: str) -> str:
     return label
 
 
+def _revoke(session: Session, name: str) -> TokenTable:
+    row = _named(session, name)
+    if row is None:
+        message = f"There is no token named “{shortened(name)}”. `plantdesk token list` shows those there are."
+        raise UnknownTokenError(message)
+    row.revoked_at = now_ms()
+    session.add(row)
+    return row
+
+
 def _named(session: Session, name: str) -> TokenTable | None:
     statement = select(TokenTable).where(col(TokenTable.name) == name.strip(), col(TokenTable.revoked_at).is_(None))
     return session.exec(statement).first()
@@ -199,7 +232,9 @@ def _named(session: Session, name: str) -> TokenTable | None:
 
 def _token_row(row: TokenTable) -> TokenRow:
     source = Source(row.source_id, SourceKind.TOKEN, row.name, row.id, row.digest)
-    return TokenRow(row.name, row.created_at, row.expires_at, row.last_used_at, row.plants_added, source)
+    return TokenRow(
+        row.name, row.created_at, row.expires_at, row.last_used_at, row.plants_added, source, row.max_plants
+    )
 
 
 def _present(key: int | None) -> int:

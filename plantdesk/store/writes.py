@@ -11,7 +11,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import IdTakenError, PlantDeskError, TokenRefusedError
+from plantdesk.errors import IdTakenError, PlantDeskError, TokenRefusedError, TokenUsedUpError
 from plantdesk.records import PlantRow, Source, SourceKind
 from plantdesk.store.folding import folded
 from plantdesk.store.rows import CHUNK, chunks, last_seq, next_free_id, rows_by_id
@@ -51,6 +51,7 @@ def add_group(
     """
     now = now_ms()
     valid = _valid_tokens(connection, {source for _, source in entries if source.token_id is not None}, now)
+    allowance = _Allowance(valid, token_refusal)
     known = rows_by_id(connection, {plant.id for plant, _ in entries})
     outcomes: list[PlantRow | PlantDeskError] = []
     added: list[PlantRow] = []
@@ -58,8 +59,8 @@ def add_group(
         row = known.get(plant.id)
         if source.token_id is not None and source not in valid:
             outcomes.append(TokenRefusedError())
-        elif row is None and source.token_id is not None and token_refusal is not None:
-            outcomes.append(token_refusal)
+        elif row is None and (refusal := allowance.refusal(source)) is not None:
+            outcomes.append(refusal)
         elif row is None:
             row = known[plant.id] = PlantRow(plant.id, plant.name, plant.tag, now, source)
             added.append(row)
@@ -83,15 +84,39 @@ def _is_retry(plant: NewPlant, source: Source, row: PlantRow) -> bool:
     return source.kind is not SourceKind.FORM and (row.name, row.tag) == (plant.name, plant.tag)
 
 
-def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> set[Source]:
+class _Limit(NamedTuple):
+    plants_added: int
+    max_plants: int | None
+
+
+class _Allowance:
+    """What the tokens of a group may still add, counted down as they do."""
+
+    def __init__(self, limits: dict[Source, _Limit], refusal: PlantDeskError | None) -> None:
+        self._refusal = refusal
+        self._limits = limits
+        self._added: Counter[Source] = Counter()
+
+    def refusal(self, source: Source) -> PlantDeskError | None:
+        """Return why `source` may not add a plant, or count one."""
+        if source.token_id is None:
+            return None
+        limit = self._limits[source]
+        if limit.max_plants is not None and limit.plants_added + self._added[source] >= limit.max_plants:
+            return TokenUsedUpError(limit.max_plants)
+        self._added[source] += 1
+        return self._refusal
+
+
+def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Limit]:
     """Return the sources whose token is valid in this file; they may have been looked up in another one before."""
-    sql = """SELECT 1 FROM token WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
+    sql = """SELECT plants_added, max_plants FROM token WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
              AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)"""
-    return {
-        source
+    found = (
+        (source, connection.execute(sql, (source.token_id, source.id, source.digest, now)).fetchone())
         for source in sources
-        if connection.execute(sql, (source.token_id, source.id, source.digest, now)).fetchone() is not None
-    }
+    )
+    return {source: _Limit(*row) for source, row in found if row is not None}
 
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:

@@ -5,14 +5,15 @@ import itertools
 import re
 import sqlite3
 from contextlib import closing
+from queue import SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError
-from plantdesk.records import SourceKind, new_plant
-from plantdesk.store import Store, tokens
+from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
+from plantdesk.records import COMMAND, Changes, SourceKind, new_plant
+from plantdesk.store import Store, restore, tokens
 from plantdesk.store.store_file import StoreFile
 from plantdesk.store.writes import now_ms
 
@@ -162,3 +163,31 @@ def test_two_tokens_never_share_a_name_but_a_revoked_one_frees_it(store: Store) 
 def test_revoking_what_is_not_there_is_told(store: Store) -> None:
     with pytest.raises(UnknownTokenError, match="“nobody”"):
         store.tokens.revoke("nobody").result(SECONDS)
+
+
+def test_a_token_adds_as_many_plants_as_it_may(store: Store) -> None:
+    source = store.tokens.create("sensor", max_plants=3).result(SECONDS).row.source
+    plants = [(new_plant({"id": plant_id, "name": "Fern"}), source) for plant_id in (1, 2, 2, 3, 4, 1)]
+    outcomes = store.add_each(plants).result(SECONDS)
+    assert [type(outcome).__name__ for outcome in outcomes] == [*["PlantRow"] * 4, "TokenUsedUpError", "PlantRow"]
+    with pytest.raises(TokenUsedUpError, match="may add 3 plants"):
+        store.add(new_plant({"id": 5, "name": "Fern"}), source).result(SECONDS)
+    (row,) = store.tokens.list()
+    assert (row.plants_added, row.max_plants) == (3, 3)
+
+
+def test_the_plants_of_a_token_can_be_removed_with_it(store: Store, path: Path) -> None:
+    received: SimpleQueue[Changes] = SimpleQueue()
+    source = store.tokens.create("runaway").result(SECONDS).row.source
+    store.add(new_plant({"id": 1, "name": "Own"}), COMMAND).result(SECONDS)
+    store.add_each([(new_plant({"id": n, "name": "Fern"}), source) for n in range(10, 60)]).result(SECONDS)
+    store.subscribe(received.put)
+    removed = store.tokens.revoke_and_remove_plants("runaway").result(SECONDS)
+    assert removed.plants == 50
+    assert received.get(timeout=SECONDS).beyond
+    with closing(store.reader()) as reader:
+        assert reader.count() == 1
+    assert store.tokens.list() == []
+    restore(path, removed.backup.path)
+    with closing(store.reader()) as reader:
+        assert reader.count() == 51
