@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from platformdirs import PlatformDirs
@@ -65,10 +66,17 @@ def settings_file() -> Path:
 
 
 def create_folder(folder: Path) -> None:
-    """Create `folder` and its missing parents, mode 0700. Raises OSError."""
+    """Create one of PlantDesk's own folders and its missing parents, for their owner alone. Raises OSError.
+
+    One that is there and gives rights to others loses them (POSIX).
+    """
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(exist_ok=True)  # raises where a file has the name
+    if sys.platform != "win32":
+        status = folder.stat()
+        if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+            folder.chmod(0o700)
 
 
 def _data() -> Path:

@@ -35,6 +35,13 @@ def test_a_home_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: pytest.Monke
     assert paths.database_file() == tmp_path / "here" / "data" / "plants.db"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_a_folder_that_is_open_to_others_is_closed_to_them(home: Path) -> None:
+    paths.create_folder(home / "data")
+    (home / "data").chmod(0o777)
+    assert stat.S_IMODE(paths.data_folder().stat().st_mode) == 0o700
+
+
 #: The user may be unable to read the modules, so they are imported before.
 _AS_NOBODY = """
 import locale, os, sys

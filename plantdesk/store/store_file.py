@@ -28,7 +28,7 @@ from plantdesk.errors import (
     StoreUnreachableError,
     UnsafeFileError,
 )
-from plantdesk.store.atomic_file import new_file, remove_old_drafts, replaced_file
+from plantdesk.store.atomic_file import flush_folder, new_file, remove_old_drafts, replaced_file
 from plantdesk.store.backups import SIDE_FILES, BackupKind, Backups, fill_copy
 from plantdesk.store.engine import DISK_FULL, LOCK_SECONDS, check_whole, configure, connect, translate_errors
 from plantdesk.store.file_lock import FileId, Identity, LockedStore, locked
@@ -278,6 +278,7 @@ def _create(path: Path, *, create: bool) -> None:
         with new_file(path) as draft, contextlib.closing(configure(connect(draft))) as connection:
             migrate(connection)
             _use_log(connection)
+        flush_folder(path.parent.parent)  # the folder may be new as well
 
 
 def _check_own(path: Path) -> None:

@@ -105,6 +105,7 @@ def source_text(row: PlantRow) -> str:
         "command": translate("PlantTable", "Command line"),
         "import": translate("PlantTable", "Import"),
         "token": translate("PlantTable", "API"),
+        "other": translate("PlantTable", "Unknown"),
     }
     return words[row.source.kind]
 

@@ -33,7 +33,7 @@ class SingleWindow(QObject):
         """Lock in `folder`, a local one that is the user's alone; None where there is no such folder: nothing locks."""
         super().__init__(parent)
         # Not hashlib, whose OpenSSL takes 5 ms of the start: CRC-32 tells a user's few stores apart as well.
-        self.key = f"{zlib.crc32(str(store.resolve()).encode('utf-8', 'surrogateescape')):08x}"
+        self.key = f"{zlib.crc32(os.path.realpath(store).encode('utf-8', 'surrogateescape')):08x}"
         self._name = _socket_name(self.key, folder)
         # Besides the server: two starts at once must not both find nobody listening. Qt recognises stale locks.
         self._lock = QLockFile(str(folder / f"window-{self.key}.lock")) if folder is not None else None

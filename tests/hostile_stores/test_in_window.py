@@ -1,0 +1,50 @@
+"""Hostile stores in the window: their rows are shown as text, whatever they hold, and nothing unexpected happens."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED
+from tests.test_desktop import PATIENCE, running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QApplication
+    from pytestqt.qtbot import QtBot
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="links, pipes and sockets are POSIX")
+
+#: What makes a difference to the window: odd texts, odd times, odd origins.
+_SHOWN = {name: BAD_ROWS[name] for name in BAD_ROWS if "source" in name or "name" in name or "time" in name}
+_SHOWN["order at the end"] = HARMLESS["order at the end"]
+_REFUSED = ("pipe", "link loop", "hot journal", "view for plants", "trigger on plants", "newer", "text")
+
+
+@pytest.mark.parametrize("make", _SHOWN.values(), ids=_SHOWN)
+def test_odd_rows_are_shown(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, make: Callable[[Path, Path], None]
+) -> None:
+    path = tmp_path / "garden.db"
+    make(path, tmp_path / "victim")
+    with running(qtbot, qapp, path) as desk:
+        desk.until_on()
+        qtbot.waitUntil(lambda: len(desk.names()) == 1 and desk.names() != ["…"], timeout=PATIENCE)
+        desk.add("Moss")
+        qtbot.waitUntil(lambda: desk.names()[0] == "Moss", timeout=PATIENCE)
+        assert not desk.bar.isVisible()
+
+
+@pytest.mark.parametrize("name", _REFUSED)
+def test_a_refused_file_is_reported(qtbot: QtBot, qapp: QApplication, tmp_path: Path, name: str) -> None:
+    path, victim = tmp_path / "garden.db", tmp_path / "victim"
+    victim.write_text("my only thesis")
+    REFUSED[name](path, victim)
+    with running(qtbot, qapp, path) as desk:
+        desk.until_bar(shown=True)
+        assert desk.names() == []
+    assert victim.read_text() == "my only thesis"
