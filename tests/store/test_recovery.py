@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PLANTS = 300
-OPENINGS = int(os.environ.get("PLANTDESK_OPENINGS", "300"))
+OPENINGS = int(os.environ.get("PLANTDESK_OPENINGS", "10000"))
 
 _ADD_AND_DIE = f"""
 import os, signal, sys
@@ -34,6 +33,20 @@ store = Store(Path(sys.argv[1]))
 plants = [(new_plant({{"id": number, "name": "x" * 2000}}), COMMAND) for number in range({PLANTS})]
 store.add_each(plants).result()
 os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+_ADD_FOR_EVER = """
+import sys
+from pathlib import Path
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import Store
+store, first = Store(Path(sys.argv[1])), 0
+while True:
+    store.add_each([(new_plant({"id": first + n, "name": "x" * 3000}), COMMAND) for n in range(50)]).result()
+    first += 50
+    if first == 50:
+        print("ready", flush=True)
 """
 
 
@@ -70,24 +83,15 @@ def test_a_store_that_was_killed_inside_a_checkpoint_is_whole(killed_store: Path
 
 def test_a_store_beside_a_busy_writer_is_never_called_damaged(tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
-    ended = threading.Event()
-    with closing(Store(path)) as store:
-
-        def write() -> None:
-            first = 0
-            while not ended.is_set():
-                plants = [(new_plant({"id": first + n, "name": "x" * 3000}), COMMAND) for n in range(100)]
-                store.add_each(plants).result()
-                first += 100
-
-        writing = threading.Thread(target=write)
-        writing.start()
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", _ADD_FOR_EVER, str(path)], stdin=pipe, stdout=pipe) as writing:
+        assert writing.stdout is not None
+        writing.stdout.readline()
         try:
             for _ in range(OPENINGS):
                 check_file(path)
         finally:
-            ended.set()
-            writing.join()
+            writing.kill()
 
 
 def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) -> None:
