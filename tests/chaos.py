@@ -294,7 +294,8 @@ def main() -> int:
             thread.join()
         chaos.finish()
         if chaos.problems and options.keep is not None:
-            shutil.copytree(disk, options.keep)
+            print(chaos.problems, flush=True)
+            shutil.copytree(disk, options.keep, ignore=shutil.ignore_patterns("*.sock"))
         logs = "".join((disk.parent / f"{name}.log").read_text() for name in chaos.servers)
     tracebacks = len(re.findall("Traceback", logs))
     print(json.dumps({"events": chaos.events, "answers": chaos.answers, "tracebacks in logs": tracebacks}, indent=1))

@@ -131,15 +131,16 @@ class Reader:
         with translate_errors():
             if self._generation != self._file.generation:
                 with self._swapping:
-                    self._connection.close()
+                    old = self._connection
                     self._open()
+                    old.close()
             yield
 
     def _open(self) -> None:
-        self._generation = self._file.generation
-        self._connection = make_engine(self._file.connect).connect()
-        self._raw = driver_connection(self._connection)
-        self._raw.execute("SELECT 1 FROM plant LIMIT 1").fetchone()
+        generation = self._file.generation
+        connection = make_engine(self._file.connect).connect()  # where it fails, all stays as it was
+        self._connection, self._raw = connection, driver_connection(connection)
+        self._generation = generation
 
 
 def _conditions(text: str) -> list[ColumnElement[bool]]:

@@ -168,17 +168,18 @@ class TokenChecker:
         self._connection.close()
 
     def _open(self) -> None:
-        self._generation = self._file.generation
-        self._connection = self._file.connect()
-        self._version = -1
+        generation = self._file.generation
+        self._connection = self._file.connect()  # where it fails, all stays as it was
+        self._generation, self._version = generation, -1
 
     def _look_up(self, digest: bytes) -> None:
         """Find the token if it is valid now, and forget what the file may no longer say."""
         now = time.monotonic()
         with translate_errors():
             if self._generation != self._file.generation:
-                self._connection.close()
+                old = self._connection
                 self._open()
+                old.close()
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
             if version != self._version or len(self._found) >= _MAX_KEPT:
                 self._found.clear()

@@ -209,3 +209,25 @@ def test_a_moved_file_that_comes_back_is_used_again(store: Store, path: Path) ->
     add(store, 2)
     store.close()
     assert ids_in(path) == [1, 2]
+
+
+def test_readers_and_token_checks_outlive_a_file_that_is_replaced_twice(
+    store: Store, path: Path, other: Path, changes: SimpleQueue[bool]
+) -> None:
+    """The second replacement comes before they have noticed the first, so that they cannot connect."""
+    token = store.tokens.create("greenhouse").result(SECONDS).token
+    with closing(store.reader()) as reader, closing(store.tokens.checker()) as checker:
+        assert reader.count() == 0
+        checker.source(token)
+        other.replace(path)
+        while not changes.get(timeout=SECONDS):
+            pass
+        away = path.rename(path.with_name("away.db"))
+        with pytest.raises(StoreMovedError):
+            reader.count()
+        with pytest.raises(StoreMovedError):
+            checker.source("another token")
+        away.rename(path)
+        assert reader.count() == 500
+        with pytest.raises(TokenRefusedError):
+            checker.source(token)
