@@ -47,6 +47,20 @@ class Identity(NamedTuple):
     wal: FileId | None = None
 
 
+def identity(path: Path) -> Identity:
+    """Return which files are under the names of a store now. Takes a few µs."""
+    return Identity(file_id(path), file_id(f"{path}-wal"))
+
+
+def file_id(path: str | Path) -> FileId | None:
+    """Return which file is at `path` now."""
+    try:
+        status = os.stat(path)  # noqa: PTH116  half the time of Path.stat, and four for each commit
+    except OSError:
+        return None
+    return FileId(status.st_dev, status.st_ino)
+
+
 class LockedStore:
     """The lock of one store file, held. `used` is the identity of the files that were last opened under the name."""
 

@@ -17,11 +17,11 @@ from plantdesk.store.atomic_file import flush, put, unnamed_draft
 from plantdesk.store.backups import Backup, BackupKind, Backups
 from plantdesk.store.comparing import Difference, difference
 from plantdesk.store.engine import configure, connect, transaction, translate_errors
-from plantdesk.store.file_lock import locked
+from plantdesk.store.file_lock import identity, locked
 from plantdesk.store.migrations import check_schema, migrate
 from plantdesk.store.open_checks import has_log, is_absent, resolved
 from plantdesk.store.restore_source import Loaded, load
-from plantdesk.store.store_file import StoreFile, identity
+from plantdesk.store.store_file import StoreFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

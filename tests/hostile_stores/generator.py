@@ -234,7 +234,7 @@ HARMLESS: dict[str, Callable[[Path, Path], None]] = {
     "WAL without log": changed("PRAGMA journal_mode = WAL"),
     "valid token of somebody else": changed(
         "INSERT INTO source VALUES (9, 'token', 'theirs')",
-        "INSERT INTO token VALUES (1, 'theirs', zeroblob(32), 9, 0, NULL, NULL, NULL, 0)",
+        "INSERT INTO token (name, digest, source_id, created_at, plants_added) VALUES ('theirs', zeroblob(32), 9, 0, 0)",
     ),
 }
 

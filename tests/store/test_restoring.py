@@ -220,7 +220,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
     with path.open("r+b") as file:  # an index: no question of a look reads it
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
-    monkeypatch.setattr("plantdesk.store.store_file._CHECKED_SIZE", 0)
+    monkeypatch.setattr("plantdesk.store.opening._CHECKED_SIZE", 0)
     restored = restore(path, backup.path)
     assert rows(path) == rows(backup.path)
     assert restored.saved is not None

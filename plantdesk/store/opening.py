@@ -1,0 +1,267 @@
+"""Opening a file as a store, under its lock: what it is, whose log is beside it, whether it is whole and up to date.
+
+The steps and their reasons are in CONTRIBUTING, "How a store file is opened, replaced and closed".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+import stat
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.errors import (
+    FolderMissingError,
+    ForeignFileError,
+    StoreDamagedError,
+    StoreFullError,
+    StoreGoneError,
+    StoreMovedError,
+    StoreReadOnlyError,
+    StoreUnreachableError,
+    UnsafeFileError,
+)
+from plantdesk.store.atomic_file import flush_folder, new_file, remove_old_drafts, replaced_file
+from plantdesk.store.backups import SIDE_FILES, BackupKind, Backups, fill_copy
+from plantdesk.store.engine import DISK_FULL, LOCK_SECONDS, check_whole, configure, connect, translate_errors
+from plantdesk.store.file_lock import FileId, Identity, LockedStore, file_id, identity, locked
+from plantdesk.store.migrations import SCHEMA_VERSION, check_schema, migrate
+from plantdesk.store.open_checks import check_file, has_log, is_absent, is_writable, named, refuse_newer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+#: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
+_CHECKED_SIZE = 16 * 1024 * 1024
+_RETRY_DELAY = 0.02
+#: Seconds for which a process that has a file with a deleted log open may take to save it.
+HOLDER_TIMEOUT = 1.0
+
+
+class OpenedFile(NamedTuple):
+    """One file that was opened. As long as `connection` is open, SQLite keeps its log."""
+
+    identity: Identity
+    read_only: bool
+    connection: sqlite3.Connection
+
+
+def open_file(path: Path, *, create: bool = False) -> OpenedFile:
+    """Open the store at the resolved `path`, make it where there is none, and bring its schema up to date.
+
+    `create` makes a new store even where backups say that there was one. Raises StoreError and OSError; a refused file
+    is left untouched.
+    """
+    if is_absent(path):
+        _create(path, create=create)
+    _check_own(path)
+    if not is_writable(path):
+        return _open_for_reading(path)
+    opened = None
+    deadline = time.monotonic() + HOLDER_TIMEOUT
+    while opened is None:
+        with locked(path) as lock, translate_errors():
+            opened = _open_locked(path, lock, wait=time.monotonic() < deadline)
+        if opened is None:
+            time.sleep(_RETRY_DELAY)
+    return opened
+
+
+def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile | None:
+    """Open the file under the lock; None to try again.
+
+    That is where the file or its log was replaced at this very moment, and where its log was deleted before: a
+    process that has it open gets the time to `rebuild` it.
+    """
+    if wait and _is_log_lost(lock, identity(path)):
+        return None
+    _replace_after_lost_log(path, lock)
+    expected = _set_aside_old_log(path, lock)
+    try:
+        connection = _checked(path, expected, first_time=lock.used == Identity())
+    except StoreMovedError:
+        return None
+    now = identity(path)
+    if now.database != expected or (wait and _is_log_lost(lock, now)):
+        connection.close()
+        return None
+    lock.note(now)
+    return OpenedFile(now, read_only=False, connection=connection)
+
+
+def _open_for_reading(path: Path) -> OpenedFile:
+    found = identity(path)
+    with translate_errors():
+        connection = connect_for_reading(path)
+        with _closed_on_error(connection):
+            check_schema(connection, _version(path, connection))
+    return OpenedFile(found, read_only=True, connection=connection)
+
+
+def connect_for_reading(path: Path) -> sqlite3.Connection:
+    """Open a connection to a file that may not be written to; without a log SQLite makes no file beside it."""
+    return connect(path, read_only=True, immutable=not has_log(path))
+
+
+def _checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:
+    """Open the `expected` file for writing, check its schema before anything else, and bring it up to date."""
+    if has_log(path):  # a foreign schema may be in the log, which a writing connection would merge when it closes
+        with contextlib.closing(connect(path, read_only=True)) as reading:
+            check_schema(reading, _version(path, reading))
+    connection = connect(path)
+    with _closed_on_error(connection):
+        if file_id(path) != expected:
+            raise StoreMovedError
+        version = _version(path, connection)
+        check_schema(connection, version)
+        _make_private(path)
+        configure(connection)
+        _check_damage(connection, whole=first_time or path.stat().st_size <= _CHECKED_SIZE)
+        _use_log(connection)
+        if version < SCHEMA_VERSION:
+            Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
+            migrate(connection)
+        _check_write(connection)
+    return connection
+
+
+def _set_aside_old_log(path: Path, lock: LockedStore) -> FileId | None:
+    """Take what belongs to a replaced file away from beside the new one, and return which that is.
+
+    A process that still has it open goes on with it. SQLite in this process would take the index for unused and
+    truncate it, under the hands of other connections.
+    """
+    now, used = identity(path), lock.used
+    if used.database is None or now.database == used.database:
+        return now.database
+    if now.wal is None or now.wal == used.wal:
+        aside = Backups(path).set_aside_log(path)
+        _log.warning("The log of a file that was replaced was set aside as %s", aside.name)
+    else:
+        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+    return now.database
+
+
+def _replace_after_lost_log(path: Path, lock: LockedStore) -> None:
+    """Put a copy in the place of a file whose log was deleted: a stopped process may still write to both."""
+    now = identity(path)
+    if _is_log_lost(lock, now) and now.wal is None:
+        with replaced_file(path) as draft, contextlib.closing(connect(path, immutable=True)) as source:
+            fill_copy(source, draft)
+
+
+def _create(path: Path, *, create: bool) -> None:
+    if not path.parent.is_dir():
+        message = f"The folder “{path.parent}” does not exist. Make it first, or choose another file."
+        raise FolderMissingError(message)
+    with locked(path), translate_errors():
+        if not is_absent(path):
+            return  # another process was quicker
+        backups = Backups(path)
+        if not create and (has_log(path) or backups.newest_first()):
+            raise StoreGoneError(path.name, backups.folder.name)
+        if any(os.path.lexists(path.with_name(path.name + ending)) for ending in SIDE_FILES):
+            backups.set_aside_log(path)
+        remove_old_drafts(path.parent, path.name)
+        with new_file(path) as draft, contextlib.closing(configure(connect(draft))) as connection:
+            migrate(connection)
+            _use_log(connection)
+        flush_folder(path.parent.parent)  # the folder may be new as well
+
+
+def _check_own(path: Path) -> None:
+    """Check a file that is to be opened as the store; one that has backups was a store, whatever it is now."""
+    try:
+        check_file(path)
+    except UnsafeFileError:
+        raise
+    except ForeignFileError:
+        if Backups(path).newest_first():
+            raise StoreDamagedError from None
+        raise
+
+
+def _version(path: Path, connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    refuse_newer(path, version)
+    return int(version)
+
+
+def _check_damage(connection: sqlite3.Connection, *, whole: bool) -> None:
+    """Raise StoreDamagedError when the file is malformed; read only its most used pages unless `whole`."""
+    if whole:
+        check_whole(connection)
+    else:
+        connection.execute("SELECT max(id), max(seq) FROM plant").fetchone()
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Put the file into WAL mode, in which it stays. SQLite itself does not wait for another program's lock here."""
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_RETRY_DELAY)
+        else:
+            return
+
+
+def _check_write(connection: sqlite3.Connection) -> None:
+    """Take the write lock once, so that a file that cannot be written to is reported now, not at the first plant."""
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute("ROLLBACK")
+
+
+def _make_private(path: Path) -> None:
+    """Take the rights of others from a file of ours; a copy or another program may have given them (POSIX)."""
+    if sys.platform != "win32":
+        status, folder = path.stat(), path.parent.stat()
+        if status.st_uid == os.geteuid():
+            for file in (path.with_name(path.name + ending) for ending in ("", *SIDE_FILES)):
+                with contextlib.suppress(FileNotFoundError):
+                    file.chmod(0o600)
+        else:
+            _log.warning("The file %s belongs to another user, who can read and change the plants.", path.name)
+        if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
+            _log.warning("Every user of this machine can replace %s: its folder is writable for all.", path.name)
+
+
+def _is_log_lost(lock: LockedStore, now: Identity) -> bool:
+    """Whether the log of the file was deleted, and not by the last process that closed it, which notes that."""
+    return now.database == lock.used.database and lock.used.wal not in {None, now.wal}
+
+
+@contextlib.contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let errors name the file, and raise those of the system as StoreError."""
+    try:
+        yield
+    except StoreDamagedError:
+        raise StoreDamagedError(named(path)) from None
+    except (PermissionError, StoreReadOnlyError) as error:
+        raise StoreReadOnlyError(named(path)) from error
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise StoreFullError from error
+        reason = error.strerror or type(error).__name__
+        raise StoreUnreachableError(f"{named(path)} cannot be opened: {reason}. Choose another file.") from error
