@@ -123,7 +123,7 @@ def _read(handle: int) -> Identity:
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
         return Identity(*(_file_id(note[name]) for name in Identity._fields))
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError):
         return Identity()
 
 

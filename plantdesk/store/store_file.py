@@ -241,7 +241,8 @@ class StoreFile:
             return now.database
         if now.wal is None or now.wal == used.wal:
             aside = Backups(self.path).set_aside_log(self.path)
-            _log.warning("The log of a file that was replaced was set aside as %s", aside.name)
+            if now.wal is not None:
+                _log.warning("The log of a file that was replaced was set aside as %s", aside.name)
         else:
             self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
         return now.database
