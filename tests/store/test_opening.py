@@ -291,6 +291,8 @@ def test_two_openings_at_once_exclude_each_other(path: Path, monkeypatch: pytest
 @posix
 def test_rights_of_others_are_taken_away(path: Path) -> None:
     filled(path)
-    path.chmod(0o666)
+    files = (path, file_lock.lock_file(path))
+    for file in files:
+        file.chmod(0o666)
     filled(path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 2
