@@ -140,6 +140,16 @@ def test_tokens_are_listed_without_the_secret(run: Run) -> None:
     assert token.strip() not in first + second + third
 
 
+@pytest.mark.parametrize("moment", [-(2**63), 2**63 - 1])
+def test_a_token_of_any_time_is_listed(run: Run, moment: int) -> None:
+    run("token", "create", "garden-sync")
+    with closing(sqlite3.connect(paths.database_file())) as database:  # another program
+        database.execute("UPDATE token SET created_at = ?1, expires_at = ?1, last_used_at = ?1", (moment,))
+        database.commit()
+    assert "garden-sync" in run("token", "list")
+    assert "garden-sync" in run("token", "list", "--json")
+
+
 def test_a_revoked_token_is_gone(run: Run, refused: Run) -> None:
     run("token", "create", "garden-sync")
     run("token", "create", "other")

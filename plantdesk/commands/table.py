@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: More than any name of a file or token has.
 _MAX_CELL = 300
+#: Seconds since 1970: the years 2 and 9998, so that any time zone can be added.
+_EARLIEST, _LATEST = -62_104_060_800, 253_370_764_800
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -40,4 +42,5 @@ def iso_time(milliseconds: int | None) -> str | None:
 
 
 def _time(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    """Return the moment, or the nearest one that Python can show: another program may have written any number."""
+    return datetime.fromtimestamp(max(_EARLIEST, min(_LATEST, milliseconds / 1000)), UTC)

@@ -13,6 +13,7 @@ import errno
 import json
 import os
 import stat
+import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -109,6 +110,8 @@ def _open(file: Path) -> int:
     if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_size not in {0, _NOTE_SIZE}:
         os.close(handle)
         raise _not_ours(file)
+    if sys.platform != "win32" and status.st_uid == os.geteuid():
+        os.fchmod(handle, 0o600)  # whoever can read it, can hold the lock
     return handle
 
 
@@ -137,7 +140,7 @@ def _read(handle: int) -> Identity:
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
         return Identity(*(_file_id(note[name]) for name in Identity._fields))
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError):
         return Identity()
 
 

@@ -72,7 +72,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             folded TEXT
         ) STRICT""",
         """INSERT INTO plant SELECT id, CAST(name AS TEXT), CAST(tag AS TEXT), row_number() OVER (ORDER BY seq),
-               max(-62135596800000, min(253402300799999, CAST(added_at AS INTEGER))), source_id, CAST(folded AS TEXT)
+               max(-62135596800000, min(253402300799999, CAST(added_at AS INTEGER))), CAST(source_id AS INTEGER),
+               CAST(folded AS TEXT)
            FROM old_plant""",
         """CREATE TABLE token (
             id INTEGER PRIMARY KEY,
@@ -86,8 +87,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             plants_added INTEGER NOT NULL,
             max_plants INTEGER
         ) STRICT""",
-        "INSERT INTO token SELECT *, NULL FROM old_token WHERE typeof(digest) = 'blob' AND length(digest) = 32",
         "CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL",
+        """INSERT OR IGNORE INTO token SELECT id, CAST(name AS TEXT), digest, CAST(source_id AS INTEGER),
+               CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER), CAST(revoked_at AS INTEGER),
+               CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER), NULL
+           FROM old_token WHERE typeof(digest) = 'blob' AND length(digest) = 32""",
         "DROP TABLE old_plant",
         "DROP TABLE old_token",
         "DROP TABLE old_source",

@@ -143,7 +143,8 @@ def _set_aside_old_log(path: Path, lock: LockedStore) -> FileId | None:
         return now.database
     if now.wal is None or now.wal == used.wal:
         aside = Backups(path).set_aside_log(path)
-        _log.warning("The log of a file that was replaced was set aside as %s", aside.name)
+        if now.wal is not None:
+            _log.warning("The log of a file that was replaced was set aside as %s", aside.name)
     else:
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
     return now.database

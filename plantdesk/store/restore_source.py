@@ -116,7 +116,10 @@ def _add_functions(connection: sqlite3.Connection) -> None:
     connection.create_function("is_unicode", 1, _is_unicode, deterministic=True)
 
 
-def _is_unicode(text: bytes) -> bool:
+def _is_unicode(text: bytes | None) -> bool:
+    """Whether `text` is valid UTF-8. It may be NULL: SQLite evaluates both sides of an OR in a result column."""
+    if text is None:
+        return True
     try:
         text.decode()
     except UnicodeDecodeError:

@@ -48,7 +48,8 @@ _TAKE_PLANTS = (
        WHERE NOT EXISTS (SELECT 1 FROM main.plant AS p WHERE p.id = b.id)""",
     "UPDATE main.store SET rewritten = rewritten + 1",
 )
-_VALID_TOKENS = """SELECT name, digest, created_at, expires_at, last_used_at, plants_added FROM token
+_VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
+                          CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
 
 
@@ -203,7 +204,7 @@ def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
     for name, *values in tokens:
         source = _token_source(connection, str(name))
         connection.execute(
-            """INSERT INTO token (name, source_id, digest, created_at, expires_at, last_used_at, plants_added)
+            """INSERT OR IGNORE INTO token (name, source_id, digest, created_at, expires_at, last_used_at, plants_added)
                VALUES (?, ?, ?, ?, ?, ?, ?)""",
             (str(name), source, *values),
         )

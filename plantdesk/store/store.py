@@ -91,9 +91,7 @@ class Store:
 
         Returns the function that ends the subscription. A listener must be quick and must not raise.
         """
-        unsubscribe = self._listeners.add(listener)
-        self._writer.watch()
-        return unsubscribe
+        return self._listeners.add(listener)
 
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
         """Call `listener` on the writer thread with what keeps the store from taking plants, then None when it does.

@@ -41,7 +41,7 @@ Outcomes = list["PlantRow | PlantDeskError"]
 
 #: Seconds between two polls for what other processes did: half of the 100 ms within which it must be noticed.
 _POLL_INTERVAL = 0.05
-#: Polls without any work after which the log is moved into the database file: about a second.
+#: Polls without work of this process after which the log is moved into the database file: about a second.
 _QUIET_POLLS = 20
 #: Polls after which a store in trouble is tried again: about two seconds.
 _RETRY_POLLS = 40
@@ -83,7 +83,6 @@ class Writer:
         self._health = Health(report_health)
         self._queue: SimpleQueue[_Adding | _Doing[Any] | None] = SimpleQueue()
         self._closing = False
-        self._watched = False
         self._lock = threading.Lock()
         self._disk = DiskSpace(file.path.parent)
         self._current = CurrentConnection(file)
@@ -113,10 +112,6 @@ class Writer:
         if not self._queued(job):
             job.fail(StoreClosedError())
         return job.future
-
-    def watch(self) -> None:
-        """Publish what other processes write from now on."""
-        self._watched = True
 
     def close(self) -> None:
         """Write what is queued, then end the thread and close the file; returns when that is done."""
@@ -169,7 +164,7 @@ class Writer:
 
     def _on_idle(self, polls: int) -> None:
         self._poll()
-        if polls == _QUIET_POLLS and self._known is not None and self._known.checkpointer.pending:
+        if polls % _QUIET_POLLS == 0 and self._known is not None and self._known.checkpointer.pending:
             self._known.checkpointer.run()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
@@ -178,7 +173,7 @@ class Writer:
         try:
             with translate_errors():
                 connection = self._current_connection()
-                changes = connection.watch.poll() if self._watched else Changes()
+                changes = connection.watch.poll()
         except StoreError as error:
             self._health.failed(error)
             return

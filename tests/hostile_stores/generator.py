@@ -218,6 +218,8 @@ BAD_ROWS: dict[str, Callable[[Path, Path], None]] = {
     "time is text": changed("UPDATE plant SET added_at = 'yesterday'", version=2),
     "time at the end": changed("UPDATE plant SET added_at = 9223372036854775807", version=2),
     "order is text": changed("UPDATE plant SET seq = 'first'", version=2),
+    "time is text, no tag": changed("UPDATE plant SET tag = NULL, added_at = 'yesterday'", version=2),
+    "source is named": changed("UPDATE plant SET source_id = 'evil'", version=2),
     "no source": changed("PRAGMA foreign_keys = OFF", "UPDATE plant SET source_id = 99"),
 }
 
@@ -232,6 +234,18 @@ HARMLESS: dict[str, Callable[[Path, Path], None]] = {
     "first version": changed(version=1),
     "all rights": open_to_all,
     "WAL without log": changed("PRAGMA journal_mode = WAL"),
+    "token of odd types": changed(
+        "INSERT INTO token VALUES (1, x'41', zeroblob(32), 'x', 'then', 'never', NULL, x'00', 'many')", version=2
+    ),
+    "tokens of one name": changed(
+        "INSERT INTO token VALUES (1, 'A', zeroblob(32), 1, 0, NULL, NULL, NULL, 0)",
+        "INSERT INTO token VALUES (2, x'41', randomblob(32), 1, 0, NULL, NULL, NULL, 0)",
+        version=2,
+    ),
+    "token of the far future": changed(
+        "INSERT INTO token VALUES (1, 'A', zeroblob(32), 1, 9223372036854775807, 9223372036854775807, NULL, -9e18, -5)",
+        version=2,
+    ),
     "valid token of somebody else": changed(
         "INSERT INTO source VALUES (9, 'token', 'theirs')",
         "INSERT INTO token (name, digest, source_id, created_at, plants_added) VALUES ('theirs', zeroblob(32), 9, 0, 0)",

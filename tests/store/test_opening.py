@@ -271,6 +271,15 @@ def test_a_log_beside_an_empty_file_is_not_mixed_into_a_new_store(path: Path) ->
     assert path.with_name("plants.db-wal").read_bytes() == log
 
 
+@pytest.mark.parametrize(
+    "note", ['{"database": [1e400, 2], "wal": null}', "[" * 256, '{"database": [1], "wal": 7}', "[]"]
+)
+def test_any_note_in_the_lock_file_is_survived(path: Path, note: str) -> None:
+    filled(path)
+    file_lock.lock_file(path).write_text(note.ljust(256))
+    filled(path)
+
+
 def test_two_openings_at_once_exclude_each_other(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_lock, "LOCK_TIMEOUT", 0.05)
     filled(path)
@@ -282,6 +291,8 @@ def test_two_openings_at_once_exclude_each_other(path: Path, monkeypatch: pytest
 @posix
 def test_rights_of_others_are_taken_away(path: Path) -> None:
     filled(path)
-    path.chmod(0o666)
+    files = (path, file_lock.lock_file(path))
+    for file in files:
+        file.chmod(0o666)
     filled(path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 2

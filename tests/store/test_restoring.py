@@ -13,6 +13,7 @@ from plantdesk.records import COMMAND, FORM, Changes, NewPlant
 from plantdesk.store import Backup, Backups, Store, back_up, look_at, restore
 from plantdesk.store.engine import connect
 from plantdesk.store.migrations import SCHEMA_VERSION
+from tests.hostile_stores.generator import store as hostile_store
 from tests.store.test_backups import damage, ids_in, make_older
 
 if TYPE_CHECKING:
@@ -291,3 +292,19 @@ def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store:
     opened = Store(path)
     assert [row.name for row in opened.tokens.list()] == ["greenhouse"]
     opened.close()
+
+
+def test_a_damaged_store_with_odd_tokens_is_replaced(path: Path, tmp_path: Path) -> None:
+    odd = "INSERT INTO token VALUES (1, 'odd', zeroblob(32), 1, 'then', NULL, NULL, x'00', 'many')"
+    hostile_store(path, odd, version=2)
+    with closing(sqlite3.connect(path)) as database:
+        (page,) = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'plant'").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\x5a" * 4096)
+    older = tmp_path / "older.db"
+    make_older(older)
+    assert restore(path, older).tokens_kept
+    assert ids_in(path) == [7]
+    with closing(Store(path)) as opened:
+        assert [row.name for row in opened.tokens.list()] == ["odd"]

@@ -8,14 +8,18 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from plantdesk.records import COMMAND, Changes, new_plant
 from plantdesk.store import Store
+from tests.store.test_backups import until
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 SECONDS = 60
 PLANTS = int(os.environ.get("PLANTDESK_PLANTS", "6000"))
@@ -31,6 +35,20 @@ for start in range(first, first + count, 7):  # many small commits
     store.add_each([(new_plant({"id": plant_id, "name": "Fern"}), COMMAND) for plant_id in ids]).result()
 store.close()
 """
+
+
+def test_what_others_write_reaches_the_file_while_nobody_listens(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plantdesk.store.writer._POLL_INTERVAL", 0.001)
+    with closing(Store(path)):
+        for plant_id in (1, 2):  # the second when this process has been idle for long
+            before = path.stat().st_mtime_ns
+            with closing(Store(path)) as other:
+                other.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result(SECONDS)
+            until(partial(is_written_since, path, before))
+
+
+def is_written_since(path: Path, moment: int) -> bool:
+    return path.stat().st_mtime_ns > moment
 
 
 def test_no_plant_of_three_writing_processes_is_missed(store: Store, path: Path) -> None:
