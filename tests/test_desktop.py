@@ -331,6 +331,23 @@ def test_a_file_that_is_gone_can_be_restored_from_the_bar(qtbot: QtBot, qapp: QA
         desk.until_on()
 
 
+def test_where_a_file_is_gone_a_new_store_can_be_started(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+    with closing(Store(path)) as store:
+        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(10)
+    backup = back_up(path)
+    path.unlink()
+    with running(qtbot, qapp, path) as desk:
+        desk.until_bar(shown=True)
+        assert not path.exists()
+        qtbot.mouseClick(desk.button("Start without plants"), Qt.MouseButton.LeftButton)
+        desk.until_bar(shown=False)
+        desk.add("Aloe")
+        desk.sees("Aloe")
+        desk.until_on()
+    assert backup.path.exists()
+
+
 def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, qapp: QApplication, home: Path) -> None:
     home.write_text("in the way")
     with running(qtbot, qapp, None) as desk:

@@ -20,6 +20,7 @@ class StoreNotice(QObject):
     try_again_wanted = Signal()
     restore_wanted = Signal()
     other_file_wanted = Signal()
+    new_store_wanted = Signal()
 
     def __init__(self, bar: InfoBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -41,6 +42,8 @@ class StoreNotice(QObject):
     def show_no_store(self, reason: PlantDeskError) -> None:
         """Show why there is no open store."""
         actions = [self._restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
+        if isinstance(reason, StoreGoneError):
+            actions.append((self.tr("Start without plants"), self.new_store_wanted.emit))
         actions += [
             (self.tr("Try again"), self.try_again_wanted.emit),
             (self.tr("Choose another file…"), self.other_file_wanted.emit),

@@ -53,6 +53,7 @@ class Workspace(QWidget):
 
     file_chosen = Signal(str)
     try_again_wanted = Signal()
+    new_store_wanted = Signal()
 
     def __init__(
         self,
@@ -306,6 +307,7 @@ class Workspace(QWidget):
         notice.try_again_wanted.connect(self.try_again_wanted)
         notice.restore_wanted.connect(self._backing_up.open_dialog)
         notice.other_file_wanted.connect(self.choose_file)
+        notice.new_store_wanted.connect(self.new_store_wanted)
         return notice
 
     def _report_damaged_settings(self, file: Path) -> None:
