@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
 from plantdesk import __version__, logs, paths, settings, updates
@@ -537,6 +537,30 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
     assert str(Path.home()) not in report
     desk.qtbot.keyClick(desk.name, Qt.Key.Key_Return)
     desk.sees("Aloe")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows always knows a home folder")
+def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_user(_uid: int) -> None:
+        raise KeyError
+
+    for name in ("PLANTDESK_HOME", "HOME"):
+        monkeypatch.delenv(name)
+    monkeypatch.setattr("pwd.getpwuid", no_user)
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=PATIENCE)
+        desk.add("Fern")
+        desk.sees("Fern")
+        desk.action("Open data folder").trigger()
+        assert opened == [str(tmp_path)]
+        desk.workspace.show_defect("ERROR test")
+        assert [each.text() for each in desk.bar.findChildren(QPushButton)] == ["Copy report"]
+        desk.button("Copy report").click()
+    assert "ERROR test" in QGuiApplication.clipboard().text()
 
 
 @pytest.fixture

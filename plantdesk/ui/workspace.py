@@ -84,7 +84,7 @@ class Workspace(QWidget):
         self._place = QFrame()
         self._place.setProperty("card", "true")
         self._menus = Menus(window.menuBar(), theme.mode, self)
-        self._help = HelpCommands(theme, self._menus, self)
+        self._help = HelpCommands(theme, self._menus, path, self)
         self._api = ApiCommands(theme, bridge, server, self._menus, self._status, self._notice, self)
         self._lay_out()
         self._connect_parts()
@@ -105,11 +105,11 @@ class Workspace(QWidget):
 
     def set_store(self, store: Store, *, named: bool) -> None:
         """Show the plants of a store; its file stands in the title when the user `named` it."""
-        self._store = self._help.store = store
+        self._store = store
         self._no_store_reason = None
         self._questions = Questions(self._bridge, store)
         self.window().setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
-        self._backing_up.path = store.path
+        self._backing_up.path = self._help.path = store.path
         self._store_notice.show_health(None)
         self._allow_entry(allowed=True)
         if self._updates is not None:
@@ -127,7 +127,7 @@ class Workspace(QWidget):
 
     def show_no_store(self, path: Path, reason: PlantDeskError) -> None:
         """Show why the file at `path` cannot be opened, and what to do about it; what is typed stays."""
-        self._backing_up.path = path
+        self._backing_up.path = self._help.path = path
         if str(reason) == self._no_store_reason:  # another attempt with the same result
             return
         self._no_store_reason = str(reason)
