@@ -72,12 +72,12 @@ class Desktop(QObject):
         self._folder = _usable(paths.data_folder)
         self._named = database is not None
         self._database = (database or paths.database_file(with_folder=False)).absolute()
-        self._preferences = Preferences(_usable(paths.settings_file))
-        settings = self._preferences.settings
+        self.preferences = Preferences(_usable(paths.settings_file))
+        settings = self.preferences.settings
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
         self._bridge = Bridge()
         port = settings.port if port is None else port
-        self._api = ApiControl(self._bridge, self._preferences, port, _make_server)
+        self._api = ApiControl(self._bridge, self.preferences, port, _make_server)
         self._api.settled.connect(_enable_collector)
         self._single = SingleWindow(self._database, self._folder)
         self._store_state = StoreState.CLOSED
@@ -119,7 +119,7 @@ class Desktop(QObject):
             if not background and not self._single.raise_other():
                 raise StuckWindowError(self._database)
             return False
-        window = self._window = MainWindow(self._preferences)
+        window = self._window = MainWindow(self.preferences)
         self._single.raise_wanted.connect(window.show_in_front)
         window.shown.connect(self._fill_window)
         if background:
@@ -164,7 +164,7 @@ class Desktop(QObject):
         _set_default_locale()
         if self._window is not None:
             filled = workspace.Workspace(
-                self._theme, self._bridge, self._preferences, self._api, self._database, self._window
+                self._theme, self._bridge, self.preferences, self._api, self._database, self._window
             )
             filled.file_chosen.connect(self._on_file_chosen)
             filled.try_again_wanted.connect(self._try_again)

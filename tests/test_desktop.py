@@ -100,9 +100,16 @@ class Desk:
 
 @contextmanager
 def running(
-    qtbot: QtBot, qapp: QApplication, database: Path | None, port: int | None = 0, *, background: bool = False
+    qtbot: QtBot,
+    qapp: QApplication,
+    database: Path | None,
+    port: int | None = 0,
+    *,
+    background: bool = False,
+    answered: bool = True,
 ) -> Iterator[Desk]:
     desktop = Desktop(qapp, database, port)
+    desktop.preferences.change(updates_answered=answered)
     assert desktop.start(background=background)
     desk = Desk(qtbot, desktop)
     try:
@@ -181,6 +188,25 @@ def test_a_newer_version_is_told_to_who_wants_it(
             qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
             assert desk.bar.title == "PlantDesk 99.0.0 is out"
             assert desk.action("Tell me about new versions").isChecked()
+
+
+@pytest.mark.parametrize(("answer", "questions"), [("Yes, look once a day", 1), ("No", 0)])
+def test_the_first_start_asks_once_whether_to_look_for_new_versions(
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, answer: str, questions: int
+) -> None:
+    with telling(release("v0.0.1")) as (address, came):
+        monkeypatch.setattr(updates, "LATEST", address)
+        with running(qtbot, qapp, paths.database_file(), answered=False) as desk:
+            desk.until_bar(shown=True)
+            assert desk.name.hasFocus()
+            assert came == []
+            qtbot.mouseClick(desk.button(answer), Qt.MouseButton.LeftButton)
+            desk.until_bar(shown=False)
+            assert desk.action("Tell me about new versions").isChecked() is bool(questions)
+            assert desk.name.hasFocus()
+            qtbot.waitUntil(lambda: len(came) == questions, timeout=PATIENCE)
+    chosen = settings.load(paths.settings_file())
+    assert (chosen.ask_for_updates, chosen.updates_answered) == (bool(questions), True)
 
 
 def test_a_plant_of_another_process_appears(desk: Desk) -> None:

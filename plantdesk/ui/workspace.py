@@ -276,7 +276,9 @@ class Workspace(QWidget):
         from plantdesk.ui.update_notice import UpdateNotice
 
         self._menus.tools_opened.connect(LoginSwitch(self._menus.login, self._bar, self).look)
-        self._updates = UpdateNotice(self._menus.updates, self._bar, self._bridge, self._preferences, self)
+        self._updates = UpdateNotice(
+            self._menus.updates, self._bar, self._another_bar, self._bridge, self._preferences, self
+        )
 
     @cached_property
     def _browser(self) -> PlantBrowser:
