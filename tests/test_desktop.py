@@ -348,13 +348,34 @@ def test_a_file_that_is_gone_can_be_restored_from_the_bar(qtbot: QtBot, qapp: QA
     path.unlink()
     with running(qtbot, qapp, path) as desk:
         desk.until_bar(shown=True)
-        desk.button("Restore a backup…").click()
-        dialog = desk.window.findChildren(RestoreDialog)[0]
-        restore = next(each for each in dialog.findChildren(QPushButton) if each.text() == "&Restore")
-        qtbot.waitUntil(restore.isEnabled, timeout=PATIENCE)
-        restore.click()
+        restore_newest(qtbot, desk)
         desk.sees("Fern")
         desk.until_on()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows removes no file that is open")
+def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    path = tmp_path / "plants.db"
+    with running(qtbot, qapp, path) as desk:
+        desk.until_on()
+        desk.add("Fern")
+        desk.sees("Fern")
+        path.unlink()
+        desk.until_bar(shown=True)
+        restore_newest(qtbot, desk)
+        qtbot.waitUntil(lambda: desk.bar.title == "Restored", timeout=PATIENCE)
+        desk.add("Aloe")
+        desk.sees("Aloe", "Fern")
+
+
+def restore_newest(qtbot: QtBot, desk: Desk) -> None:
+    desk.button("Restore a backup…").click()
+    dialog = desk.window.findChildren(RestoreDialog)[0]
+    restore = next(each for each in dialog.findChildren(QPushButton) if each.text() == "&Restore")
+    qtbot.waitUntil(restore.isEnabled, timeout=PATIENCE)
+    restore.click()
 
 
 def test_where_a_file_is_gone_a_new_store_can_be_started(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from plantdesk.errors import StoreDamagedError, StoreGoneError
+from plantdesk.errors import StoreDamagedError, StoreGoneError, StoreMovedError
 from plantdesk.ui.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ class StoreNotice(QObject):
             self._bar.hide()
             return
         text, actions = str(trouble), []
-        if isinstance(trouble, StoreDamagedError):
+        if isinstance(trouble, StoreDamagedError | StoreMovedError):
             actions = [self._restore_action()]
-        else:
+        if not isinstance(trouble, StoreDamagedError):
             text += " " + self.tr("PlantDesk goes on by itself when it can.")
         self._show(self.tr("Plants cannot be saved"), text, *actions)
 
