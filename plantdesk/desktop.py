@@ -45,7 +45,6 @@ _RETRY_DELAY = 2000
 #: Seconds that an automatic backup under way may keep the program from closing.
 _BACKUP_TIMEOUT = 2.0
 
-
 #: Causes that can pass without a change of the file.
 _PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
 
@@ -73,12 +72,12 @@ class Desktop(QObject):
         self._folder = _usable(paths.data_folder)
         self._named = database is not None
         self._database = (database or paths.database_file(with_folder=False)).absolute()
-        self._preferences = Preferences(_usable(paths.settings_file))
-        settings = self._preferences.settings
+        self.preferences = Preferences(_usable(paths.settings_file))
+        settings = self.preferences.settings
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
         self._bridge = Bridge()
         port = settings.port if port is None else port
-        self._api = ApiControl(self._bridge, self._preferences, port, _make_server)
+        self._api = ApiControl(self._bridge, self.preferences, port, _make_server)
         self._api.settled.connect(_enable_collector)
         self._single = SingleWindow(self._database, self._folder)
         self._store_state = StoreState.CLOSED
@@ -120,7 +119,7 @@ class Desktop(QObject):
             if not background and not self._single.raise_other():
                 raise StuckWindowError(self._database)
             return False
-        window = self._window = MainWindow(self._preferences)
+        window = self._window = MainWindow(self.preferences)
         self._single.raise_wanted.connect(window.show_in_front)
         window.shown.connect(self._fill_window)
         if background:
@@ -165,10 +164,11 @@ class Desktop(QObject):
         _set_default_locale()
         if self._window is not None:
             filled = workspace.Workspace(
-                self._theme, self._bridge, self._preferences, self._api, self._database, self._window
+                self._theme, self._bridge, self.preferences, self._api, self._database, self._window
             )
             filled.file_chosen.connect(self._on_file_chosen)
             filled.try_again_wanted.connect(self._try_again)
+            filled.new_store_wanted.connect(partial(self._try_again, create=True))
             self._workspace = filled
             QTimer.singleShot(0, self, self._complete_start)
 
@@ -183,13 +183,13 @@ class Desktop(QObject):
     # --- opening the store ---
 
     @Slot()
-    def _try_again(self) -> None:
+    def _try_again(self, *, create: bool = False) -> None:
         if self._store_state is StoreState.CLOSED and self._workspace is not None:
             self._workspace.show_opening()
-        self._open_store()
+        self._open_store(create=create)
 
-    def _open_store(self) -> None:
-        """Begin to open the store, unless that is under way or done: two would write, serve and back up twice."""
+    def _open_store(self, *, create: bool = False) -> None:
+        """Begin to open the store, or to `create` one, unless that is under way or done: two would write and serve."""
         if self._store_state is not StoreState.CLOSED:
             return
         self._store_state = StoreState.OPENING
@@ -203,7 +203,7 @@ class Desktop(QObject):
             self._signature = signature(path)  # read on the GUI thread only when this has ended
             if not named:
                 paths.data_folder()
-            return Store(path)
+            return Store(path, create=create)
 
         self._opening = self._bridge.ask_long(
             self, open_store, partial(self._on_opened, attempt), partial(self._on_not_opened, attempt)

@@ -27,7 +27,25 @@ class NoHomeFolderError(PlantDeskError):
     """The system names no home folder of this user (no HOME, no entry in the user database)."""
 
     def __init__(self) -> None:
-        super().__init__(f"You have no home folder here. Set {HOME_VARIABLE} to a folder that you may write to.")
+        super().__init__(
+            f"You have no home folder here. Set {HOME_VARIABLE} to a folder that you may write to, or HOME."
+        )
+
+
+def home_folder() -> Path:
+    """Return the user's home folder. Raises NoHomeFolderError."""
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise NoHomeFolderError from error
+
+
+def expanded(name: str) -> Path:
+    """Return the absolute path that `name` stands for, which may begin with `~`. Raises NoHomeFolderError."""
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError as error:
+        raise NoHomeFolderError from error
 
 
 def data_folder() -> Path:
@@ -86,9 +104,9 @@ def _data() -> Path:
 def _folder(name: str, of_system: str) -> Path:
     """Return `name` within PLANTDESK_HOME, or platformdirs' folder. Raises NoHomeFolderError."""
     home = os.environ.get(HOME_VARIABLE)
+    if home:
+        return expanded(home) / name
     try:
-        if home:
-            return Path(home).expanduser().absolute() / name
         # No cache: the environment differs from test to test, and it costs microseconds.
         found: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), of_system)
     except RuntimeError as error:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import platform
 import sqlite3
 from datetime import UTC, datetime
-from pathlib import Path
 
-from plantdesk import __version__
+from plantdesk import __version__, paths
 
 
 def report(what: str) -> str:
@@ -21,7 +20,14 @@ def report(what: str) -> str:
         ("Libraries", _libraries()),
     )
     lines = [f"{name}: {value}" for name, value in facts]
-    return "\n".join([*lines, "", what.replace(str(Path.home()), "~")])
+    return "\n".join([*lines, "", _without_home(what)])
+
+
+def _without_home(text: str) -> str:
+    try:
+        return text.replace(str(paths.home_folder()), "~")
+    except paths.NoHomeFolderError:
+        return text
 
 
 def _libraries() -> str:

@@ -69,6 +69,7 @@ class Settings:
     api_enabled: bool = _switch(default=True)
     port: int = _whole(DEFAULT_PORT, 0, 65535)
     ask_for_updates: bool = _switch(default=False)
+    updates_answered: bool = _switch(default=False)  # whether the user has said yes or no to that
     updates_asked_at: int = _whole(0, 0, 2**53)  # seconds since 1970
     window: WindowSettings = field(default_factory=WindowSettings, metadata={"nested": WindowSettings})
     others: Mapping[str, object] = field(default_factory=dict)

@@ -19,6 +19,7 @@ RULES: list[Rule] = [
     house.qt_in_the_window_only,
     house.web_in_the_api_only,
     house.wrapped_widgets,
+    house.home_by_paths,
     house.no_cycles,
     house.short_files,
     house.short_functions,
@@ -121,6 +122,12 @@ def test_a_tool_tip_of_its_own_is_found() -> None:
     source = "def f(widget): widget.setToolTip('x')"
     assert offences(house.wrapped_widgets, ui__page=source)
     assert not offences(house.wrapped_widgets, ui__tool_tips=source)
+
+
+def test_a_home_folder_asked_elsewhere_is_found() -> None:
+    source = "def f(): return Path.home()"
+    assert offences(house.home_by_paths, ui__page=source)
+    assert not offences(house.home_by_paths, paths=source)
 
 
 def test_a_cycle_is_found() -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
 from plantdesk import __version__, logs, paths, settings, updates
@@ -100,9 +100,16 @@ class Desk:
 
 @contextmanager
 def running(
-    qtbot: QtBot, qapp: QApplication, database: Path | None, port: int | None = 0, *, background: bool = False
+    qtbot: QtBot,
+    qapp: QApplication,
+    database: Path | None,
+    port: int | None = 0,
+    *,
+    background: bool = False,
+    answered: bool = True,
 ) -> Iterator[Desk]:
     desktop = Desktop(qapp, database, port)
+    desktop.preferences.change(updates_answered=answered)
     assert desktop.start(background=background)
     desk = Desk(qtbot, desktop)
     try:
@@ -181,6 +188,25 @@ def test_a_newer_version_is_told_to_who_wants_it(
             qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
             assert desk.bar.title == "PlantDesk 99.0.0 is out"
             assert desk.action("Tell me about new versions").isChecked()
+
+
+@pytest.mark.parametrize(("answer", "questions"), [("Yes, look once a day", 1), ("No", 0)])
+def test_the_first_start_asks_once_whether_to_look_for_new_versions(
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, answer: str, questions: int
+) -> None:
+    with telling(release("v0.0.1")) as (address, came):
+        monkeypatch.setattr(updates, "LATEST", address)
+        with running(qtbot, qapp, paths.database_file(), answered=False) as desk:
+            desk.until_bar(shown=True)
+            assert desk.name.hasFocus()
+            assert came == []
+            qtbot.mouseClick(desk.button(answer), Qt.MouseButton.LeftButton)
+            desk.until_bar(shown=False)
+            assert desk.action("Tell me about new versions").isChecked() is bool(questions)
+            assert desk.name.hasFocus()
+            qtbot.waitUntil(lambda: len(came) == questions, timeout=PATIENCE)
+    chosen = settings.load(paths.settings_file())
+    assert (chosen.ask_for_updates, chosen.updates_answered) == (bool(questions), True)
 
 
 def test_a_plant_of_another_process_appears(desk: Desk) -> None:
@@ -322,13 +348,51 @@ def test_a_file_that_is_gone_can_be_restored_from_the_bar(qtbot: QtBot, qapp: QA
     path.unlink()
     with running(qtbot, qapp, path) as desk:
         desk.until_bar(shown=True)
-        desk.button("Restore a backup…").click()
-        dialog = desk.window.findChildren(RestoreDialog)[0]
-        restore = next(each for each in dialog.findChildren(QPushButton) if each.text() == "&Restore")
-        qtbot.waitUntil(restore.isEnabled, timeout=PATIENCE)
-        restore.click()
+        restore_newest(qtbot, desk)
         desk.sees("Fern")
         desk.until_on()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows removes no file that is open")
+def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    path = tmp_path / "plants.db"
+    with running(qtbot, qapp, path) as desk:
+        desk.until_on()
+        desk.add("Fern")
+        desk.sees("Fern")
+        path.unlink()
+        desk.until_bar(shown=True)
+        restore_newest(qtbot, desk)
+        qtbot.waitUntil(lambda: desk.bar.title == "Restored", timeout=PATIENCE)
+        desk.add("Aloe")
+        desk.sees("Aloe", "Fern")
+
+
+def restore_newest(qtbot: QtBot, desk: Desk) -> None:
+    desk.button("Restore a backup…").click()
+    dialog = desk.window.findChildren(RestoreDialog)[0]
+    restore = next(each for each in dialog.findChildren(QPushButton) if each.text() == "&Restore")
+    qtbot.waitUntil(restore.isEnabled, timeout=PATIENCE)
+    restore.click()
+
+
+def test_where_a_file_is_gone_a_new_store_can_be_started(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    path = tmp_path / "plants.db"
+    with closing(Store(path)) as store:
+        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(10)
+    backup = back_up(path)
+    path.unlink()
+    with running(qtbot, qapp, path) as desk:
+        desk.until_bar(shown=True)
+        assert not path.exists()
+        qtbot.mouseClick(desk.button("Start without plants"), Qt.MouseButton.LeftButton)
+        desk.until_bar(shown=False)
+        desk.add("Aloe")
+        desk.sees("Aloe")
+        desk.until_on()
+    assert backup.path.exists()
 
 
 def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, qapp: QApplication, home: Path) -> None:
@@ -520,6 +584,30 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
     assert str(Path.home()) not in report
     desk.qtbot.keyClick(desk.name, Qt.Key.Key_Return)
     desk.sees("Aloe")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows always knows a home folder")
+def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_user(_uid: int) -> None:
+        raise KeyError
+
+    for name in ("PLANTDESK_HOME", "HOME"):
+        monkeypatch.delenv(name)
+    monkeypatch.setattr("pwd.getpwuid", no_user)
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=PATIENCE)
+        desk.add("Fern")
+        desk.sees("Fern")
+        desk.action("Open data folder").trigger()
+        assert opened == [str(tmp_path)]
+        desk.workspace.show_defect("ERROR test")
+        assert [each.text() for each in desk.bar.findChildren(QPushButton)] == ["Copy report"]
+        desk.button("Copy report").click()
+    assert "ERROR test" in QGuiApplication.clipboard().text()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from plantdesk.errors import ErrorNumber
+from plantdesk.errors import ErrorNumber, StoreFullError
 from plantdesk.records import FORM, NewPlant
 from plantdesk.store import BackupKind, Backups, Store, back_up
 from tests.test_desktop import PATIENCE, running
@@ -131,6 +131,17 @@ def test_a_full_disk_is_told_and_gone_on_from(small_disk: Path) -> None:
         ballast.unlink()
         assert script.post(refused, "x" * 2000).status == 200
     assert ids_in(database) == set(range(1, refused + 1))
+
+
+def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> None:
+    database = small_disk / "plants.db"
+    with closing(Store(database)) as store:
+        store.add(NewPlant(id=1, name="Fern"), FORM).result(10)
+    ballast = fill(small_disk)
+    with pytest.raises(StoreFullError):
+        Store(database)
+    ballast.unlink()
+    assert ids_in(database) == {1}
 
 
 def test_the_window_tells_of_a_full_disk_until_there_is_room(

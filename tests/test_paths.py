@@ -42,22 +42,29 @@ def test_a_folder_that_is_open_to_others_is_closed_to_them(home: Path) -> None:
     assert stat.S_IMODE(paths.data_folder().stat().st_mode) == 0o700
 
 
+def test_the_names_for_completions_fail_silently_for_an_unknown_user() -> None:
+    command = [sys.executable, "-m", "plantdesk", "__complete", "tokens", "--database", "~no-such-user/plants.db"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 #: The user may be unable to read the modules, so they are imported before.
 _AS_NOBODY = """
 import locale, os, sys
 from plantdesk import cli, options
-from plantdesk.commands import info
+from plantdesk.commands import info, integration
+from plantdesk.integration import linux_login
 os.setuid(54321)
-sys.exit(cli.main(["info"]))
+sys.exit(cli.main(sys.argv[1:]))
 """
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root may become a user who is not known")
-@pytest.mark.parametrize("home", [None, "~/x"])
-def test_without_any_home_folder_it_says_what_to_set(home: str | None) -> None:
+@pytest.mark.parametrize(("home", "command"), [(None, "info"), ("~/x", "info"), (None, "integration")])
+def test_without_any_home_folder_it_says_what_to_set(home: str | None, command: str) -> None:
     environment = {} if home is None else {"PLANTDESK_HOME": home}
-    command = [sys.executable, "-c", _AS_NOBODY]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    arguments = [sys.executable, "-c", _AS_NOBODY, command]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch("plantdesk: You have no home folder here. Set PLANTDESK_HOME .*\n", done.stderr)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import output, paths
@@ -16,6 +15,7 @@ from plantdesk.errors import PlantDeskError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
 _MAX_NAME = 300
 
@@ -43,5 +43,5 @@ def _database(words: Sequence[str]) -> Path:
     split = [part for word in words for part in word.split("=", 1) if part]
     for option, value in itertools.pairwise(split):
         if option == "--database":
-            return Path(value.strip("'\"").replace("\\ ", " ")).expanduser().absolute()
+            return paths.expanded(value.strip("'\"").replace("\\ ", " "))
     return paths.database_file(with_folder=False)

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk import APP_ID
+from plantdesk import APP_ID, paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +36,9 @@ class AutostartEntry:
 
     @classmethod
     def of_person(cls) -> AutostartEntry:
-        """Return the one that the desktop reads."""
+        """Return the one that the desktop reads. Raises NoHomeFolderError."""
         settings = os.environ.get("XDG_CONFIG_HOME", "")
-        folder = Path(settings) if Path(settings).is_absolute() else Path.home() / ".config"
+        folder = Path(settings) if Path(settings).is_absolute() else paths.home_folder() / ".config"
         return cls(folder / "autostart" / f"{APP_ID}.desktop")
 
     def is_on(self) -> bool:

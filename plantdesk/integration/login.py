@@ -23,7 +23,7 @@ class LoginItem(Protocol):
 
 
 def item() -> LoginItem:
-    """Return the entry of the system that this runs on, for this person."""
+    """Return the entry of the system that this runs on, for this user. Raises NoHomeFolderError."""
     if sys.platform == "win32":
         from plantdesk.integration.windows_login import RunValue
 
@@ -39,7 +39,7 @@ def item() -> LoginItem:
 
 
 def switch(*, on: bool) -> None:
-    """Turn the start of this PlantDesk's window at login on or off. Raises OSError."""
+    """Turn the start of this PlantDesk's window at login on or off. Raises OSError, NoHomeFolderError."""
     if on:
         from plantdesk.integration import launch
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import plistlib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk import APP_ID
+from plantdesk import APP_ID, paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 
 class LaunchAgent:
@@ -20,8 +20,8 @@ class LaunchAgent:
 
     @classmethod
     def of_person(cls) -> LaunchAgent:
-        """Return the one that the system reads."""
-        return cls(Path.home() / "Library" / "LaunchAgents" / f"{APP_ID}.plist")
+        """Return the one that the system reads. Raises NoHomeFolderError."""
+        return cls(paths.home_folder() / "Library" / "LaunchAgents" / f"{APP_ID}.plist")
 
     def is_on(self) -> bool:
         """Whether the system will start it, as far as the file tells; System Settings keeps a switch to itself."""

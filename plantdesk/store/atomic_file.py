@@ -5,12 +5,14 @@ A kill or a power cut leaves the file whole or absent; an unfinished draft besid
 
 from __future__ import annotations
 
+import atexit
 import os
 import stat
 import sys
 import tempfile
 import time
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,10 +55,20 @@ def unnamed_draft(path: Path) -> Iterator[Path]:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_DRAFT_SUFFIX, dir=path.parent)
     os.close(handle)
     draft = Path(name)
+    remove = partial(_remove, draft)
+    atexit.register(remove)  # a daemon thread, such as that of a backup, does not reach `finally` at the exit
     try:
         yield draft
     finally:
-        draft.unlink(missing_ok=True)
+        remove()
+        atexit.unregister(remove)
+
+
+def _remove(draft: Path) -> None:
+    """Remove a draft and SQLite's journal of it, unless another thread still holds them open (Windows)."""
+    for file in (draft, draft.with_name(f"{draft.name}-journal")):
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
 
 
 def put(draft: Path, path: Path) -> None:

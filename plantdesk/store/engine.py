@@ -63,6 +63,7 @@ _BY_CODE: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_BUSY: StoreBusyError,
     sqlite3.SQLITE_LOCKED: StoreBusyError,
     sqlite3.SQLITE_FULL: StoreFullError,
+    sqlite3.SQLITE_IOERR_SHMSIZE: StoreFullError,  # the index of the log finds no space
     sqlite3.SQLITE_READONLY: StoreReadOnlyError,
     sqlite3.SQLITE_CORRUPT: StoreDamagedError,
     sqlite3.SQLITE_NOTADB: StoreDamagedError,
@@ -139,7 +140,7 @@ def check_whole(connection: sqlite3.Connection) -> None:
 def store_error(error: sqlite3.Error) -> StoreError:
     """Return the StoreError that stands for an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", None)
-    cause = _BY_CODE.get(code & 0xFF) if code is not None else None
+    cause = _BY_CODE.get(code) or _BY_CODE.get(code & 0xFF) if code is not None else None
     return cause() if cause else StoreUnreachableError()
 
 

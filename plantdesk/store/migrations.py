@@ -116,7 +116,8 @@ _STATISTICS = {
 }
 #: An index that the user has added: not UNIQUE (it could refuse plants), over columns only, for all rows.
 _PLAIN_INDEX = re.compile(
-    r'CREATE INDEX "?\w+"? ON "?\w+"? ?\((?:"?\w+"?(?: COLLATE \w+)?(?: ASC| DESC)?(?:, ?|(?=\))))+\)'
+    r'CREATE INDEX "?\w+"? ON "?\w+"? ?\((?:"?\w+"?(?: COLLATE \w+)?(?: ASC| DESC)?(?:, ?|(?=\))))+\)',
+    re.IGNORECASE,  # SQLite keeps what follows CREATE INDEX as it was typed
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
@@ -13,6 +14,8 @@ from plantdesk.ui.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from plantdesk.ui.ways_on import WayOn
 
 #: The report holds the first defects of a run; those after them are mostly their consequences.
 _LISTED = 5
@@ -41,11 +44,16 @@ class DefectNotice(QObject):
                 "it holds no plants and no tokens, and goes nowhere until you send it."
             ),
             (self.tr("Copy report"), self._copy_report),
-            (self.tr("Open log folder"), self._open_log_folder),
+            *self._log_actions(),
         )
 
     def _copy_report(self) -> None:
         QGuiApplication.clipboard().setText(report("\n\n".join(self._defects)))
 
-    def _open_log_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(paths.log_folder())))
+    def _log_actions(self) -> list[WayOn]:
+        """Offer the log folder where there is one."""
+        try:
+            url = QUrl.fromLocalFile(str(paths.log_folder()))
+        except paths.NoHomeFolderError:
+            return []
+        return [(self.tr("Open log folder"), partial(QDesktopServices.openUrl, url))]

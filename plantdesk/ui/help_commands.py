@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 
-from plantdesk import __version__, paths
+from plantdesk import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PySide6.QtWidgets import QWidget
 
-    from plantdesk.store import Store
     from plantdesk.ui.menus import Menus
     from plantdesk.ui.theme import Theme
 
 
 class HelpCommands(QObject):
-    """Carries out what `menus` signals; `store` is the open one, if any."""
+    """Carries out what `menus` signals; `path` is the file of the store, open or not."""
 
-    def __init__(self, theme: Theme, menus: Menus, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, menus: Menus, path: Path, parent: QWidget) -> None:
         super().__init__(parent)
-        self.store: Store | None = None
+        self.path = path
         self._theme = theme
         self._menus = menus
         self._window = parent
@@ -38,8 +39,7 @@ class HelpCommands(QObject):
 
     @Slot()
     def _open_data_folder(self) -> None:
-        path = paths.database_file(with_folder=False) if self.store is None else self.store.path
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.path.parent)))
 
     @Slot()
     def _show_about(self) -> None:

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.dynamic_properties import set_properties
 from plantdesk.ui.metrics import XS, L, M, S
+from plantdesk.ui.override import override
 from plantdesk.ui.plain_label import PlainLabel
 from plantdesk.ui.tool_tips import set_tool_tip
 from plantdesk.ui.ways_on import WaysOn
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from plantdesk.ui.theme import Theme
     from plantdesk.ui.ways_on import WayOn
 
@@ -50,7 +53,10 @@ class InfoBar(QFrame):
         theme.icons.put_on(self._close_button, "x")
         self._close_button.setIconSize(QSize(16, 16))
         self._close_button.clicked.connect(self.hide)
-        self._ways_on = WaysOn(self._laid_out(), first=2)
+        self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        buttons = QHBoxLayout()
+        self._ways_on = WaysOn(buttons, first=0)
+        self._lay_out(buttons)
         theme.changed.connect(self._paint_icon)
         self.hide()
 
@@ -72,12 +78,24 @@ class InfoBar(QFrame):
         self._text.setText(text)
         self._paint_icon()
         self._ways_on.show(ways_on)
+        self._place_buttons()
         self._close_button.setVisible(not lasting)
         self.setAccessibleName(title)
         self.show()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {text}"))
 
-    def _laid_out(self) -> QHBoxLayout:
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._place_buttons()
+        super().resizeEvent(event)
+
+    def _place_buttons(self) -> None:
+        """Place the buttons beside the text, or below it where they would take more than half of the width."""
+        beside = sum(self._ways_on.widths) <= self.width() // 2
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        self._content.setDirection(direction)
+
+    def _lay_out(self, buttons: QHBoxLayout) -> None:
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(self._title)
@@ -86,9 +104,13 @@ class InfoBar(QFrame):
         layout.setContentsMargins(L, M, S + XS, M)
         layout.setSpacing(S)
         layout.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(texts, 1)
+        buttons.setSpacing(S)
+        buttons.addStretch()
+        self._content.setSpacing(S)
+        self._content.addLayout(texts, 1)
+        self._content.addLayout(buttons)
+        layout.addLayout(self._content, 1)
         layout.addWidget(self._close_button)
-        return layout
 
     @Slot()
     def _paint_icon(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
+from plantdesk.errors import PlantDeskError
 from plantdesk.integration import login
 from plantdesk.ui.info_bar import BarKind, InfoBar
 
@@ -30,7 +31,7 @@ class LoginSwitch(QObject):
         """Tick the action if the system will start PlantDesk."""
         try:
             on = login.item().is_on()
-        except OSError as error:
+        except (OSError, PlantDeskError) as error:
             logger.warning("Whether PlantDesk starts at login cannot be read: %s", error)
             on = False
         self._action.setChecked(on)
@@ -39,7 +40,7 @@ class LoginSwitch(QObject):
     def _switch(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
         try:
             login.switch(on=on)
-        except OSError as error:
+        except (OSError, PlantDeskError) as error:
             title = self.tr("The start at login could not be changed")
-            self._bar.show_state(BarKind.ERROR, title, error.strerror or str(error))
+            self._bar.show_state(BarKind.ERROR, title, getattr(error, "strerror", None) or str(error))
         self.look()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from plantdesk.errors import StoreDamagedError, StoreGoneError
+from plantdesk.errors import StoreDamagedError, StoreGoneError, StoreMovedError
 from plantdesk.ui.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class StoreNotice(QObject):
     try_again_wanted = Signal()
     restore_wanted = Signal()
     other_file_wanted = Signal()
+    new_store_wanted = Signal()
 
     def __init__(self, bar: InfoBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -32,15 +33,17 @@ class StoreNotice(QObject):
             self._bar.hide()
             return
         text, actions = str(trouble), []
-        if isinstance(trouble, StoreDamagedError):
+        if isinstance(trouble, StoreDamagedError | StoreMovedError):
             actions = [self._restore_action()]
-        else:
+        if not isinstance(trouble, StoreDamagedError):
             text += " " + self.tr("PlantDesk goes on by itself when it can.")
         self._show(self.tr("Plants cannot be saved"), text, *actions)
 
     def show_no_store(self, reason: PlantDeskError) -> None:
         """Show why there is no open store."""
         actions = [self._restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
+        if isinstance(reason, StoreGoneError):
+            actions.append((self.tr("Start without plants"), self.new_store_wanted.emit))
         actions += [
             (self.tr("Try again"), self.try_again_wanted.emit),
             (self.tr("Choose another file…"), self.other_file_wanted.emit),

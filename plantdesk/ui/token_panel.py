@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, Signal, Slot
+from PySide6.QtCore import QDir, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -132,7 +132,7 @@ class TokenPanel(QWidget):
 
     @Slot()
     def _on_save(self) -> None:
-        suggested = Path.home() / f"{shortened(self._new_name).replace('/', '_')}.token"
+        suggested = Path(QDir.homePath()) / f"{shortened(self._new_name).replace('/', '_')}.token"
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Save the token"), str(suggested))
         if name:
             self.save_token(Path(name))

@@ -1,4 +1,4 @@
-"""The bar that reports a newer PlantDesk, if the user has asked for that."""
+"""The bar that asks once whether to look for new versions, and the one that reports them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from plantdesk import __version__, updates
 from plantdesk.ui.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QAction
 
     from plantdesk.ui.bridge import Bridge
@@ -23,12 +25,24 @@ _HOUR = 60 * 60 * 1000
 
 
 class UpdateNotice(QObject):
-    """Asks, if its action is ticked, once a day at most; never replaces another message in the bar."""
+    """Checks, if its action is ticked, once a day at most; never replaces another message in the bar.
+
+    The question whether to check is in a bar of its own until it is answered, there or by the action.
+    """
 
     def __init__(
-        self, action: QAction, bar: InfoBar, bridge: Bridge, preferences: Preferences, parent: QObject | None = None
+        self,
+        action: QAction,
+        bar: InfoBar,
+        make_bar: Callable[[], InfoBar],
+        bridge: Bridge,
+        preferences: Preferences,
+        parent: QObject | None = None,
     ) -> None:
+        """Report in `bar`; `make_bar` makes that of the question."""
         super().__init__(parent)
+        self._make_bar = make_bar
+        self._question: InfoBar | None = None
         self._action = action
         self._bar = bar
         self._bridge = bridge
@@ -46,6 +60,9 @@ class UpdateNotice(QObject):
             self._address = address or updates.LATEST
             self._clock.start()
             self._ask_if_due()
+            settings = self._preferences.settings
+            if not settings.updates_answered and not settings.ask_for_updates:
+                self._show_question()
 
     @property
     def has_news(self) -> bool:
@@ -54,8 +71,22 @@ class UpdateNotice(QObject):
 
     @Slot(bool)
     def _switch(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
-        self._preferences.change(ask_for_updates=on)
+        self._preferences.change(ask_for_updates=on, updates_answered=True)
+        self._action.setChecked(on)
+        if self._question is not None:
+            self._question.hide()
         self._ask_if_due()
+
+    def _show_question(self) -> None:
+        self._question = self._make_bar()
+        self._question.show_state(
+            BarKind.INFO,
+            self.tr("Look for new versions of PlantDesk?"),
+            self.tr("It asks GitHub, and installs nothing by itself. The Help menu changes the answer."),
+            (self.tr("Yes, look once a day"), partial(self._switch, True)),
+            (self.tr("No"), partial(self._switch, False)),
+            lasting=True,
+        )
 
     @Slot()
     def _ask_if_due(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class WaysOn:
 
     def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
         button = QPushButton(label)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field, where typing goes on
         if self._small:
             button.setProperty("small", "true")
         button.clicked.connect(action)

@@ -53,6 +53,7 @@ class Workspace(QWidget):
 
     file_chosen = Signal(str)
     try_again_wanted = Signal()
+    new_store_wanted = Signal()
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class Workspace(QWidget):
         self._place = QFrame()
         self._place.setProperty("card", "true")
         self._menus = Menus(window.menuBar(), theme.mode, self)
-        self._help = HelpCommands(theme, self._menus, self)
+        self._help = HelpCommands(theme, self._menus, path, self)
         self._api = ApiCommands(theme, bridge, server, self._menus, self._status, self._notice, self)
         self._lay_out()
         self._connect_parts()
@@ -104,11 +105,11 @@ class Workspace(QWidget):
 
     def set_store(self, store: Store, *, named: bool) -> None:
         """Show the plants of a store; its file stands in the title when the user `named` it."""
-        self._store = self._help.store = store
+        self._store = store
         self._no_store_reason = None
         self._questions = Questions(self._bridge, store)
         self.window().setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
-        self._backing_up.path = store.path
+        self._backing_up.path = self._help.path = store.path
         self._store_notice.show_health(None)
         self._allow_entry(allowed=True)
         if self._updates is not None:
@@ -126,7 +127,7 @@ class Workspace(QWidget):
 
     def show_no_store(self, path: Path, reason: PlantDeskError) -> None:
         """Show why the file at `path` cannot be opened, and what to do about it; what is typed stays."""
-        self._backing_up.path = path
+        self._backing_up.path = self._help.path = path
         if str(reason) == self._no_store_reason:  # another attempt with the same result
             return
         self._no_store_reason = str(reason)
@@ -275,7 +276,9 @@ class Workspace(QWidget):
         from plantdesk.ui.update_notice import UpdateNotice
 
         self._menus.tools_opened.connect(LoginSwitch(self._menus.login, self._bar, self).look)
-        self._updates = UpdateNotice(self._menus.updates, self._bar, self._bridge, self._preferences, self)
+        self._updates = UpdateNotice(
+            self._menus.updates, self._bar, self._another_bar, self._bridge, self._preferences, self
+        )
 
     @cached_property
     def _browser(self) -> PlantBrowser:
@@ -306,6 +309,7 @@ class Workspace(QWidget):
         notice.try_again_wanted.connect(self.try_again_wanted)
         notice.restore_wanted.connect(self._backing_up.open_dialog)
         notice.other_file_wanted.connect(self.choose_file)
+        notice.new_store_wanted.connect(self.new_store_wanted)
         return notice
 
     def _report_damaged_settings(self, file: Path) -> None:

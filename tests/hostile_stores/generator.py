@@ -225,6 +225,7 @@ BAD_ROWS: dict[str, Callable[[Path, Path], None]] = {
 
 #: Odd, but every row can be taken over.
 HARMLESS: dict[str, Callable[[Path, Path], None]] = {
+    "plain index in lower case": changed("create index own on plant (name collate nocase, tag desc)"),
     "plain index": changed("CREATE INDEX own ON plant (name COLLATE NOCASE, tag DESC)"),
     "analyzed": changed("ANALYZE"),
     "order at the end": changed("UPDATE plant SET seq = 9223372036854775807", version=2),
@@ -248,7 +249,8 @@ HARMLESS: dict[str, Callable[[Path, Path], None]] = {
     ),
     "valid token of somebody else": changed(
         "INSERT INTO source VALUES (9, 'token', 'theirs')",
-        "INSERT INTO token (name, digest, source_id, created_at, plants_added) VALUES ('theirs', zeroblob(32), 9, 0, 0)",
+        """INSERT INTO token (name, digest, source_id, created_at, plants_added)
+           VALUES ('theirs', zeroblob(32), 9, 0, 0)""",
     ),
 }
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -265,6 +267,29 @@ def test_no_token_is_valid_in_a_backup(store: Store, path: Path) -> None:
             assert copy.tokens.list() == []
             with pytest.raises(TokenRefusedError):
                 checker.source(token)
+
+
+_QUITTING = """
+import sys, threading
+from pathlib import Path
+from plantdesk.store.atomic_file import new_file
+
+def write():
+    with new_file(Path(sys.argv[1])) as draft:
+        draft.with_name(draft.name + "-journal").touch()
+        begun.set()
+        threading.Event().wait()
+
+begun = threading.Event()
+threading.Thread(target=write, daemon=True).start()
+begun.wait()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows removes no file that is open")
+def test_a_program_that_ends_in_the_middle_of_a_backup_leaves_no_draft(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", _QUITTING, str(tmp_path / "backup.db")], check=True, timeout=60)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_drafts_of_killed_backups_are_removed(store: Store, backups: Backups) -> None:

@@ -50,6 +50,7 @@ WRAPPED = {
     "QInputDialog": "plantdesk.ui.message_box",
 }
 TOOL_TIPS = "plantdesk.ui.tool_tips"
+PATHS = "plantdesk.paths"
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 
 
@@ -136,6 +137,16 @@ def wrapped_widgets(modules: Modules) -> list[str]:
         if isinstance(node, ast.Attribute) and node.attr == "setToolTip" and module.name != TOOL_TIPS
     ]
     return classes + tool_tips
+
+
+def home_by_paths(modules: Modules) -> list[str]:
+    """Where a user has no home folder, `Path.home` and `expanduser` raise RuntimeError, `paths` a PlantDeskError."""
+    return [
+        f"{module.name} calls {node.attr}; use {PATHS}.home_folder"
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and node.attr in {"home", "expanduser"} and module.name != PATHS
+    ]
 
 
 def no_cycles(modules: Modules) -> list[str]:

@@ -31,7 +31,9 @@ class Told:
         self.action = QAction()
         self.action.setCheckable(True)
         self.preferences = Preferences(file)
-        self.notice = UpdateNotice(self.action, self.bar, bridge, self.preferences)
+        self.question = InfoBar(theme)
+        qtbot.addWidget(self.question)
+        self.notice = UpdateNotice(self.action, self.bar, lambda: self.question, bridge, self.preferences)
 
 
 @pytest.fixture
@@ -49,6 +51,21 @@ def test_nothing_is_asked_before_somebody_wants_it(told: Told, qtbot: QtBot) -> 
     assert len(came) == 1
     assert told.bar.title == "PlantDesk 99.0.0 is out"
     assert told.preferences.settings.ask_for_updates
+
+
+def test_ticking_the_action_answers_the_question(told: Told, qtbot: QtBot) -> None:
+    with telling(release("v0.0.1")) as (address, came):
+        told.notice.begin(address)
+        assert told.question.isVisible()
+        told.action.trigger()
+        assert told.question.isHidden()
+        qtbot.waitUntil(lambda: len(came) == 1)
+
+
+def test_an_answered_question_is_not_asked_again(told: Told) -> None:
+    told.preferences.change(updates_answered=True)
+    told.notice.begin("http://127.0.0.1:9")
+    assert told.question.isHidden()
 
 
 def test_its_button_opens_the_page_and_nothing_else_happens(

@@ -108,13 +108,13 @@ def _spoken(widget: QWidget) -> str:
 @pytest.fixture
 def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator[Workspace]:
     """The window before a store is open."""
-    window = MainWindow(Preferences(tmp_path / "settings.json"))
+    preferences = Preferences(tmp_path / "settings.json")
+    preferences.change(updates_answered=True)
+    window = MainWindow(preferences)
     qtbot.addWidget(window)
     with qtbot.waitActive(window):
         window.show()
-    workspace = Workspace(
-        theme, bridge, Preferences(tmp_path / "settings.json"), NoServer(), tmp_path / "plants.db", window
-    )
+    workspace = Workspace(theme, bridge, preferences, NoServer(), tmp_path / "plants.db", window)
     qtbot.waitUntil(workspace.isVisible)
     yield workspace
     workspace.release_store()
