@@ -88,7 +88,7 @@ if sys.platform == "win32":
         """The windowed program, as the Start menu starts it."""
         started = subprocess.Popen([str(installed.windowed), "--port", "0"])
         try:
-            expect("the API is on", lambda: any((DATA / "run").glob("*.json")), smoke.START)
+            same("info finds the server", code_of(installed.console, "info", "--wait", f"{smoke.START:.0f}"), 0)
             yield
         finally:
             subprocess.run(["taskkill", "/PID", str(started.pid)], capture_output=True, timeout=60, check=False)
