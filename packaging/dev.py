@@ -146,12 +146,12 @@ def _clean() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
 
 
-def call(command: list[str], env: dict[str, str] | None = None) -> None:
-    """Run a step; when it fails, show all it said."""
+def call(command: list[str], env: dict[str, str] | None = None, *, private: bool = False) -> None:
+    """Run a step; when it fails, show all it said, and its arguments unless they are private."""
     done = heard(command, env)
     if done.returncode != 0:
         say(done.stdout)
-        raise RefusedError(f"This step failed: {shlex.join(command)}")
+        raise RefusedError(f"This step failed: {command[0] if private else shlex.join(command)}")
 
 
 def heard(command: list[str], env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from smoke import FailedError, expect, same
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-RUNNING, WRONG_USAGE = 4, 2
+RUNNING, FOREIGN, WRONG_USAGE = 4, 6, 2
 STALE = "stale_module.pyd"
 #: Seconds for an installer to do its work.
 PATIENCE = 300
@@ -82,6 +83,16 @@ if sys.platform == "win32":
         same("App Paths", value(rf"{CURRENT}\App Paths\plantdesk.exe", ""), str(installed.console))
         same("the Start menu's entry", SHORTCUT.is_file(), True)
         same("the folder on the PATH", str(value("Environment", "Path")).split(";")[-1], str(installed.folder))
+
+    def refused_in_a_foreign_folder(installer: Path) -> None:
+        """A folder with the files of another program stays as it is."""
+        folder = LOCAL / "Temp" / "another"
+        file = folder / "_internal" / "of_another_program.dll"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"MZ")
+        same("the installer in another program's folder", code_of(installer, "/S", f"/D={folder}"), FOREIGN)
+        same("the files there", [each for each in folder.rglob("*") if each.is_file()], [file])
+        shutil.rmtree(folder)
 
     @contextlib.contextmanager
     def window(installed: Installed) -> Iterator[None]:
@@ -165,6 +176,7 @@ if sys.platform == "win32":
     def prove(options: argparse.Namespace) -> None:
         """Go through all of it. Raises FailedError."""
         installed, path_before = Installed(), value("Environment", "Path")
+        step("refused in a foreign folder", lambda: refused_in_a_foreign_folder(options.installer))
         if options.older:
             step("an older version", lambda: install_older(options.older, installed))
         step("installed", lambda: install(options.installer, installed))

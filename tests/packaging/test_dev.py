@@ -137,6 +137,14 @@ def test_a_step_that_fails_shows_what_it_said(capfd: pytest.CaptureFixture[str])
     assert "no space" in capfd.readouterr().err
 
 
+def test_private_arguments_of_a_step_that_fails_are_not_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(dev.RefusedError) as refused:
+        dev.call([sys.executable, "-c", "raise SystemExit('no such key')", "s3cret"], private=True)
+    told = "".join(capfd.readouterr()) + str(refused.value)
+    assert "no such key" in told
+    assert "s3cret" not in told
+
+
 def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     assert dev.main(["run"]) == 1
