@@ -6,8 +6,8 @@
     python3 packaging/dev.py types               mypy, strict; the program also as Windows and macOS have it
     python3 packaging/dev.py bench [ARGUMENTS]   the load benchmark (Linux); the arguments are its own
 
-The first call makes an environment in the folder .dev of the checkout, with the exact versions of
-constraints.txt; later calls find it ready. Nothing outside the checkout changes, but for Debian's packages
+The first call makes an environment in the folder .dev of the checkout, with the wheels whose hashes are in
+hashes/; later calls find it ready. Nothing outside the checkout changes, but for Debian's packages
 of Qt's system libraries: root gets those that are missing, anyone else gets the line to type.
 
 Standard library only, and old syntax: an old Python must get as far as being told that it is too old.
@@ -111,24 +111,27 @@ class Environment:
             raise RefusedError("This Python has no pip. Install it (Debian: apt-get install python3-pip) first.")
 
     def install(self, extra: str) -> None:
-        """Put PlantDesk and what it needs into it, in the pinned versions."""
+        """Put PlantDesk and what it needs into it: wheels with the pinned hashes, and nothing else."""
+        import pins
+
         pip = [sys.executable, "-m", "pip", "--python", str(self.python)]
         if not own_pip():
             pip = [str(self.python), "-m", "pip"]
-        constraints = "packaging/constraints.txt"  # relative: in a variable, a space would end the path
-        command = [*pip, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
-        command += ["--constraint", constraints, "--editable", f".[{extra}]" if extra else "."]
-        # The editable package is built in an environment of its own: older pips look for its versions in the first
-        # variable, newer ones in the second. `user = true` in a person's own pip.conf would fail in here.
-        own = {"PIP_CONSTRAINT": constraints, "PIP_BUILD_CONSTRAINT": constraints, "PIP_USER": "0"}
-        call(command, env={**_clean(), **own})
+        install = [*pip, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+        # These would change what is installed, or fail in here, if the user has them in variables or in a pip.conf.
+        own = {**_clean(), "PIP_CONSTRAINT": "", "PIP_REQUIRE_HASHES": "0", "PIP_USER": "0"}
+        pinned = [word for file in pins.files(extra) for word in ("--requirement", str(file))]
+        call([*install, "--require-hashes", "--only-binary", ":all:", *pinned], env=own)
+        # A checkout has no hash. It is built with the packages that have just been installed.
+        call([*install, "--no-deps", "--no-build-isolation", "--editable", "."], env=own)
 
 
 def _wanted(extra: str) -> str:
     """Return what an environment with the extra depends on; any difference asks for a new one."""
     import pins
 
-    asked = pins.fingerprint() + hashlib.sha256(pins.CONSTRAINTS.read_bytes()).hexdigest()
+    pinned = b"".join(file.read_bytes() for file in pins.files(extra))
+    asked = pins.fingerprint() + hashlib.sha256(pinned).hexdigest()
     return json.dumps([extra, asked, sys.version, sys.base_prefix, str(ROOT)])
 
 
@@ -146,12 +149,12 @@ def _clean() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
 
 
-def call(command: list[str], env: dict[str, str] | None = None) -> None:
-    """Run a step; when it fails, show all it said."""
+def call(command: list[str], env: dict[str, str] | None = None, *, private: bool = False) -> None:
+    """Run a step; when it fails, show all it said, and its arguments unless they are private."""
     done = heard(command, env)
     if done.returncode != 0:
         say(done.stdout)
-        raise RefusedError(f"This step failed: {shlex.join(command)}")
+        raise RefusedError(f"This step failed: {command[0] if private else shlex.join(command)}")
 
 
 def heard(command: list[str], env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -1,10 +1,13 @@
-"""Refresh packaging/constraints.txt: exact versions of all that PlantDesk's users and developers get.
+"""Refresh the pins: exact versions of all packages, and the hashes of their wheels.
 
     python3 packaging/pins.py            the newest versions that fit pyproject.toml
     python3 packaging/pins.py --keep     only what pyproject.toml asks anew; all else stays
 
 Needs uv, for its resolver answers for every platform and Python version at once. The result names no
 index: where packages come from is the business of whoever installs them.
+
+constraints.txt has one version a line, to be read and compared. hashes/ has the same versions with hashes, a file
+for each place of pyproject.toml that asks, since pip checks hashes only of requirements.
 """
 
 from __future__ import annotations
@@ -12,14 +15,17 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "packaging" / "constraints.txt"
+HASHES = ROOT / "packaging" / "hashes"
 
 HEADER = """\
 # Exact versions, for every platform and Python {python}. Made by packaging/pins.py, not edited by hand.
@@ -30,38 +36,73 @@ HEADER = """\
 def requirements() -> dict[str, list[str]]:
     """What pyproject.toml asks for, by the place that asks."""
     document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    project = document["project"]
+    project, groups = document["project"], document["dependency-groups"]
     return {
         "python": [project["requires-python"]],
-        "build-system": document["build-system"]["requires"],
+        # hatchling asks for `editables` only while it makes an editable install.
+        "build-system": [*document["build-system"]["requires"], "editables"],
         "run": project["dependencies"],
         **project["optional-dependencies"],
+        **{name: groups[name] for name in groups if name != "dev"},  # that is the extra `test`
     }
 
 
 def fingerprint() -> str:
-    """A short digest of the requirements, by which a stale constraints.txt is known."""
+    """A short digest of the requirements, by which stale pins are known."""
     return hashlib.sha256(json.dumps(requirements(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def files(extra: str) -> list[Path]:
+    """Return the files that an environment with these extras is installed from."""
+    return [HASHES / f"{place}.txt" for place in ("run", "build-system", *filter(None, extra.split(",")))]
 
 
 def resolve(uv: str, *, keep: bool) -> None:
     """Let uv choose the versions and write them."""
     asked = requirements()
     python = asked.pop("python")[0]
-    # hatchling asks for `editables` only while it makes an editable install.
-    wanted = [line for lines in asked.values() for line in lines] + ["editables"]
-    command = [uv, "pip", "compile", "-", "--quiet", "--universal", "--python-version", python.removeprefix(">=")]
-    command += ["--strip-extras", "--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
-    command += ["--output-file", str(CONSTRAINTS)] + ([] if keep else ["--upgrade"])
-    subprocess.run(command, input="\n".join(wanted), cwd=ROOT, check=True, text=True, capture_output=True)
-    pins = CONSTRAINTS.read_text(encoding="utf-8")
+    chosen = CONSTRAINTS.read_text(encoding="utf-8").splitlines() if keep else []
+    pins = _compile(uv, [line for lines in asked.values() for line in lines], chosen)
     header = HEADER.format(python=python, fingerprint=fingerprint())
     CONSTRAINTS.write_text(header + pins, encoding="utf-8", newline="\n")
+    run: list[str] = []
+    for place in sorted(asked, key=lambda place: place != "run"):
+        found = _blocks(_compile(uv, asked[place], pins.splitlines(), "--generate-hashes"))
+        run = run or found
+        # Extras are installed beside what the program runs with, groups alone.
+        own = found if place == "run" or place in _groups() else [block for block in found if block not in run]
+        text = header + "".join(own)
+        (HASHES / f"{place}.txt").write_text(text, encoding="utf-8", newline="\n")
+
+
+def _groups() -> set[str]:
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return set(document["dependency-groups"])
+
+
+def _compile(uv: str, wanted: list[str], chosen: list[str], *options: str) -> str:
+    """Return what uv resolves the requirements to, within the versions that are chosen already."""
+    python = requirements()["python"][0].removeprefix(">=")
+    command = [uv, "pip", "compile", "-", "--quiet", "--universal", "--python-version", python]
+    command += ["--only-binary", ":all:", "--strip-extras", "--no-header", "--no-annotate"]
+    command += ["--no-emit-index-url", "--no-emit-find-links"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "chosen.txt"
+        file.write_text("\n".join(chosen), encoding="utf-8")
+        # Preferences, where the file is that of the output; a pin that no longer fits gives way.
+        command += ["--output-file", str(file), *options]
+        subprocess.run(command, input="\n".join(wanted), cwd=ROOT, check=True, text=True, capture_output=True)
+        return file.read_text(encoding="utf-8")
+
+
+def _blocks(text: str) -> list[str]:
+    """Return each requirement with its hashes."""
+    return re.findall(r"^\S.*\n(?:[ ]+.*\n)*", text, re.MULTILINE)
 
 
 def main() -> int:
-    """Write constraints.txt, or say why not."""
-    parser = argparse.ArgumentParser(description="Refresh packaging/constraints.txt.")
+    """Write the pins, or say why not."""
+    parser = argparse.ArgumentParser(description="Refresh packaging/constraints.txt and packaging/hashes.")
     parser.add_argument("--keep", action="store_true", help="keep the versions that are pinned already")
     options = parser.parse_args()
     uv = shutil.which("uv")

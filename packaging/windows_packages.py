@@ -7,9 +7,7 @@ the recipe on every run.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +15,7 @@ from pathlib import Path
 import bundle
 import dev
 import project
+import signing
 
 #: Both executables; the second opens no console beside the window.
 EXECUTABLES = {"plantdesk": "PlantDesk (commands)", "plantdeskw": "PlantDesk"}
@@ -67,8 +66,8 @@ def make_installer(folder: Path, out: Path, other: dict[str, str] | None = None)
         listed = Path(name) / "payload.nsh"
         listed.write_text(payload_list(payload), encoding="utf-8-sig")  # the mark tells makensis the encoding
         defines = _defines(payload, listed, out) | (other or {})
-        if command := _sign_command():
-            defines["SIGN"] = command
+        if signing.has_command():
+            defines |= {"PYTHON": sys.executable, "SIGN": str(Path(signing.__file__).absolute())}
         out.parent.mkdir(parents=True, exist_ok=True)
         options = [f"-D{key}={value}" for key, value in defines.items()]
         dev.call([makensis, "-V2", "-WX", "-INPUTCHARSET", "UTF8", *options, str(_SCRIPT)])
@@ -93,15 +92,10 @@ def with_channel(folder: Path, copy: Path, channel: str) -> Path:
     note = copy / "_internal" / "resources" / "channel"
     note.parent.mkdir(parents=True, exist_ok=True)
     note.write_text(f"{channel}\n", encoding="ascii", newline="\n")
-    if command := _sign_command():
+    if signing.has_command():
         for executable in EXECUTABLES:
-            subprocess.run(f'{command} "{copy / executable}.exe"', shell=True, check=True)  # noqa: S602
+            signing.sign(copy / f"{executable}.exe")
     return copy
-
-
-def _sign_command() -> str | None:
-    """Return what signs the file that is named after it; a shell reads it."""
-    return os.environ.get("WINDOWS_SIGN_COMMAND") or None
 
 
 def _defines(payload: Path, listed: Path, out: Path) -> dict[str, str]:
@@ -125,9 +119,12 @@ def _three_numbers() -> str:
 
 
 def payload_list(payload: Path) -> str:
-    """Return NSIS macros that pack everything in a folder, and remove exactly that."""
-    entries = sorted(payload.iterdir(), key=lambda entry: entry.name)
+    """Return NSIS macros that pack everything in a folder, and remove exactly that.
+
+    Folders are packed last and removed first: while one is there, plantdesk.exe beside it shows whose it is.
+    """
+    entries = sorted(payload.iterdir(), key=lambda entry: (entry.is_dir(), entry.name))
     pack = [f'  File /r "{entry}"' if entry.is_dir() else f'  File "{entry}"' for entry in entries]
-    remove = [f'  {"RMDir /r" if entry.is_dir() else "Delete"} "$INSTDIR\\{entry.name}"' for entry in entries]
+    remove = [f'  {"RMDir /r" if entry.is_dir() else "Delete"} "$INSTDIR\\{entry.name}"' for entry in reversed(entries)]
     lines = ["!macro pack_payload", *pack, "!macroend", "!macro remove_payload", *remove, "!macroend", ""]
     return "\n".join(lines)

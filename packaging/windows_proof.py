@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from smoke import FailedError, expect, same
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-RUNNING, WRONG_USAGE = 4, 2
+RUNNING, FOREIGN, WRONG_USAGE = 4, 6, 2
 STALE = "stale_module.pyd"
 #: Seconds for an installer to do its work.
 PATIENCE = 300
@@ -83,12 +84,22 @@ if sys.platform == "win32":
         same("the Start menu's entry", SHORTCUT.is_file(), True)
         same("the folder on the PATH", str(value("Environment", "Path")).split(";")[-1], str(installed.folder))
 
+    def refused_in_a_foreign_folder(installer: Path) -> None:
+        """A folder with the files of another program stays as it is."""
+        folder = LOCAL / "Temp" / "another"
+        file = folder / "_internal" / "of_another_program.dll"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"MZ")
+        same("the installer in another program's folder", code_of(installer, "/S", f"/D={folder}"), FOREIGN)
+        same("the files there", [each for each in folder.rglob("*") if each.is_file()], [file])
+        shutil.rmtree(folder)
+
     @contextlib.contextmanager
     def window(installed: Installed) -> Iterator[None]:
         """The windowed program, as the Start menu starts it."""
         started = subprocess.Popen([str(installed.windowed), "--port", "0"])
         try:
-            expect("the API is on", lambda: any((DATA / "run").glob("*.json")), smoke.START)
+            same("info finds the server", code_of(installed.console, "info", "--wait", f"{smoke.START:.0f}"), 0)
             yield
         finally:
             subprocess.run(["taskkill", "/PID", str(started.pid)], capture_output=True, timeout=60, check=False)
@@ -111,7 +122,7 @@ if sys.platform == "win32":
         try:
             expect("a message box", lambda: bool(_box()), smoke.START)
             text = _text_of(_box())
-            same("the box tells what is wrong", "unrecognized arguments: --nonsense" in text, True)
+            same("the box tells what is wrong", "--nonsense" in text, True)
             ctypes.windll.user32.PostMessageW(ctypes.c_void_p(_box()), _CLOSE, None, None)
             same("the exit code of wrong usage", asked.wait(60), WRONG_USAGE)
         finally:
@@ -165,6 +176,7 @@ if sys.platform == "win32":
     def prove(options: argparse.Namespace) -> None:
         """Go through all of it. Raises FailedError."""
         installed, path_before = Installed(), value("Environment", "Path")
+        step("refused in a foreign folder", lambda: refused_in_a_foreign_folder(options.installer))
         if options.older:
             step("an older version", lambda: install_older(options.older, installed))
         step("installed", lambda: install(options.installer, installed))

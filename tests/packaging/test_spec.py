@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import elf
+import macos_packages
 import project
 from plantdesk import APP_ID, __version__
 
@@ -75,7 +76,7 @@ def recipe(monkeypatch: pytest.MonkeyPatch, system: str) -> Recipe:
 
 
 def test_every_file_that_it_names_is_there(recipe: Recipe) -> None:
-    for step, options in (("EXE", "icon entitlements_file version"), ("BUNDLE", "icon")):
+    for step, options in (("EXE", "icon version"), ("BUNDLE", "icon")):
         named = [asked[name] for asked in recipe.options(step) for name in options.split()]
         assert all(Path(file).is_file() for file in named if file)
     for source, _ in recipe.options("Analysis")[0]["datas"]:
@@ -115,9 +116,23 @@ def test_the_macos_program_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     assert read["LSMinimumSystemVersion"] >= "14.0"
 
 
-def test_the_entitlements_are_a_property_list() -> None:
-    allowed = plistlib.loads((project.HERE / "macos" / "entitlements.plist").read_bytes())
-    assert set(allowed.values()) == {True}
+def test_every_file_with_machine_code_is_signed_from_the_inside(tmp_path: Path) -> None:
+    inner = tmp_path / "Contents" / "Frameworks" / "PySide6" / "QtCore"
+    outer = tmp_path / "Contents" / "MacOS" / "plantdesk"
+    for file, begins in ((inner, b"\xca\xfe\xba\xbe"), (outer, b"\xcf\xfa\xed\xfe")):
+        file.parent.mkdir(parents=True)
+        file.write_bytes(begins + b"code")
+    inner.with_name("notes.txt").write_text("text", encoding="ascii")
+    inner.with_name("empty").touch()
+    if sys.platform != "win32":
+        (outer.parent / "link").symlink_to(inner)
+    assert macos_packages.machine_code(tmp_path) == [inner, outer]
+
+
+def test_freezing_needs_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MACOS_SIGN_IDENTITY", "Developer ID")
+    (options,) = Recipe(monkeypatch, "darwin").options("EXE")
+    assert "codesign_identity" not in options
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

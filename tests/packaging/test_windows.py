@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import build
 import bundle
 import dev
 import project
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SCRIPT = project.HERE / "windows" / "plantdesk.nsi"
+NEEDS_MAKENSIS = pytest.mark.skipif(shutil.which("makensis") is None, reason="makensis is not installed")
+NEEDS_SHELL = pytest.mark.skipif(sys.platform == "win32", reason="the sign commands here are for a POSIX shell")
 
 
 @pytest.fixture
@@ -54,13 +57,13 @@ def test_the_archive_holds_one_folder_and_is_the_same_each_time(frozen: Path, tm
     assert not (frozen / "_internal" / "resources" / "channel").exists()
 
 
-@pytest.mark.skipif(shutil.which("makensis") is None, reason="makensis is not installed")
+@NEEDS_MAKENSIS
 def test_the_installer_compiles_without_a_warning(frozen: Path, tmp_path: Path) -> None:
     made = windows_packages.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
     assert made.read_bytes()[:2] == b"MZ"
 
 
-@pytest.mark.skipif(shutil.which("makensis") is None, reason="makensis is not installed")
+@NEEDS_MAKENSIS
 def test_a_warning_of_makensis_is_an_error(frozen: Path, tmp_path: Path) -> None:
     with pytest.raises(dev.RefusedError, match="makensis"):
         windows_packages.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"VERSION": "one"})
@@ -77,10 +80,12 @@ def test_the_uninstaller_removes_what_was_packed_by_name_and_nothing_else(frozen
     listed = windows_packages.payload_list(frozen)
     removed = listed.partition("!macro remove_payload")[2]
     assert re.findall(r"(Delete|RMDir /r) \"\$INSTDIR\\(.+)\"", removed) == [
-        ("RMDir /r", "_internal"),
-        ("Delete", "plantdesk.exe"),
+        ("RMDir /r", "_internal"),  # first: plantdesk.exe shows whose it is
         ("Delete", "plantdeskw.exe"),
+        ("Delete", "plantdesk.exe"),
     ]
+    packed = re.findall(r"File .*[\\/]([\w.]+)\"", listed.partition("!macro remove_payload")[0])
+    assert packed == ["plantdesk.exe", "plantdeskw.exe", "_internal"]
     assert not re.search(r'RMDir /r "\$INSTDIR"', SCRIPT.read_text(encoding="utf-8"))
 
 
@@ -104,7 +109,7 @@ def test_the_shell_scripts_can_be_read_by_their_shell() -> None:
         subprocess.run(["bash", "-n", str(script)], check=True)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="its shell has no touch")
+@NEEDS_SHELL
 def test_both_executables_are_signed_where_there_is_a_command(
     frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,3 +117,51 @@ def test_both_executables_are_signed_where_there_is_a_command(
     monkeypatch.setenv("WINDOWS_SIGN_COMMAND", f"sh -c 'basename \"$0\" >> {signed}'")
     windows_zip.make_archive(frozen, tmp_path / "a.zip")
     assert signed.read_text(encoding="utf-8").split() == ["plantdesk.exe", "plantdeskw.exe"]
+
+
+@NEEDS_SHELL
+@NEEDS_MAKENSIS
+def test_installer_and_uninstaller_are_signed_by_a_command_that_makensis_does_not_get(
+    frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed = tmp_path / "signed"
+    commands: list[list[str]] = []
+    call = dev.call
+
+    def listened(command: list[str]) -> None:
+        commands.append(command)
+        call(command)
+
+    monkeypatch.setattr(dev, "call", listened)
+    monkeypatch.setenv("WINDOWS_SIGN_COMMAND", f"sh -c 'echo \"$1\" >> {signed}' s3cret")
+    made = windows_packages.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
+    files = signed.read_text(encoding="utf-8").splitlines()
+    assert len(files) == 4  # two executables, uninstaller, installer
+    assert files[-1] == str(made)
+    assert "s3cret" not in str(commands)
+
+
+@NEEDS_SHELL
+@pytest.mark.parametrize("command", ["false s3cret", "there-is-no-s3cret", "echo s3cret; exit 3;"])
+def test_a_sign_command_that_fails_is_not_shown(
+    command: str, frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WINDOWS_SIGN_COMMAND", command)
+    monkeypatch.setattr(sys, "argv", ["build.py", "zip", "--of", str(frozen)])
+    monkeypatch.setattr(project, "DIST", tmp_path)
+    assert build.main() == 1
+    told = "".join(capfd.readouterr())
+    assert "plantdesk.exe failed" in told
+    assert "s3cret" not in told
+
+
+@NEEDS_SHELL
+@NEEDS_MAKENSIS
+def test_an_installer_that_cannot_be_signed_is_an_error(
+    frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # The executables are signed, the uninstaller is not.
+    monkeypatch.setenv("WINDOWS_SIGN_COMMAND", "sh -c 'case $1 in */plantdesk*.exe) ;; *) exit 3 ;; esac' s3cret")
+    with pytest.raises(dev.RefusedError, match="makensis"):
+        windows_packages.make_installer(frozen, tmp_path / "out.exe", {"QUICK": "1"})
+    assert "s3cret" not in "".join(capfd.readouterr())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -42,6 +43,23 @@ def test_no_step_keeps_the_credentials(text: str) -> None:
     steps = [step for job in jobs(text).values() for step in job["steps"]]
     checkouts = [step for step in steps if step.get("uses", "").startswith("actions/checkout@")]
     assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+def test_secrets_are_in_single_steps_of_jobs_for_tags_that_install_and_start_nothing(text: str) -> None:
+    for name, job in jobs(text).items():
+        assert "secrets." not in json.dumps({key: job[key] for key in job if key != "steps"}), name
+        if "secrets." not in json.dumps(job["steps"]):
+            continue
+        assert job["environment"] == "${{ github.ref_type == 'tag' && 'release' || 'unsigned' }}"
+        runs = " ".join(step.get("run", "") for step in job["steps"])
+        # No package of others, and nothing of what was built from them.
+        assert not re.search(r"\bpip\b|\bnpm\b|dev\.py|build\.py (bundle|ci|prove)|smoke\.py|_proof\.py", runs), name
+        assert "secrets." not in runs, name  # in the environment only: a run is printed
+
+
+def test_images_are_those_of_one_digest_each(text: str) -> None:
+    images = [job["container"]["image"] for job in jobs(text).values() if "container" in job]
+    assert all(re.search(r"@sha256:[0-9a-f]{64}$", image) for image in images)
 
 
 def test_no_job_hangs_for_hours(text: str) -> None:

@@ -127,6 +127,7 @@ def _answer(server: socket.socket) -> None:
                 connection.recv(1)  # until the client has gone
 
 
+@pytest.mark.qt_log_ignore("Got unexpected locking error")  # Qt's own words on Windows
 def test_a_folder_without_room_for_a_lock_keeps_no_window_closed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
