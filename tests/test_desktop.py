@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
@@ -118,6 +118,9 @@ def running(
         desk.window.close()
         desktop.close()
         desk.window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        del desk, desktop
+        gc.collect()  # a timer in a reference cycle must not be destroyed by the collector on another thread
 
 
 @pytest.fixture
