@@ -296,3 +296,11 @@ def test_rights_of_others_are_taken_away(path: Path) -> None:
         file.chmod(0o666)
     filled(path)
     assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 2
+
+
+def test_a_note_that_a_full_disk_has_cut_keeps_no_store_closed(path: Path) -> None:
+    filled(path)
+    file_lock.lock_file(path).write_text('{"data')
+    filled(path, 2)
+    with file_lock.locked(path) as lock:
+        assert lock.used.database == file_lock.file_id(path)
