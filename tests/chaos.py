@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ROOT = Path(__file__).parents[1]
-_DISK_SIZE = "200m"
+_DISK_SIZE = "1g"
 #: Restores and replaced files in one run: more of their backups than are kept would be thinned out.
 _MAX_OF_A_KIND = 8
 _FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
