@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,13 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 if sys.platform == "win32":
     # Without a screen Qt looks there for fonts, and has none of its own.
     os.environ.setdefault("QT_QPA_FONTDIR", os.path.expandvars(r"%WINDIR%\Fonts"))
+
+
+# A job in the background of a shell, or under nohup, begins with these ignored, and so would the programs that tests
+# start: they leave ignored signals alone.
+for _name in ("SIGINT", "SIGHUP"):
+    if hasattr(signal, _name) and signal.getsignal(getattr(signal, _name)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, _name), signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
