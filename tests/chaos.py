@@ -296,6 +296,8 @@ def main() -> int:
         if chaos.problems and options.keep is not None:
             print(chaos.problems, flush=True)
             shutil.copytree(disk, options.keep, ignore=shutil.ignore_patterns("*.sock", "w-*"))
+            for name in chaos.servers:
+                shutil.copy(disk.parent / f"{name}.log", options.keep)
         logs = "".join((disk.parent / f"{name}.log").read_text() for name in chaos.servers)
     tracebacks = len(re.findall("Traceback", logs))
     print(json.dumps({"events": chaos.events, "answers": chaos.answers, "tracebacks in logs": tracebacks}, indent=1))
