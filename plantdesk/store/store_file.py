@@ -91,7 +91,11 @@ class StoreFile:
         if file_id(self.path) != opened.identity.database:  # nothing was read yet: no log was touched
             connection.close()
             raise StoreMovedError
-        return configure(connection)
+        configure(connection)
+        if not self.is_current:  # SQLite may have begun a new log in the place of one that was deleted
+            connection.close()
+            raise StoreMovedError
+        return connection
 
     def checkpoint(self) -> None:
         """Copy what readers allow from the log into the file. On the thread that may `reopen`. Raises sqlite3.Error."""
