@@ -1,7 +1,7 @@
 """What can go wrong, in words for a person, and the one table of error numbers that the API answers with.
 
 One class per cause. Every text is fit to be shown as it is: it says what happened and what to do, and holds no path
-of the machine beyond a file the person named, no token, and no stack trace.
+of the machine but a file that the user named, no token, and no stack trace.
 """
 
 from __future__ import annotations

@@ -226,12 +226,12 @@ class TokenRow(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What one commit changed, told to listeners after it is durable.
+    """What one commit changed, passed to listeners after it is durable.
 
-    `added` are the new plants in the order in which they came. `beyond` is true when something else may have changed,
-    too (another program wrote to the file, or there were too many plants to list): what is shown is to be read again.
+    `added` are the new plants in the order in which they were added. `needs_reload` is true when something else may
+    have changed as well: another program wrote to the file, or there were too many plants to list.
     """
 
     added: tuple[PlantRow, ...] = ()
-    beyond: bool = False
+    needs_reload: bool = False
     tokens: bool = False

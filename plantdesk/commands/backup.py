@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from plantdesk import output
 from plantdesk.commands.table import iso_time, local_time, print_json, print_table
 from plantdesk.errors import PlantDeskError, shortened
-from plantdesk.store import Backups, back_up, copy_store, look_at, restore
+from plantdesk.store import Backups, back_up, copy_store, preview_restore, restore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store import Backup, Difference, Group, Look, Restored
+    from plantdesk.store import Backup, Difference, Group, Restored, RestorePreview
 
 _KIB = 1024
 
@@ -52,9 +52,9 @@ def show(database: Path, *, as_json: bool) -> int:
 def bring_back(database: Path, file: Path, *, only_preview: bool, confirmed: bool) -> int:
     """Tell what restoring `file` does, ask, and do it. Raises BackupUnusableError, StoreError, NotConfirmedError."""
     file = _found(database, file)
-    look = look_at(database, file)
-    output.write(_told(look, file))
-    if only_preview or look.changes_nothing:
+    preview = preview_restore(database, file)
+    output.write(_told(preview, file))
+    if only_preview or preview.changes_nothing:
         return 0
     if not confirmed:
         _ask()
@@ -83,13 +83,13 @@ def _ask() -> None:
         raise NotConfirmedError("Nothing was restored.")
 
 
-def _told(look: Look, file: Path) -> str:
-    head = f"“{file.name}” holds {_plants(look.plants)}."
-    if look.difference is None:
+def _told(preview: RestorePreview, file: Path) -> str:
+    head = f"“{file.name}” holds {_plants(preview.plants)}."
+    if preview.difference is None:
         return f"{head}\nThe present file is missing or damaged: all of them come back, and a damaged file is kept."
-    if look.changes_nothing:
+    if preview.changes_nothing:
         return f"{head}\nThey are the plants that are here now: nothing would change."
-    return "\n".join([head, *_lines(look.difference)])
+    return "\n".join([head, *_lines(preview.difference)])
 
 
 def _lines(difference: Difference) -> list[str]:
@@ -103,7 +103,7 @@ def _names(group: Group) -> str:
 
 
 def _done(restored: Restored) -> str:
-    lines = [f"Restored {_plants(restored.look.plants)}."]
+    lines = [f"Restored {_plants(restored.preview.plants)}."]
     if restored.saved is not None:
         lines.append(f"The state before is in {restored.saved}")
     if not restored.tokens_kept:

@@ -9,7 +9,7 @@ from plantdesk.store.backup_jobs import AutomaticBackups, back_up, copy_store
 from plantdesk.store.backups import Backup, BackupKind, Backups
 from plantdesk.store.comparing import Difference, Group
 from plantdesk.store.queries import Order, Reader, View
-from plantdesk.store.restoring import Look, Restored, look_at, restore
+from plantdesk.store.restoring import Restored, RestorePreview, preview_restore, restore
 from plantdesk.store.store import Store
 from plantdesk.store.tokens import NewToken, TokenChecker, Tokens
 
@@ -20,10 +20,10 @@ __all__ = [
     "Backups",
     "Difference",
     "Group",
-    "Look",
     "NewToken",
     "Order",
     "Reader",
+    "RestorePreview",
     "Restored",
     "Store",
     "TokenChecker",
@@ -31,6 +31,6 @@ __all__ = [
     "View",
     "back_up",
     "copy_store",
-    "look_at",
+    "preview_restore",
     "restore",
 ]

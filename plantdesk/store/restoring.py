@@ -53,7 +53,7 @@ _VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expire
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
 
 
-class Look(NamedTuple):
+class RestorePreview(NamedTuple):
     """What restoring a backup would do. `difference` is None when the present file is damaged or not there at all.
 
     `is_partial`: the file is damaged, and only `plants` of its plants can be read.
@@ -72,17 +72,17 @@ class Look(NamedTuple):
 class Restored(NamedTuple):
     """What was done: `saved` is where the state before is kept, None when there was none."""
 
-    look: Look
+    preview: RestorePreview
     saved: Path | None
     tokens_kept: bool
 
     @property
     def can_be_taken_back(self) -> bool:
         """Whether `saved` is a backup and not a damaged file."""
-        return self.saved is not None and self.look.difference is not None
+        return self.saved is not None and self.preview.difference is not None
 
 
-def look_at(path: Path, backup: Path) -> Look:
+def preview_restore(path: Path, backup: Path) -> RestorePreview:
     """Return what restoring `backup` over the store at `path` would do, and change nothing.
 
     Raises BackupUnusableError, and StoreError of the present store where that is neither missing nor damaged.
@@ -93,9 +93,9 @@ def look_at(path: Path, backup: Path) -> Look:
         translate_errors(),
         contextlib.closing(file.connect()) as connection,
     ):
-        return _look(load(connection, backup), difference(connection))
+        return _preview_of(load(connection, backup), difference(connection))
     with contextlib.closing(sqlite3.connect("file::memory:", uri=True, isolation_level=None)) as connection:
-        return _look(load(connection, backup), None)
+        return _preview_of(load(connection, backup), None)
 
 
 def restore(path: Path, backup: Path) -> Restored:
@@ -117,8 +117,8 @@ def _present(path: Path) -> Iterator[StoreFile]:
         yield file
 
 
-def _look(loaded: Loaded, changes: Difference | None) -> Look:
-    return Look(loaded.plants, changes, loaded.is_damaged)
+def _preview_of(loaded: Loaded, changes: Difference | None) -> RestorePreview:
+    return RestorePreview(loaded.plants, changes, loaded.is_damaged)
 
 
 # --- a store that can be read ---
@@ -128,11 +128,11 @@ def _take_over(file: StoreFile, backup: Path) -> Restored:
     with translate_errors(), contextlib.closing(file.connect()) as connection:
         loaded = load(connection, backup)
         with transaction(connection):  # nobody can add a plant between the backup and the end
-            look = _look(loaded, difference(connection))
+            preview = _preview_of(loaded, difference(connection))
             saved = _back_up(file)
             _take_plants(connection)
             file.check()
-    return Restored(look, saved.path, tokens_kept=True)
+    return Restored(preview, saved.path, tokens_kept=True)
 
 
 def _back_up(file: StoreFile) -> Backup:
@@ -167,7 +167,7 @@ def _put_in_place(path: Path, backup: Path) -> Restored:
         raise StoreUnreachableError(message) from error
     except OSError as error:
         raise StoreUnreachableError(f"The backup cannot be put in place: {error.strerror}.") from error
-    return Restored(_look(loaded, None), saved, tokens_kept=kept)
+    return Restored(_preview_of(loaded, None), saved, tokens_kept=kept)
 
 
 def _fill(draft: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:

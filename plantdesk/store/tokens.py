@@ -106,7 +106,7 @@ class Tokens:
             raw = driver_connection(session.connection())
             removed = raw.execute("DELETE FROM plant WHERE source_id = ?", (source_id,)).rowcount
             raw.execute("UPDATE store SET rewritten = rewritten + 1")
-            return RemovedPlants(removed, backup), Changes(beyond=True, tokens=True)
+            return RemovedPlants(removed, backup), Changes(needs_reload=True, tokens=True)
 
         return self._writer.do(action)
 

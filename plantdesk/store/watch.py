@@ -64,8 +64,8 @@ class Watch:
         self._seq, self._counters = seq, counters
         rows = rows_since(self._connection, known_seq, _MAX_LISTED + 1)
         is_explained = bool(rows) or counters != known  # else: a program that does not count, such as sqlite3
-        beyond = not is_explained or len(rows) > _MAX_LISTED or counters.rewritten != known.rewritten
-        return Changes(tuple(rows[:_MAX_LISTED]), beyond=beyond, tokens=True)
+        needs_reload = not is_explained or len(rows) > _MAX_LISTED or counters.rewritten != known.rewritten
+        return Changes(tuple(rows[:_MAX_LISTED]), needs_reload=needs_reload, tokens=True)
 
     @staticmethod
     def count(connection: sqlite3.Connection) -> None:

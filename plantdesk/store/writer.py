@@ -295,7 +295,7 @@ class Writer:
         if connection is not self._known:
             self._known = connection
             self._health.healed()
-            self._publish(Changes(beyond=True, tokens=True))
+            self._publish(Changes(needs_reload=True, tokens=True))
         return connection
 
 

@@ -40,7 +40,7 @@ class ArrivalAnnouncer(QObject):
         self._count += len(rows)
         self._newest = rows[-1]
         self._sources.update(source_text(row) for row in rows)
-        self._more = self._more or changes.beyond
+        self._more = self._more or changes.needs_reload
         if not self._pause.isActive():
             self._announce()
 

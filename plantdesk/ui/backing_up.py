@@ -113,7 +113,7 @@ class BackingUp(QObject):
         self._restore(saved)
 
     def _in_words(self, restored: Restored) -> str:
-        count = restored.look.plants
+        count = restored.preview.plants
         number = QLocale().toString(count)
         one, several = self.tr("There is 1 plant now."), self.tr("There are {n} plants now.").format(n=number)
         text = one if count == 1 else several

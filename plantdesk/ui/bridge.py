@@ -174,5 +174,5 @@ def _together(first: Changes | None, second: Changes) -> Changes:
     if first is None:
         return second
     added = first.added + second.added
-    beyond = first.beyond or second.beyond or len(added) > _LISTED
-    return second._replace(added=added[-_LISTED:], beyond=beyond, tokens=first.tokens or second.tokens)
+    needs_reload = first.needs_reload or second.needs_reload or len(added) > _LISTED
+    return second._replace(added=added[-_LISTED:], needs_reload=needs_reload, tokens=first.tokens or second.tokens)

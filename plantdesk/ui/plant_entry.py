@@ -250,7 +250,7 @@ class PlantEntry(QObject):
         self._ask_next_id()
         self._ask_owner()
         unknown = {row.tag for row in changes.added if row.tag} - self._tags
-        if self._questions is not None and (unknown or changes.beyond):
+        if self._questions is not None and (unknown or changes.needs_reload):
             self._questions.ask(self, _tags, self._on_tags)
 
     @Slot(object)

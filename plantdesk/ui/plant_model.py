@@ -123,7 +123,7 @@ class PlantModel(QAbstractTableModel):
         """Show what a commit changed."""
         if self._order is None or self._cache is None:
             return
-        if changes.beyond:
+        if changes.needs_reload:
             self._cache.expire()
             self._order.refresh_later()
         if changes.added:

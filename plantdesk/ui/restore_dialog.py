@@ -9,7 +9,7 @@ from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.errors import shortened
-from plantdesk.store import BackupKind, Backups, look_at
+from plantdesk.store import BackupKind, Backups, preview_restore
 from plantdesk.ui.dialog import ENTER_KEYS, Dialog
 from plantdesk.ui.failures import in_words
 from plantdesk.ui.message_line import MessageLine, Tone
@@ -21,7 +21,7 @@ from plantdesk.ui.plain_table import PlainTable
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from plantdesk.store import Backup, Group, Look
+    from plantdesk.store import Backup, Group, RestorePreview
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme import Theme
 
@@ -123,15 +123,15 @@ class RestoreDialog(Dialog):
         path, file = self._path, self._file
         if file is not None and self._comparing is None:
             self._comparing = file
-            self._bridge.ask_long(self, lambda: look_at(path, file), self._on_compared, self._on_not_compared)
+            self._bridge.ask_long(self, lambda: preview_restore(path, file), self._on_compared, self._on_not_compared)
 
-    def _on_compared(self, look: Look) -> None:
+    def _on_compared(self, preview: RestorePreview) -> None:
         file, self._comparing = self._comparing, None
         if file is None or file != self._file:
             self._compare()
             return
-        self._preview.setText("\n".join(self._in_words(file, look)))
-        self._restore_button.setEnabled(not look.changes_nothing)
+        self._preview.setText("\n".join(self._in_words(file, preview)))
+        self._restore_button.setEnabled(not preview.changes_nothing)
 
     def _on_not_compared(self, error: Exception) -> None:
         file, self._comparing = self._comparing, None
@@ -140,13 +140,15 @@ class RestoreDialog(Dialog):
         else:
             self._compare()
 
-    def _in_words(self, file: Path, look: Look) -> list[str]:
-        holds = self.tr("“{file}” holds {plants}.").format(file=shortened(file.name), plants=self._plants(look.plants))
-        if look.difference is None:
+    def _in_words(self, file: Path, preview: RestorePreview) -> list[str]:
+        holds = self.tr("“{file}” holds {plants}.").format(
+            file=shortened(file.name), plants=self._plants(preview.plants)
+        )
+        if preview.difference is None:
             return [holds, self.tr("All of them come back. The damaged file, if there is one, is kept.")]
-        if look.changes_nothing:
+        if preview.changes_nothing:
             return [holds, self.tr("They are the plants that are here now: nothing would change.")]
-        returning, leaving, changing = look.difference
+        returning, leaving, changing = preview.difference
         return [
             holds,
             *self._line(self.tr("Comes back: {plants}"), returning),

@@ -77,7 +77,7 @@ def main() -> None:
         print(f"{name:10} {median:7.0f} ms")
     python = medians["python"]
     print(f"PlantDesk / empty window: {medians['plantdesk'] / medians['empty']:.2f}")
-    print(f"beyond what Python itself needs: {(medians['plantdesk'] - python) / medians['empty']:.2f}")
+    print(f"Beyond what Python itself needs: {(medians['plantdesk'] - python) / medians['empty']:.2f}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 
 from plantdesk.errors import BackupUnusableError, PlantDeskError, StoreError
 from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import Backups, Store, View, back_up, copy_store, look_at, restore
+from plantdesk.store import Backups, Store, View, back_up, copy_store, preview_restore, restore
 from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ USES: dict[str, Callable[[Path, Path], object]] = {
     "open": lambda path, _own: Store(path).close(),
     "back up": lambda path, _own: back_up(path),
     "copy": lambda path, own: copy_store(path, own.with_name("copy.db")),
-    "preview": lambda path, own: look_at(own, path),
+    "preview": lambda path, own: preview_restore(own, path),
     "restore": lambda path, own: restore(own, path),
     "restore to nothing": lambda path, own: restore(own.with_name("new.db"), path),
 }

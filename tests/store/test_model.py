@@ -165,7 +165,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             backup, plants = data.draw(st.sampled_from(self.backups))
             gone, back = self.plants.keys() - plants.keys(), plants.keys() - self.plants.keys()
             restored = restore(self.path, backup)
-            difference = restored.look.difference
+            difference = restored.preview.difference
             assert difference is not None
             assert (difference.leaving.size, difference.returning.size) == (len(gone), len(back))
             assert restored.saved is not None

@@ -14,7 +14,7 @@ import pytest
 
 from plantdesk.errors import StoreDamagedError
 from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import BackupKind, Backups, Store, back_up, look_at, restore
+from plantdesk.store import BackupKind, Backups, Store, back_up, preview_restore, restore
 from plantdesk.store.open_checks import check_file
 from tests.support.wal import checkpoint_writes
 
@@ -107,9 +107,9 @@ def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) 
         Store(path)
     restore(path, backup.path)
     (aside,) = [each for each in Backups(path).newest_first() if each.kind is BackupKind.DAMAGED]
-    look = look_at(path, aside.path)
+    look = preview_restore(path, aside.path)
     assert look.is_partial
     assert 450 <= look.plants < 500
-    assert restore(path, aside.path).look.plants == look.plants
+    assert restore(path, aside.path).preview.plants == look.plants
     with closing(Store(path)) as store, closing(store.reader()) as reader:
         assert reader.count() == look.plants

@@ -52,7 +52,7 @@ def other(tmp_path: Path) -> Path:
 def changes(store: Store) -> SimpleQueue[bool]:
     """Whether all is to be read again, for each notification."""
     received: SimpleQueue[bool] = SimpleQueue()
-    store.subscribe(lambda change: received.put(change.beyond))
+    store.subscribe(lambda change: received.put(change.needs_reload))
     return received
 
 

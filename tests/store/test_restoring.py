@@ -10,7 +10,7 @@ import pytest
 
 from plantdesk.errors import BackupUnusableError, StoreBusyError, StoreError, StoreGoneError, TokenRefusedError
 from plantdesk.records import COMMAND, FORM, Changes, NewPlant
-from plantdesk.store import Backup, Backups, Store, back_up, look_at, restore
+from plantdesk.store import Backup, Backups, Store, back_up, preview_restore, restore
 from plantdesk.store.engine import connect
 from plantdesk.store.migrations import SCHEMA_VERSION
 from tests.hostile_stores.generator import store as hostile_store
@@ -58,10 +58,10 @@ def backup(store: Store, path: Path) -> Backup:
 
 def test_a_look_tells_what_would_come_back_go_and_change(path: Path, backup: Backup) -> None:
     before = rows(path)
-    look = look_at(path, backup.path)
-    assert look.plants == 3
-    assert look.difference is not None
-    assert [(group.size, group.newest) for group in look.difference] == [
+    preview = preview_restore(path, backup.path)
+    assert preview.plants == 3
+    assert preview.difference is not None
+    assert [(group.size, group.newest) for group in preview.difference] == [
         (1, ((1, "Aloe"),)),
         (1, ((4, "Daisy"),)),
         (1, ((2, "Basil"),)),
@@ -76,7 +76,7 @@ def test_restoring_makes_the_plants_those_of_the_backup(store: Store, path: Path
     assert restored.saved is not None
     assert rows(restored.saved) == before
     assert restored.tokens_kept
-    assert not look_at(path, backup.path).difference
+    assert not preview_restore(path, backup.path).difference
     add(store, 4, "Daisy again")  # the store goes on
 
 
@@ -92,7 +92,7 @@ def test_who_looks_at_the_store_hears_of_it(store: Store, path: Path, backup: Ba
     heard: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(heard.put)
     restore(path, backup.path)
-    while not (changes := heard.get(timeout=SECONDS)).beyond:
+    while not (changes := heard.get(timeout=SECONDS)).needs_reload:
         pass
     with closing(store.reader()) as reader:
         assert reader.count() == 3
@@ -114,7 +114,7 @@ def test_plants_that_were_changed_are_heard_of_even_where_newer_ones_come(
     heard: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(heard.put)
     restore(path, other_path)
-    assert heard.get(timeout=SECONDS).beyond
+    assert heard.get(timeout=SECONDS).needs_reload
 
 
 def test_restoring_neither_brings_tokens_nor_takes_them(store: Store, path: Path, backup: Backup) -> None:
@@ -164,7 +164,7 @@ def test_what_cannot_be_restored_changes_nothing(path: Path, backup: Backup, wha
         change(file, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     else:
         file = file.parent
-    for refused in (look_at, restore):
+    for refused in (preview_restore, restore):
         with pytest.raises(BackupUnusableError):
             refused(path, file)
     assert rows(path) == before
@@ -205,8 +205,8 @@ def test_a_damaged_store_is_set_aside_and_replaced(path: Path, store: Store, bac
     else:
         path.write_bytes(b"\x5a" * 20_000)
     damaged = path.read_bytes()
-    look = look_at(path, backup.path)
-    assert (look.plants, look.difference) == (3, None)
+    preview = preview_restore(path, backup.path)
+    assert (preview.plants, preview.difference) == (3, None)
     restored = restore(path, backup.path)
     assert restored.saved is not None
     assert restored.saved.read_bytes() == damaged
@@ -218,7 +218,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
     path: Path, store: Store, backup: Backup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.close()
-    with path.open("r+b") as file:  # an index: no question of a look reads it
+    with path.open("r+b") as file:  # an index: no question of a preview reads it
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
     monkeypatch.setattr("plantdesk.store.opening._CHECKED_SIZE", 0)
@@ -288,7 +288,7 @@ def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store:
         file.write(b"\x5a" * 8 * 4096)
     restored = restore(path, newer.path)
     assert restored.tokens_kept
-    assert restored.look.difference is None
+    assert restored.preview.difference is None
     opened = Store(path)
     assert [row.name for row in opened.tokens.list()] == ["greenhouse"]
     opened.close()

@@ -184,7 +184,7 @@ def test_what_another_program_changed_is_to_be_read_again(store: Store, path: Pa
     store.subscribe(heard.put)
     with closing(sqlite3.connect(path)) as other, other:
         other.execute("UPDATE plant SET name = 'Ficus'")
-    assert heard.get(timeout=SECONDS).beyond
+    assert heard.get(timeout=SECONDS).needs_reload
 
 
 def test_a_lock_of_another_program_is_waited_for_and_then_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

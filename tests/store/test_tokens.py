@@ -184,7 +184,7 @@ def test_the_plants_of_a_token_can_be_removed_with_it(store: Store, path: Path) 
     store.subscribe(received.put)
     removed = store.tokens.revoke_and_remove_plants("runaway").result(SECONDS)
     assert removed.plants == 50
-    assert received.get(timeout=SECONDS).beyond
+    assert received.get(timeout=SECONDS).needs_reload
     with closing(store.reader()) as reader:
         assert reader.count() == 1
     assert store.tokens.list() == []

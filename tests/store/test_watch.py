@@ -58,7 +58,7 @@ def test_no_plant_of_three_writing_processes_is_missed(store: Store, path: Path)
 
     def listen(changes: Changes) -> None:
         nonlocal reloads
-        reloads += changes.beyond
+        reloads += changes.needs_reload
         seen.update(row.id for row in changes.added)
         if len(seen) == PLANTS:
             finished.set()
@@ -91,7 +91,7 @@ def test_a_commit_that_changed_no_plant_lets_nobody_read_all_again(store: Store,
     seen: list[int] = []
     while 2 not in seen:
         changes = received.get(timeout=SECONDS)
-        assert not changes.beyond
+        assert not changes.needs_reload
         seen += [row.id for row in changes.added]
     assert seen == [1, 2]
 

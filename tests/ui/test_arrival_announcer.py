@@ -34,9 +34,9 @@ def widget(qtbot: QtBot) -> QWidget:
     return widget
 
 
-def added(*names: str, by: str = "greenhouse", beyond: bool = False) -> Changes:
+def added(*names: str, by: str = "greenhouse", needs_reload: bool = False) -> Changes:
     source = Source(2, SourceKind.TOKEN, by)
-    return Changes(tuple(PlantRow(1, name, None, 0, source) for name in names), beyond=beyond)
+    return Changes(tuple(PlantRow(1, name, None, 0, source) for name in names), needs_reload=needs_reload)
 
 
 def test_a_plant_is_announced_at_once_and_a_burst_in_one_sentence(
@@ -62,7 +62,7 @@ def test_there_is_no_second_announcement_within_the_interval(widget: QWidget, sp
     ("bursts", "sentence"),
     [
         ([added("Aloe"), added("Basil", by="csv-sync")], "2 plants were added by programs."),
-        ([added(*["Aloe"] * 1000, beyond=True)], "Over 1,000 plants were added by “greenhouse”."),
+        ([added(*["Aloe"] * 1000, needs_reload=True)], "Over 1,000 plants were added by “greenhouse”."),
         ([added(" ")], "“(blank name)” was added by “greenhouse”."),
     ],
 )

@@ -53,7 +53,7 @@ def test_too_many_to_list_are_to_be_read_again(qtbot: QtBot, lone_bridge: Bridge
     with qtbot.waitSignal(lone_bridge.changed) as told:
         pass
     (changes,) = told.args
-    assert changes.beyond
+    assert changes.needs_reload
     assert len(changes.added) == 1000
 
 

@@ -133,7 +133,7 @@ def test_what_another_program_changed_is_shown_although_the_first_comparison_fai
     qtbot: QtBot, filled: PlantBrowser, failing: Failing, other_program: sqlite3.Connection
 ) -> None:
     with failing(), qtbot.waitSignal(filled.failed):
-        filled.apply(Changes(beyond=True))
+        filled.apply(Changes(needs_reload=True))
     assert len(names(filled)) == 3
     with other_program:
         other_program.execute("DELETE FROM plant WHERE name = 'Basil'")

@@ -210,7 +210,7 @@ def test_what_another_program_changed_is_read_again(
         other_program.execute("DELETE FROM plant WHERE name = 'Basil'")
         other_program.execute("UPDATE plant SET name = 'Cactus two' WHERE name = 'Cactus'")
         other_program.commit()
-        model.apply(Changes(beyond=True))
+        model.apply(Changes(needs_reload=True))
         await_names(qtbot, model, ["Cactus two", "Aloe"])
     assert cactus.row() == 0
     assert model.total == 2
@@ -225,7 +225,7 @@ def test_when_everything_changed_the_rows_are_exchanged_at_once(
     with qtbot.waitSignal(model.exchanged) as exchanged:
         other_program.execute("UPDATE plant SET seq = 10000 - seq")
         other_program.commit()
-        model.apply(Changes(beyond=True))
+        model.apply(Changes(needs_reload=True))
     assert exchanged.args == [{400: 399}, True]
     assert model.id_at(0) == 1
 

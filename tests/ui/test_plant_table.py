@@ -185,7 +185,7 @@ def test_what_the_person_looks_at_stays_when_all_rows_are_exchanged(
     with qtbot.waitSignal(browser.model.exchanged):
         other_program.execute("UPDATE plant SET seq = seq + 1000 WHERE id <= 10")
         other_program.commit()
-        browser.apply(Changes(beyond=True))
+        browser.apply(Changes(needs_reload=True))
     qtbot.waitUntil(lambda: "…" not in visible_names(table))
     assert visible_names(table)[:5] == before[:5]
     assert selected(table) == [95]
