@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk import core_dumps, output, qt_options, running_mark
+from plantdesk import core_dumps, output, qt_options, running_mutex
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and --help leave by SystemExit, as argparse has it."""
     _, given = qt_options.split(sys.argv[1:] if arguments is None else arguments)  # `desktop` hands Qt its own
     core_dumps.forbid_core_dumps()
-    running_mark.show()
+    running_mutex.hold()
     if sys.stdout is None or sys.stderr is None:
         from plantdesk import no_console
 

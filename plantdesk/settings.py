@@ -138,7 +138,7 @@ def save(settings: Settings, file: Path) -> None:
     Raises OSError.
     """
     from plantdesk import paths
-    from plantdesk.replacing import write_private
+    from plantdesk.atomic_replace import write_private
 
     paths.create_folder(file.parent)
     write_private(file, json.dumps(_flat(asdict(settings)), indent=2) + "\n")

@@ -38,7 +38,7 @@ TESTS = [
     *("tests/integration", "tests/test_no_console.py", "tests/test_updates.py", "tests/test_settings.py"),
     *(
         "tests/test_logs.py",
-        "tests/test_replacing.py",
+        "tests/test_atomic_replace.py",
         "tests/ui/test_single_window.py",
         "tests/ui/test_bridge.py",
         "tests/ui/test_update_notice.py",

@@ -33,7 +33,7 @@ SetDateSave off ; the same files make the same installer
 !define UNINSTALL_KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\PlantDesk"
 !define APP_PATHS_KEY "Software\Microsoft\Windows\CurrentVersion\App Paths"
 !define RUN_KEY "Software\Microsoft\Windows\CurrentVersion\Run"
-!define RUNNING_MARK "Local\PlantDesk-running" ; as in plantdesk/running_mark.py
+!define RUNNING_MUTEX "Local\PlantDesk-running" ; as in plantdesk/running_mutex.py
 !define SYNCHRONIZE 0x00100000
 
 Name "PlantDesk"
@@ -74,7 +74,7 @@ VIAddVersionKey "LegalCopyright" "${COPYRIGHT}"
 ; Leave with 4 while any PlantDesk holds its mark: files in use cannot be replaced, and half an upgrade is worse than none.
 !macro refuse_while_running
   ${Do}
-    System::Call 'kernel32::OpenMutexW(i ${SYNCHRONIZE}, i 0, w "${RUNNING_MARK}") p .r0'
+    System::Call 'kernel32::OpenMutexW(i ${SYNCHRONIZE}, i 0, w "${RUNNING_MUTEX}") p .r0'
     ${If} $0 P= 0
       ${ExitDo}
     ${EndIf}

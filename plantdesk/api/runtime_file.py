@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk import paths
 from plantdesk.api.port_owners import foreign_owner
 from plantdesk.api.probe import Identity, is_running
-from plantdesk.replacing import replace
+from plantdesk.atomic_replace import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.replacing import replace
+from plantdesk.atomic_replace import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

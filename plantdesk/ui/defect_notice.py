@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from plantdesk import paths
-from plantdesk.report import report
+from plantdesk.bug_report import bug_report
 from plantdesk.ui.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class DefectNotice(QObject):
         )
 
     def _copy_report(self) -> None:
-        QGuiApplication.clipboard().setText(report("\n\n".join(self._defects)))
+        QGuiApplication.clipboard().setText(bug_report("\n\n".join(self._defects)))
 
     def _log_actions(self) -> list[WayOn]:
         """Offer the log folder where there is one."""

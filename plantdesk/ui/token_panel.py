@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from plantdesk.atomic_replace import write_private
 from plantdesk.errors import shortened
-from plantdesk.replacing import write_private
 from plantdesk.ui.copy_button import CopyButton
 from plantdesk.ui.failures import in_words
 from plantdesk.ui.message_box import MessageBox

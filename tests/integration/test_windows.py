@@ -15,7 +15,7 @@ if sys.platform != "win32":
 else:
     import winreg
 
-    from plantdesk import running_mark
+    from plantdesk import running_mutex
     from plantdesk.integration.windows_login import RunValue
     from plantdesk.integration.windows_path import UserPath
 
@@ -77,4 +77,4 @@ else:
         assert not item.is_on()
 
     def test_only_what_the_installer_brought_is_marked_as_running() -> None:
-        assert running_mark.show("PlantDesk-tests") is None
+        assert running_mutex.hold("PlantDesk-tests") is None

@@ -18,7 +18,7 @@ import dev
 import project
 import windows_packages
 import windows_zip
-from plantdesk import APP_ID, HOME_PAGE, __version__, running_mark
+from plantdesk import APP_ID, HOME_PAGE, __version__, running_mutex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +90,7 @@ def test_the_uninstaller_removes_what_was_packed_by_name_and_nothing_else(frozen
 
 
 def test_the_installer_looks_for_the_mark_that_the_program_shows() -> None:
-    assert f'!define RUNNING_MARK "{running_mark.NAME}"' in SCRIPT.read_text(encoding="utf-8")
+    assert f'!define RUNNING_MUTEX "{running_mutex.NAME}"' in SCRIPT.read_text(encoding="utf-8")
 
 
 def test_the_same_facts_are_everywhere() -> None:

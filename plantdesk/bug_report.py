@@ -1,4 +1,4 @@
-"""What a person can send when something unexpected has happened: what failed, where it ran, and nothing private."""
+"""The text of a bug report: the error, versions and the system, without private data."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from plantdesk import __version__, paths
 
 
-def report(what: str) -> str:
-    """Return a text to send about `what`, a masked line of the log with its traceback. Names no home folder."""
+def bug_report(error: str) -> str:
+    """Return the report of `error`, a masked log record with its traceback; the home folder becomes `~`."""
     facts = (
         ("PlantDesk", __version__),
         ("Time", datetime.now(UTC).isoformat(timespec="seconds")),
@@ -20,7 +20,7 @@ def report(what: str) -> str:
         ("Libraries", _libraries()),
     )
     lines = [f"{name}: {value}" for name, value in facts]
-    return "\n".join([*lines, "", _without_home(what)])
+    return "\n".join([*lines, "", _without_home(error)])
 
 
 def _without_home(text: str) -> str:
@@ -31,13 +31,13 @@ def _without_home(text: str) -> str:
 
 
 def _libraries() -> str:
-    """Name the versions of those that matter, as far as they are installed."""
+    """Return names and versions of the main libraries that have metadata."""
     from importlib import metadata
 
     named = []
     for name in ("PySide6-Essentials", "SQLModel", "SQLAlchemy", "pydantic", "starlette", "uvicorn"):
         try:
             named.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:  # a frozen program carries no metadata of some
+        except metadata.PackageNotFoundError:  # a frozen program has the metadata of some only
             continue
     return ", ".join(named)

@@ -1,4 +1,4 @@
-"""Putting a finished file in the place of another, at once and as a whole."""
+"""Replaces a file atomically: readers see either the old content or the new one."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ import sys
 import time
 from pathlib import Path
 
-#: Seconds for which Windows is asked again.
-_PATIENCE = 1.0
-_BETWEEN = 0.02
+#: Seconds. On Windows a rename fails while another process has the file open.
+_TIMEOUT = 1.0
+_RETRY_DELAY = 0.02
 
 
 def replace(draft: Path, file: Path, *, platform: str = sys.platform) -> None:
-    """Give `draft` the name of `file`. On failure the draft is removed and the file is as it was. Raises OSError.
+    """Rename `draft` to `file`. On failure remove the draft and leave the file as it was. Raises OSError.
 
-    On Windows nobody may have the file open meanwhile, and somebody always may for a moment: a script that reads it, a
-    virus scanner, a program that synchronises folders.
+    On Windows the rename is retried: scripts, virus scanners and synchronisation tools open files for a moment.
     """
-    until = time.monotonic() + (_PATIENCE if platform == "win32" else 0)
+    deadline = time.monotonic() + (_TIMEOUT if platform == "win32" else 0)
     while True:
         try:
             draft.replace(file)
         except PermissionError:
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 draft.unlink(missing_ok=True)
                 raise
-            time.sleep(_BETWEEN)
+            time.sleep(_RETRY_DELAY)
         except OSError:
             draft.unlink(missing_ok=True)
             raise
@@ -35,7 +34,7 @@ def replace(draft: Path, file: Path, *, platform: str = sys.platform) -> None:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that only its owner may read; a crash leaves either the old file or the new one. Raises OSError."""
+    """Write a file with mode 0600; a crash leaves either the old file or the new one. Raises OSError."""
     import tempfile  # takes 3 ms, and the start of the window only reads
 
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # mode 0600 from the start
