@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from plantdesk import core_dumps, logs, no_console, output, paths
-from plantdesk.api import runtime_file
+from plantdesk.api.discovery import runtime_file
 from plantdesk.api.server import Server
 from plantdesk.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
 from plantdesk.store import AutomaticBackups, Store

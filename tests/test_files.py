@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk import settings
-from plantdesk.api import runtime_file
+from plantdesk.api.discovery import runtime_file
 from plantdesk.errors import PlantDeskError
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.store import Store, View

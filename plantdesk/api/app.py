@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 from starlette.routing import Match, Route, Router
 from typing_extensions import override
 
-from plantdesk.api.body import Bodies
-from plantdesk.api.document import Document
-from plantdesk.api.gate import Gate
+from plantdesk.api.access_control import Gate
+from plantdesk.api.error_response import problem
+from plantdesk.api.errors import ClientGoneError, NoSuchPathError
+from plantdesk.api.openapi_endpoint import Document
 from plantdesk.api.plants import Plants
-from plantdesk.api.problems import problem
-from plantdesk.api.refusals import ClientGoneError, NoSuchPathError
-from plantdesk.api.slowdown import Slowdown
+from plantdesk.api.request_body import Bodies
+from plantdesk.api.throttle import WrongTokenThrottle
 from plantdesk.api.uses import Uses
 from plantdesk.errors import StoreError, TokenRefusedError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from plantdesk.api.gate import Visitor
-    from plantdesk.api.intake import Intake
+    from plantdesk.api.access_control import Visitor
+    from plantdesk.api.batch_inserter import Intake
+    from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
-    from plantdesk.api.probe import Identity
     from plantdesk.store import Store, TokenChecker
 
 DOCUMENT_PATH = "/openapi.json"
@@ -36,7 +36,7 @@ class Application:
         self._gate = gate
         self._routes = routes
         self._uses = uses
-        self._slowdown = Slowdown()
+        self._slowdown = WrongTokenThrottle()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

@@ -6,16 +6,16 @@ from contextlib import closing
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
-from plantdesk.api.refusals import MethodNotAllowedError, WrongContentTypeError
+from plantdesk.api.errors import MethodNotAllowedError, WrongContentTypeError
 from plantdesk.records import new_plant
 from plantdesk.strict_json import parse_object
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from plantdesk.api.body import Bodies
-    from plantdesk.api.gate import Visitor
-    from plantdesk.api.intake import Intake
+    from plantdesk.api.access_control import Visitor
+    from plantdesk.api.batch_inserter import Intake
+    from plantdesk.api.request_body import Bodies
     from plantdesk.records import PlantRow
 
 

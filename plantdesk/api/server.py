@@ -18,10 +18,10 @@ import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from plantdesk.api.announcement import Announcement
+from plantdesk.api.discovery.announcement import Announcement
+from plantdesk.api.discovery.server_identity import Identity, is_running, new_key
 from plantdesk.api.limits import Limits
-from plantdesk.api.listening import listen
-from plantdesk.api.probe import Identity, is_running, new_key
+from plantdesk.api.sockets import listen
 from plantdesk.errors import PlantDeskError
 from plantdesk.server_state import (
     Failed,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from plantdesk.api.service import Service
+    from plantdesk.api.api_thread import Service
     from plantdesk.store import Store
 
 _log = logging.getLogger(__name__)
@@ -142,7 +142,7 @@ class Server:
             self._look_after(identity, announcement, run)
 
     def _service(self, sockets: list[socket.socket], identity: Identity) -> Service:
-        from plantdesk.api.service import Service  # only now: uvicorn and starlette take a while to import
+        from plantdesk.api.api_thread import Service  # only now: uvicorn and starlette take a while to import
 
         return Service(sockets, self._store, identity, self._limits)
 

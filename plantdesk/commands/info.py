@@ -8,12 +8,12 @@ import time
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__, output, paths
-from plantdesk.api import runtime_file
+from plantdesk.api.discovery import runtime_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.api.runtime_file import Runtime
+    from plantdesk.api.discovery.runtime_file import Runtime
 
 #: The exit code when no server of the store runs.
 NOT_RUNNING = 3

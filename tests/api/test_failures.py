@@ -8,8 +8,8 @@ import pytest
 
 from plantdesk import errors
 from plantdesk.api import plants
+from plantdesk.api.error_response import problem
 from plantdesk.api.limits import Limits
-from plantdesk.api.problems import problem
 from plantdesk.errors import ErrorNumber
 from plantdesk.store import engine
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api.runtime_file import running
+from plantdesk.api.discovery.runtime_file import running
 from plantdesk.errors import ErrorNumber
 from tests.api.client import PATIENCE, Answer, Api, answers
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.api.discovery.runtime_file import Runtime, RuntimeFile, running, running_on
+from plantdesk.api.discovery.server_identity import Identity, is_running, new_key
 from plantdesk.api.limits import Limits
-from plantdesk.api.probe import Identity, is_running, new_key
-from plantdesk.api.runtime_file import Runtime, RuntimeFile, running, running_on
 from plantdesk.api.server import Server
 from plantdesk.server_state import Failed, On, PortOfOtherUserError
 from plantdesk.store import Store

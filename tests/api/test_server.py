@@ -142,7 +142,7 @@ def test_whatever_goes_wrong_at_the_start_is_told_and_frees_the_port(
         raise error
 
     with monkeypatch.context() as broken:
-        broken.setattr("plantdesk.api.service._new_loop", fail)
+        broken.setattr("plantdesk.api.api_thread._new_loop", fail)
         server.start(port)
         state = server.settled(PATIENCE)
     assert isinstance(state, Failed)

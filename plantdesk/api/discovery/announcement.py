@@ -12,15 +12,15 @@ import time
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.api.listening import local_sockets
-from plantdesk.api.runtime_file import Runtime, RuntimeFile
+from plantdesk.api.discovery.runtime_file import Runtime, RuntimeFile
+from plantdesk.api.sockets import local_sockets
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
     from pathlib import Path
 
-    from plantdesk.api.probe import Identity
+    from plantdesk.api.discovery.server_identity import Identity
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import httptools
 
-from plantdesk.api.refusals import MalformedHttpError
+from plantdesk.api.errors import MalformedHttpError
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping

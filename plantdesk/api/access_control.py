@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.api.refusals import HostRefusedError, OriginRefusedError, TokenMissingError
+from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMissingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

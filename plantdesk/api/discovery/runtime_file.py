@@ -17,8 +17,8 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import paths
+from plantdesk.api.discovery.server_identity import Identity, is_running
 from plantdesk.api.port_owners import foreign_owner
-from plantdesk.api.probe import Identity, is_running
 from plantdesk.atomic_replace import replace
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from contextlib import closing
 
 from typing_extensions import override
 
-from plantdesk.api.accepting import Acceptor
-from plantdesk.api.listening import listen
+from plantdesk.api.http.windows_acceptor import Acceptor
+from plantdesk.api.sockets import listen
 
 RESET = struct.pack("ii", 1, 0)
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from plantdesk.api import listening
+from plantdesk.api import sockets
 from plantdesk.server_state import PortInUseError, PortReservedError, ServerFailedError
 
 
@@ -31,28 +31,28 @@ def windows_error(number: int, code: int) -> OSError:
     ],
 )
 def test_each_reason_has_its_words(error: OSError, told: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
-    really = listening._bound  # noqa: SLF001
+    really = sockets._bound  # noqa: SLF001
 
     def refused(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
         if port == 8721:
             raise error
         return really(family, host, port)
 
-    monkeypatch.setattr(listening, "_bound", refused)
+    monkeypatch.setattr(sockets, "_bound", refused)
     with pytest.raises(told):
-        listening.listen(8721)
+        sockets.listen(8721)
 
 
 @pytest.mark.parametrize("number", [errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT])
 def test_without_ipv6_it_listens_on_the_one_loopback_there_is(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    really = listening._bound  # noqa: SLF001
+    really = sockets._bound  # noqa: SLF001
 
     def no_ipv6(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
         if family == socket.AF_INET6:
             raise OSError(number, "no IPv6 here")
         return really(family, host, port)
 
-    monkeypatch.setattr(listening, "_bound", no_ipv6)
+    monkeypatch.setattr(sockets, "_bound", no_ipv6)
     with ExitStack() as stack:
-        (only,) = [stack.enter_context(each) for each in listening.listen(0)]
+        (only,) = [stack.enter_context(each) for each in sockets.listen(0)]
         assert only.getsockname()[0] == "127.0.0.1"

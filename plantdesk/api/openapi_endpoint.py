@@ -6,15 +6,15 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from plantdesk.api.discovery.server_identity import NONCE_HEADER, PROOF_HEADER, proof
+from plantdesk.api.errors import MethodNotAllowedError
 from plantdesk.api.openapi import description
-from plantdesk.api.probe import NONCE_HEADER, PROOF_HEADER, proof
-from plantdesk.api.refusals import MethodNotAllowedError
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from plantdesk.api.gate import Visitor
-    from plantdesk.api.probe import Identity
+    from plantdesk.api.access_control import Visitor
+    from plantdesk.api.discovery.server_identity import Identity
 
 _NONCE = re.compile(rb"[0-9a-f]{64}")
 

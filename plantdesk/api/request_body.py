@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from plantdesk.api.refusals import BodyTooLargeError, ClientGoneError, TooSlowError
+from plantdesk.api.errors import BodyTooLargeError, ClientGoneError, TooSlowError
 
 if TYPE_CHECKING:
     from starlette.types import Receive

@@ -17,11 +17,11 @@ import httptools
 from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from plantdesk.api.cycle import Cycle, response
-from plantdesk.api.problems import problem
-from plantdesk.api.reading import AT_ONCE, Flow
-from plantdesk.api.refusals import BodyTooLargeError, MalformedHttpError, TooSlowError, refusal_in
-from plantdesk.api.target import take_target
+from plantdesk.api.error_response import problem
+from plantdesk.api.errors import BodyTooLargeError, MalformedHttpError, TooSlowError, refusal_in
+from plantdesk.api.http.flow_control import AT_ONCE, Flow
+from plantdesk.api.http.request_cycle import Cycle, response
+from plantdesk.api.http.request_target import take_target
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api import slowdown
-from plantdesk.api.slowdown import Slowdown
+from plantdesk.api import throttle
+from plantdesk.api.throttle import WrongTokenThrottle
 from plantdesk.errors import ErrorNumber
 from tests.api.client import one_answer
 
@@ -29,7 +29,7 @@ def waits(wrong: int, *, pause: float, monkeypatch: pytest.MonkeyPatch) -> list[
 
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    counting = Slowdown()
+    counting = WrongTokenThrottle()
     told = []
     for _ in range(wrong):
         waited.clear()
@@ -55,7 +55,7 @@ def test_a_flood_is_soon_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     told = waits(300, pause=0.0001, monkeypatch=monkeypatch)
     assert told[-1] > 0.9
     monkeypatch.undo()
-    counting = Slowdown()
+    counting = WrongTokenThrottle()
 
     async def flood() -> None:
         await asyncio.gather(*(counting.wrong_token() for _ in range(300)))
@@ -64,8 +64,8 @@ def test_a_flood_is_soon_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_more_are_held_back_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slowdown, "_MOST_HELD", 3)
-    counting = Slowdown()
+    monkeypatch.setattr(throttle, "_MOST_HELD", 3)
+    counting = WrongTokenThrottle()
 
     async def flood() -> int:
         tasks = [asyncio.ensure_future(counting.wrong_token()) for _ in range(200)]

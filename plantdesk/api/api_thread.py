@@ -15,19 +15,19 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from plantdesk.api.app import Application, application
-from plantdesk.api.descriptors import free_descriptors
-from plantdesk.api.intake import Intake
-from plantdesk.api.listening import BACKLOG
-from plantdesk.api.protocol import PlantProtocol
-from plantdesk.api.reading import reading_little
+from plantdesk.api.batch_inserter import Intake
+from plantdesk.api.file_descriptors import free_descriptors
+from plantdesk.api.http.flow_control import reading_little
+from plantdesk.api.http.protocol import PlantProtocol
+from plantdesk.api.sockets import BACKLOG
 from plantdesk.server_state import TooFewDescriptorsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
+    from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
-    from plantdesk.api.probe import Identity
     from plantdesk.store import Store
 
     class _Closable(Protocol):
@@ -121,7 +121,7 @@ class Service:
         self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]
     ) -> Sequence[_Closable]:
         if sys.platform == "win32":
-            from plantdesk.api.accepting import Acceptor
+            from plantdesk.api.http.windows_acceptor import Acceptor
 
             return [Acceptor(listener, protocol)]
         else:  # noqa: RET505  mypy takes what follows such a return for unreachable there

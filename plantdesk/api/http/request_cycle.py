@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from plantdesk.api.body import SMALL
+from plantdesk.api.request_body import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

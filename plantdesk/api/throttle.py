@@ -16,7 +16,7 @@ _LONGEST = 1.0
 _MOST_HELD = 1000
 
 
-class Slowdown:
+class WrongTokenThrottle:
     """Counts the wrong tokens of all connections. For the thread of one loop.
 
     Of all, since on this machine every client has the same address and can open connections at will.

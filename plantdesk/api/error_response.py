@@ -7,7 +7,7 @@ import logging
 import re
 from typing import NamedTuple
 
-from plantdesk.api.refusals import MethodNotAllowedError
+from plantdesk.api.errors import MethodNotAllowedError
 from plantdesk.errors import ErrorNumber, PlantDeskError
 
 _log = logging.getLogger(__name__)
