@@ -32,22 +32,22 @@ import dev
 
 #: What can be asked for: the module, and its function.
 RECIPES = {
-    "bundle": "bundle:main",
-    "check": "checks:main",
-    "ci": "chain:ci",
-    "deb": "deb:main",
-    "dmg": "macos_packages:main",
-    "gates": "gates:main",
-    "nsis": "windows_packages:main",
-    "prove": "chain:prove",
-    "reproduce": "reproduce:main",
-    "rpm": "rpm:main",
-    "start": "start_time:main",
-    "sums": "sums:main",
-    "tar": "tarball:main",
-    "try": "proofs:main",
-    "workflows": "workflows:main",
-    "zip": "windows_zip:main",
+    "bundle": "bundle.freeze:main",
+    "check": "ci.checks:main",
+    "ci": "ci.chain:ci",
+    "deb": "linux.deb:main",
+    "dmg": "macos.dmg:main",
+    "gates": "bundle.gates:main",
+    "nsis": "windows.installer:main",
+    "prove": "ci.chain:prove",
+    "reproduce": "proofs.reproduce:main",
+    "rpm": "linux.rpm:main",
+    "start": "proofs.start_time:main",
+    "sums": "ci.sums:main",
+    "tar": "linux.tarball:main",
+    "try": "proofs.installed:main",
+    "workflows": "ci.workflows:main",
+    "zip": "windows.windows_zip:main",
 }
 
 

@@ -175,4 +175,4 @@ def test_a_strange_thing_at_the_top_is_found(tmp_path: Path) -> None:
     assert not house.top_level(tmp_path)
     (tmp_path / "scripts").mkdir()
     (tmp_path / "packaging" / "__init__.py").touch()
-    assert len(house.top_level(tmp_path)) == 2
+    assert len(house.top_level(tmp_path)) == 3

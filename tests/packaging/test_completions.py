@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import completions
-import manual
 import project
+from linux import completions, manual
 from plantdesk import options, paths
 from plantdesk.cli import main
 from plantdesk.store import Backups

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import contents
-import gates
-import notices
 import project
+from bundle import contents, gates, notices
 
 ENTRIES = [
     ("libpython3.11.so.1.0", "/python", "BINARY"),

@@ -16,16 +16,11 @@ from pathlib import Path
 
 import pytest
 
-import changes
-import completions
-import deb
 import dev
-import elf
-import gates
-import manual
 import project
-import tarball
-import tree
+from bundle import gates
+from ci import changes
+from linux import completions, deb, elf, manual, tarball, tree
 from plantdesk import APP_ID, __version__, options
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
@@ -44,7 +39,7 @@ def bundle_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "_internal" / "libx.so").symlink_to("libx.so.1")
     (folder / "plantdesk").write_bytes(b"program")
     (folder / "plantdesk").chmod(0o755)
-    monkeypatch.setattr("bundle.ready", lambda: folder)
+    monkeypatch.setattr("bundle.freeze.ready", lambda: folder)
     return folder
 
 

@@ -14,8 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 import project
-import screens
-import smoke
+from proofs import screens, smoke
 
 BLACK = screens.Picture(4, 2, bytes(32))
 
@@ -61,7 +60,7 @@ def program(folder: Path, code: str) -> Path:
 
 
 def prove(executable: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(project.HERE / "smoke.py"), str(executable), "--blind"]
+    command = [sys.executable, str(project.HERE / "proofs" / "smoke.py"), str(executable), "--blind"]
     environment = {name: value for name, value in os.environ.items() if name != "PLANTDESK_HOME"}
     environment |= {"QT_QPA_PLATFORM": "offscreen"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -108,10 +107,10 @@ def test_the_entry_hides_the_bundle_from_other_programs_and_holds_its_modules(
     monkeypatch.setenv("LD_LIBRARY_PATH", "/bundle/_internal")
     monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", "/the/persons")
     with pytest.raises(SystemExit) as ended:
-        runpy.run_path(str(project.HERE / "entry.py"), run_name="__main__")
+        runpy.run_path(str(project.HERE / "bundle" / "entry.py"), run_name="__main__")
     assert ended.value.code == 0
     assert os.environ["LD_LIBRARY_PATH"] == "/the/persons"
-    shutil.copy(project.HERE / "entry.py", tmp_path / "newer")
+    shutil.copy(project.HERE / "bundle" / "entry.py", tmp_path / "newer")
     (tmp_path / "newer").replace(executable)  # an upgrade
     held = Path(archive._filename)  # noqa: SLF001
     assert held.read_bytes() == b"modules"

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-import elf
-import macos_packages
 import project
+from linux import elf
+from macos import dmg
 from plantdesk import APP_ID, __version__
 
 HOOKS = ("pyi_rth_inspect", "pyi_rth_multiprocessing", "pyi_rth_pyside6")
@@ -126,7 +126,7 @@ def test_every_file_with_machine_code_is_signed_from_the_inside(tmp_path: Path) 
     inner.with_name("empty").touch()
     if sys.platform != "win32":
         (outer.parent / "link").symlink_to(inner)
-    assert macos_packages.machine_code(tmp_path) == [inner, outer]
+    assert dmg.machine_code(tmp_path) == [inner, outer]
 
 
 def test_freezing_needs_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:

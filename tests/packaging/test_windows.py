@@ -1,4 +1,4 @@
-"""The Windows packages, as far as they can be made anywhere; windows_proof.py uses them."""
+"""The Windows packages, as far as they can be made anywhere; proofs/windows_installer.py uses them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import build
-import bundle
 import dev
 import project
-import windows_packages
-import windows_zip
+from bundle import freeze
 from plantdesk import APP_ID, HOME_PAGE, __version__, running_mutex
+from windows import installer, windows_zip
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,8 +38,8 @@ def frozen(tmp_path: Path) -> Path:
 
 
 def test_each_executable_tells_what_it_is() -> None:
-    for name, told in windows_packages.EXECUTABLES.items():
-        text = windows_packages.version_info(name).read_text(encoding="utf-8")
+    for name, told in installer.EXECUTABLES.items():
+        text = installer.version_info(name).read_text(encoding="utf-8")
         ast.parse(text)  # PyInstaller evaluates it
         assert f'"FileDescription", "{told}"' in text
         assert f'"OriginalFilename", "{name}.exe"' in text
@@ -59,25 +58,25 @@ def test_the_archive_holds_one_folder_and_is_the_same_each_time(frozen: Path, tm
 
 @NEEDS_MAKENSIS
 def test_the_installer_compiles_without_a_warning(frozen: Path, tmp_path: Path) -> None:
-    made = windows_packages.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
+    made = installer.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
     assert made.read_bytes()[:2] == b"MZ"
 
 
 @NEEDS_MAKENSIS
 def test_a_warning_of_makensis_is_an_error(frozen: Path, tmp_path: Path) -> None:
     with pytest.raises(dev.RefusedError, match="makensis"):
-        windows_packages.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"VERSION": "one"})
+        installer.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"VERSION": "one"})
 
 
 def test_only_windows_freezes_for_windows() -> None:
     if sys.platform == "win32":
         pytest.skip("this is Windows")
     with pytest.raises(dev.RefusedError, match="on Windows"):
-        windows_packages.main([])
+        installer.main([])
 
 
 def test_the_uninstaller_removes_what_was_packed_by_name_and_nothing_else(frozen: Path) -> None:
-    listed = windows_packages.payload_list(frozen)
+    listed = installer.payload_list(frozen)
     removed = listed.partition("!macro remove_payload")[2]
     assert re.findall(r"(Delete|RMDir /r) \"\$INSTDIR\\(.+)\"", removed) == [
         ("RMDir /r", "_internal"),  # first: plantdesk.exe shows whose it is
@@ -100,7 +99,7 @@ def test_the_same_facts_are_everywhere() -> None:
 
 
 def test_the_size_is_that_of_the_files(frozen: Path) -> None:
-    assert bundle.size(frozen) == 6
+    assert freeze.size(frozen) == 6
 
 
 @pytest.mark.skipif(shutil.which("bash") is None or sys.platform == "win32", reason="bash is POSIX's")
@@ -134,7 +133,7 @@ def test_installer_and_uninstaller_are_signed_by_a_command_that_makensis_does_no
 
     monkeypatch.setattr(dev, "call", listened)
     monkeypatch.setenv("WINDOWS_SIGN_COMMAND", f"sh -c 'echo \"$1\" >> {signed}' s3cret")
-    made = windows_packages.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
+    made = installer.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
     files = signed.read_text(encoding="utf-8").splitlines()
     assert len(files) == 4  # two executables, uninstaller, installer
     assert files[-1] == str(made)
@@ -163,5 +162,5 @@ def test_an_installer_that_cannot_be_signed_is_an_error(
     # The executables are signed, the uninstaller is not.
     monkeypatch.setenv("WINDOWS_SIGN_COMMAND", "sh -c 'case $1 in */plantdesk*.exe) ;; *) exit 3 ;; esac' s3cret")
     with pytest.raises(dev.RefusedError, match="makensis"):
-        windows_packages.make_installer(frozen, tmp_path / "out.exe", {"QUICK": "1"})
+        installer.make_installer(frozen, tmp_path / "out.exe", {"QUICK": "1"})
     assert "s3cret" not in "".join(capfd.readouterr())

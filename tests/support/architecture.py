@@ -39,6 +39,8 @@ QT = {"PySide6", "shiboken6"}
 WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
 TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
+PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "plantdesk.spec", "README.md", "constraints.txt"}
+PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "proofs", "ci"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
 # Classes of Qt that show HTML unless they are told not to, or press a button on any Enter, and what wraps them.
 WRAPPED = {
@@ -195,7 +197,9 @@ def top_level(root: Path) -> list[str]:
     entries = {entry.name for entry in root.iterdir() if not entry.name.startswith(".")}
     strange = entries - TOP_LEVEL - MADE
     offences = [f"{name} does not belong there" for name in sorted(strange) if not name.endswith(".egg-info")]
-    if (root / "packaging" / "__init__.py").exists():
+    recipes = {entry.name for entry in (root / "packaging").iterdir()}
+    offences += [f"packaging/{name} does not belong there" for name in sorted(recipes - PACKAGING - MADE)]
+    if "__init__.py" in recipes:
         offences.append("packaging/__init__.py shadows the library packaging")
     return offences
 

@@ -1,0 +1,1 @@
+"""The frozen program, the folder that every package is made of."""

@@ -1,0 +1,1 @@
+"""What CI runs, and what a release is made with."""

@@ -1,0 +1,1 @@
+"""Proofs: packages are installed, used, upgraded and removed."""
