@@ -6,6 +6,7 @@ comes with Python and costs hardly any start-up time.
 
 from __future__ import annotations
 
+from argparse import SUPPRESS
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -180,6 +181,7 @@ def _add_restore(commands: Commands) -> None:
         "file", metavar="FILE", type=Path, help="a backup: a file, or a name that `backup --list` shows"
     )
     command.add_argument("--dry-run", action="store_true", help="only show what would come back, go and change")
+    command.add_argument("--look", dest="dry_run", action="store_true", help=SUPPRESS)  # its name in 0.1.0
     command.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -188,7 +190,7 @@ def _run_restore(options: argparse.Namespace) -> int:
 
     if options.dry_run and options.yes:
         options.parser.error("--yes has no effect with --dry-run")
-    return backup.bring_back(_database(options), options.file, only_preview=options.dry_run, confirmed=options.yes)
+    return backup.bring_back(_database(options), options.file, dry_run=options.dry_run, confirmed=options.yes)
 
 
 def _add_selfcheck(commands: Commands) -> None:

@@ -295,11 +295,14 @@ def test_a_backup_is_made_shown_and_restored(run: Run) -> None:
     made = Path(run("backup").strip())
     run("add", "--name", "Aloe")
     assert made.name in run("backup", "--list")
-    assert "Goes: 1 plant (2 “Aloe”)" in run("restore", made.name, "--dry-run")
+    preview = run("restore", made.name, "--dry-run")
+    assert "Goes: 1 plant (2 “Aloe”)" in preview
+    assert run("restore", made.name, "--look") == preview  # its name in 0.1.0
     assert len(plants()) == 2
-    told = run("restore", made.name, "--yes")
+    printed = run("restore", made.name, "--yes")
+    assert printed.startswith(preview)
     assert plants() == plants(made) == [(1, "Fern", None)]
-    saved = Path(told.splitlines()[-1].removeprefix("The state before is in "))
+    saved = Path(printed.splitlines()[-1].removeprefix("The state before is in "))
     run("restore", str(saved), "--yes")
     assert len(plants()) == 2
 
@@ -346,6 +349,13 @@ def on_a_terminal(*arguments: str, typed: str) -> str:
         terminal.write(typed.encode())
         printed, _ = process.communicate(timeout=30)
     return printed
+
+
+def test_a_restore_that_changes_nothing_makes_no_backup(run: Run) -> None:
+    run("add", "--name", "Fern")
+    made = run("backup").strip()
+    assert "nothing would change" in run("restore", made, "--yes")
+    assert len(run("backup", "--list").splitlines()) == len(["header", made, "", "folder"])
 
 
 def test_without_a_terminal_nothing_is_restored_unasked(run: Run) -> None:

@@ -53,7 +53,7 @@ def _commands(parser: argparse.ArgumentParser, path: tuple[str, ...], does: str)
             told = {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001
             for name, each in inner.items():
                 found += _commands(each, (*path, name), told.get(name, ""))
-        else:
+        elif action.help != argparse.SUPPRESS:
             own.append(_option(action, path))
     usage = " ".join(parser.format_usage().split()).removeprefix("usage: ")
     return [Command(path, does, usage, tuple(own), tuple(inner)), *found]

@@ -1,4 +1,4 @@
-"""`plantdesk backup` and `plantdesk restore`: a copy of all plants, and the way back to one."""
+"""`plantdesk backup` and `plantdesk restore`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from plantdesk import output
 from plantdesk.commands.table import iso_time, local_time, print_json, print_table
-from plantdesk.errors import PlantDeskError, shortened
-from plantdesk.store import Backups, back_up, copy_store, preview_restore, restore
+from plantdesk.errors import PlantDeskError
+from plantdesk.store import Backups, back_up, copy_store, preview_restore, preview_text, restore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store import Backup, Difference, Group, Restored, RestorePreview
+    from plantdesk.store import Backup, Restored
 
 _KIB = 1024
 
 
 class NotConfirmedError(PlantDeskError):
-    """Nobody said yes."""
+    """The user did not confirm."""
 
 
 def run(database: Path, file: Path | None) -> int:
@@ -49,16 +49,23 @@ def show(database: Path, *, as_json: bool) -> int:
     return 0
 
 
-def bring_back(database: Path, file: Path, *, only_preview: bool, confirmed: bool) -> int:
-    """Tell what restoring `file` does, ask, and do it. Raises BackupUnusableError, StoreError, NotConfirmedError."""
-    file = _found(database, file)
-    preview = preview_restore(database, file)
-    output.write(_told(preview, file))
-    if only_preview or preview.changes_nothing:
-        return 0
+def bring_back(database: Path, file: Path, *, dry_run: bool, confirmed: bool) -> int:
+    """Print what restoring `file` changes, and restore it, after a question unless `confirmed`.
+
+    Raises BackupUnusableError, StoreError, NotConfirmedError.
+    """
+    file = _resolved(database, file)
     if not confirmed:
+        preview = preview_restore(database, file)
+        output.write(preview_text(preview, file.name))
+        if dry_run or preview.changes_nothing:
+            return 0
         _ask()
-    output.write(_done(restore(database, file)))
+    restored = restore(database, file)
+    if confirmed:  # no preview before: checking each row of the backup takes seconds
+        output.write(preview_text(restored.preview, file.name))
+    if not restored.preview.changes_nothing:
+        output.write(_summary(restored))
     return 0
 
 
@@ -67,15 +74,15 @@ def _facts(backup: Backup) -> dict[str, object]:
     return {"file": str(backup.path), "made_at": made_at, "why": str(backup.kind), "size": backup.size}
 
 
-def _found(database: Path, file: Path) -> Path:
-    """Take a bare name as `plantdesk backup --list` prints it."""
+def _resolved(database: Path, file: Path) -> Path:
+    """Return the path of `file`, which may be a name that `plantdesk backup --list` prints."""
     known = Backups(database).folder / file
     return known if not file.exists() and known.exists() else file
 
 
 def _ask() -> None:
     if sys.stdin is None or not sys.stdin.isatty():
-        raise NotConfirmedError("Nothing was restored: there is nobody to ask. Add --yes to restore without asking.")
+        raise NotConfirmedError("Nothing was restored: no terminal to ask on. Add --yes to restore without asking.")
     answer = ""
     with contextlib.suppress(EOFError):
         answer = input("Restore? The present state is backed up first. [y/N] ")
@@ -83,36 +90,14 @@ def _ask() -> None:
         raise NotConfirmedError("Nothing was restored.")
 
 
-def _told(preview: RestorePreview, file: Path) -> str:
-    head = f"“{file.name}” holds {_plants(preview.plants)}."
-    if preview.difference is None:
-        return f"{head}\nThe present file is missing or damaged: all of them come back, and a damaged file is kept."
-    if preview.changes_nothing:
-        return f"{head}\nThey are the plants that are here now: nothing would change."
-    return "\n".join([head, *_lines(preview.difference)])
-
-
-def _lines(difference: Difference) -> list[str]:
-    parts = (("Comes back", difference.returning), ("Goes", difference.leaving), ("Changes back", difference.changing))
-    return [f"{what}: {_plants(group.size)}{_names(group)}" for what, group in parts if group.size]
-
-
-def _names(group: Group) -> str:
-    named = ", ".join(f"{plant_id} “{shortened(name, 30)}”" for plant_id, name in group.newest)
-    return f" ({named}{', …' if group.size > len(group.newest) else ''})"
-
-
-def _done(restored: Restored) -> str:
-    lines = [f"Restored {_plants(restored.preview.plants)}."]
+def _summary(restored: Restored) -> str:
+    count = restored.preview.plants
+    lines = ["Restored 1 plant." if count == 1 else f"Restored {count:,} plants."]
     if restored.saved is not None:
         lines.append(f"The state before is in {restored.saved}")
     if not restored.tokens_kept:
         lines.append("No token is valid any more: make new ones with: plantdesk token create NAME")
     return "\n".join(lines)
-
-
-def _plants(count: int) -> str:
-    return "1 plant" if count == 1 else f"{count:,} plants"
 
 
 def _size(size: int) -> str:

@@ -9,6 +9,7 @@ from plantdesk.store.backup_jobs import AutomaticBackups, back_up, copy_store
 from plantdesk.store.backups import Backup, BackupKind, Backups
 from plantdesk.store.comparing import Difference, Group
 from plantdesk.store.queries import Order, Reader, View
+from plantdesk.store.restore_text import preview_text
 from plantdesk.store.restoring import Restored, RestorePreview, preview_restore, restore
 from plantdesk.store.store import Store
 from plantdesk.store.tokens import NewToken, TokenChecker, Tokens
@@ -32,5 +33,6 @@ __all__ = [
     "back_up",
     "copy_store",
     "preview_restore",
+    "preview_text",
     "restore",
 ]

@@ -70,7 +70,7 @@ class RestorePreview(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """What was done: `saved` is where the state before is kept, None when there was none."""
+    """What was done: `saved` is where the state before is kept, None when there was none or nothing changed."""
 
     preview: RestorePreview
     saved: Path | None
@@ -129,6 +129,8 @@ def _take_over(file: StoreFile, backup: Path) -> Restored:
         loaded = load(connection, backup)
         with transaction(connection):  # nobody can add a plant between the backup and the end
             preview = _preview_of(loaded, difference(connection))
+            if preview.changes_nothing:
+                return Restored(preview, None, tokens_kept=True)
             saved = _back_up(file)
             _take_plants(connection)
             file.check()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.errors import shortened
-from plantdesk.store import BackupKind, Backups, preview_restore
+from plantdesk.store import BackupKind, Backups, preview_restore, preview_text
 from plantdesk.ui.dialog import ENTER_KEYS, Dialog
 from plantdesk.ui.failures import in_words
 from plantdesk.ui.message_line import MessageLine, Tone
@@ -21,12 +20,11 @@ from plantdesk.ui.plain_table import PlainTable
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from plantdesk.store import Backup, Group, RestorePreview
+    from plantdesk.store import Backup, RestorePreview
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme import Theme
 
 _SIZE = QSize(680, 620)
-_MAX_NAME = 30
 
 
 class RestoreDialog(Dialog):
@@ -130,7 +128,8 @@ class RestoreDialog(Dialog):
         if file is None or file != self._file:
             self._compare()
             return
-        self._preview.setText("\n".join(self._in_words(file, preview)))
+        text = preview_text(preview, file.name, translate=self.tr, number=QLocale().toString)
+        self._preview.setText(text)
         self._restore_button.setEnabled(not preview.changes_nothing)
 
     def _on_not_compared(self, error: Exception) -> None:
@@ -139,29 +138,6 @@ class RestoreDialog(Dialog):
             self.show_failure(error)
         else:
             self._compare()
-
-    def _in_words(self, file: Path, preview: RestorePreview) -> list[str]:
-        holds = self.tr("“{file}” holds {plants}.").format(
-            file=shortened(file.name), plants=self._plants(preview.plants)
-        )
-        if preview.difference is None:
-            return [holds, self.tr("All of them come back. The damaged file, if there is one, is kept.")]
-        if preview.changes_nothing:
-            return [holds, self.tr("They are the plants that are here now: nothing would change.")]
-        returning, leaving, changing = preview.difference
-        return [
-            holds,
-            *self._line(self.tr("Comes back: {plants}"), returning),
-            *self._line(self.tr("Goes: {plants}"), leaving),
-            *self._line(self.tr("Changes back: {plants}"), changing),
-        ]
-
-    def _line(self, text: str, group: Group) -> list[str]:
-        if not group.size:
-            return []
-        names = ", ".join(f"“{shortened(name, _MAX_NAME)}”" for _, name in group.newest)
-        more = ", …" if group.size > len(group.newest) else ""
-        return [f"{text.format(plants=self._plants(group.size))} ({names}{more})"]
 
     # --- the restore ---
 
@@ -190,9 +166,6 @@ class RestoreDialog(Dialog):
             BackupKind.REPLACED: self.tr("Before another file took the place"),
             BackupKind.DAMAGED: self.tr("Set aside: damaged"),
         }[kind]
-
-    def _plants(self, count: int) -> str:
-        return self.tr("1 plant") if count == 1 else self.tr("{n} plants").format(n=QLocale().toString(count))
 
     def _lay_out(self) -> None:
         about = PlainLabel(

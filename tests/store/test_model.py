@@ -168,8 +168,9 @@ class StoreBesideDict(RuleBasedStateMachine):
             difference = restored.preview.difference
             assert difference is not None
             assert (difference.leaving.size, difference.returning.size) == (len(gone), len(back))
-            assert restored.saved is not None
-            self.backups.append((restored.saved, self.plants))
+            assert (restored.saved is None) is (plants == self.plants)
+            if restored.saved is not None:
+                self.backups.append((restored.saved, self.plants))
             self.plants = dict(plants)
 
     @rule()

@@ -1,4 +1,4 @@
-"""Backups from the window: made, looked at, restored, taken back."""
+"""Backups from the window: made, previewed, restored, taken back."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_backup_is_made_by_one_command(desk: Desk, add: Adder) -> None:
     assert made.path.name in desk.message.text
 
 
-def test_a_backup_that_fails_is_told(desk: Desk) -> None:
+def test_a_failed_backup_is_reported(desk: Desk) -> None:
     Backups(desk.store.path).folder.write_text("in the way")
     desk.backing_up.back_up()
     desk.until_message("No backup can be kept", Tone.ERROR)
@@ -105,7 +105,7 @@ def test_a_backup_that_fails_is_told(desk: Desk) -> None:
 def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Desk) -> None:
     dialog = desk.open()
     table = dialog.findChildren(QTableWidget)[0]
-    desk.says("holds 2 plants", "Goes: 1 plant (“Cactus”)")
+    desk.says("holds 2 plants", "Goes: 1 plant (3 “Cactus”)")
     desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=TIMEOUT)
     assert table.hasFocus()
     desk.qtbot.keyClick(table, Qt.Key.Key_Return)
@@ -150,14 +150,14 @@ def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
 
 
 @pytest.mark.usefixtures("backup")
-def test_another_row_is_another_look(desk: Desk, add: Adder) -> None:
+def test_another_row_is_previewed(desk: Desk, add: Adder) -> None:
     back_up(desk.store.path)
     add("Daisy")
     dialog = desk.open()
-    desk.says("holds 3 plants", "Goes: 1 plant (“Daisy”)")
+    desk.says("holds 3 plants", "Goes: 1 plant (4 “Daisy”)")
     table = dialog.findChildren(QTableWidget)[0]
     desk.qtbot.keyClick(table, Qt.Key.Key_Down)
-    desk.says("holds 2 plants", "Goes: 2 plants (“Daisy”, “Cactus”)")
+    desk.says("holds 2 plants", "Goes: 2 plants (4 “Daisy”, 3 “Cactus”)")
     desk.button("Cancel").click()
     assert desk.ids() == [1, 2, 3, 4]
 
