@@ -23,12 +23,12 @@ from PySide6.QtWidgets import QApplication
 from plantdesk import APP_ID, __version__, paths, qt_options
 from plantdesk.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
 from plantdesk.file_signature import signature
-from plantdesk.ui.api_control import ApiControl
+from plantdesk.ui.api_access.server_control import ApiControl
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.platform.single_window import SingleWindow
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.single_window import SingleWindow
-from plantdesk.ui.theme import STYLE_ARGUMENTS, Theme, ThemeMode
+from plantdesk.ui.theme.theme import STYLE_ARGUMENTS, Theme, ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from plantdesk.api.server import Server
     from plantdesk.server_state import ServerState
     from plantdesk.store import Store
-    from plantdesk.ui.message_box import MessageBox
+    from plantdesk.ui.widgets.message_box import MessageBox
     from plantdesk.ui.workspace import Workspace
 
 #: Milliseconds between two checks of a file that could not be opened.
@@ -130,7 +130,7 @@ class Desktop(QObject):
 
     def show_failure(self, error: PlantDeskError) -> MessageBox:
         """Show in a box of its own why the window does not open."""
-        from plantdesk.ui.message_box import MessageBox
+        from plantdesk.ui.widgets.message_box import MessageBox
 
         box = MessageBox(self._theme, self.tr("PlantDesk cannot be opened"), str(error), "")
         box.set_icon("triangle-alert", "warning")
@@ -138,7 +138,7 @@ class Desktop(QObject):
         box.open()
         return box
 
-    def tell_defect(self, what: str) -> None:
+    def report_defect(self, what: str) -> None:
         """Let the window report a defect; any thread, also after the window is gone."""
         self._bridge.call(self, self._show_defect, what)
 
@@ -219,8 +219,8 @@ class Desktop(QObject):
             if single.take():
                 self._adopt(single)
         self._unsubscribe += [
-            store.subscribe_health(self._bridge.tell_health),
-            store.subscribe(self._bridge.tell_changes),
+            store.subscribe_health(self._bridge.notify_health),
+            store.subscribe(self._bridge.notify_changes),
             _begin_backups(store),
         ]
         if self._workspace is not None:
@@ -337,13 +337,13 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
 def _begin_logging(app: QApplication, desktop: Desktop, running: ExitStack) -> None:
     """Log, and quit on signals, from now on; these imports would delay the first paint of the window."""
     from plantdesk import logs
-    from plantdesk.ui.end_signals import quitting_on_signals
+    from plantdesk.ui.platform.unix_signals import quit_on_signals
 
     folder = _usable(paths.log_folder)
     if folder is not None:
         running.enter_context(logs.writing_to(folder / "plantdesk.log"))
-    running.enter_context(logs.telling(desktop.tell_defect))
-    running.enter_context(quitting_on_signals(app))
+    running.enter_context(logs.telling(desktop.report_defect))
+    running.enter_context(quit_on_signals(app))
 
 
 def _usable(place: Callable[[], Path]) -> Path | None:

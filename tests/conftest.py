@@ -37,6 +37,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def qapp_args() -> list[str]:
     """Start pytest-qt's application as PlantDesk's own is started."""
-    from plantdesk.ui.theme import STYLE_ARGUMENTS
+    from plantdesk.ui.theme.theme import STYLE_ARGUMENTS
 
     return ["pytest", *STYLE_ARGUMENTS]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 RULES: list[Rule] = [
     house.layers,
     house.store_has_a_face,
+    house.ui_layers,
     house.qt_in_the_window_only,
     house.web_in_the_api_only,
     house.wrapped_widgets,
@@ -93,6 +94,38 @@ def test_a_look_behind_the_face_of_the_store_is_found() -> None:
     assert not offences(house.store_has_a_face, ui="from plantdesk.store import Store", store__writer="")
 
 
+@pytest.mark.parametrize(
+    ("importer", "imported"),
+    [
+        ("theme__icons", "widgets.plain_label"),
+        ("widgets__info_bar", "plants.form"),
+        ("widgets__info_bar", "bridge"),
+        ("texts", "theme.colors"),
+        ("bridge", "plants.form"),
+        ("backups__controller", "plants.form"),
+        ("backups__controller", "workspace"),
+    ],
+)
+def test_an_import_against_the_layers_of_the_window_is_found(importer: str, imported: str) -> None:
+    assert offences(house.ui_layers, **{f"ui__{importer}": f"import plantdesk.ui.{imported}", "ui__plants__form": ""})
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported"),
+    [
+        ("widgets__info_bar", "theme.icons"),
+        ("plants__form", "widgets.info_bar"),
+        ("plants__form", "plants.table.view"),
+        ("plants__form", "bridge"),
+        ("workspace", "plants.form"),
+        ("store_queries", "bridge"),
+    ],
+)
+def test_an_import_along_the_layers_of_the_window_is_fine(importer: str, imported: str) -> None:
+    source = f"from plantdesk.ui.{imported} import Thing"
+    assert not offences(house.ui_layers, **{f"ui__{importer}": source, "ui__plants__browser": ""})
+
+
 @pytest.mark.parametrize("importer", ["records", "store", "api", "transfer", "cli", "headless", "commands__token"])
 def test_qt_outside_the_window_is_found(importer: str) -> None:
     assert offences(house.qt_in_the_window_only, **{importer: "def f():\n    from PySide6.QtCore import QObject"})
@@ -121,7 +154,7 @@ def test_a_widget_that_has_a_wrapper_is_found(name: str) -> None:
 def test_a_tool_tip_of_its_own_is_found() -> None:
     source = "def f(widget): widget.setToolTip('x')"
     assert offences(house.wrapped_widgets, ui__page=source)
-    assert not offences(house.wrapped_widgets, ui__tool_tips=source)
+    assert not offences(house.wrapped_widgets, ui__widgets__tool_tips=source)
 
 
 def test_a_home_folder_asked_elsewhere_is_found() -> None:

@@ -28,12 +28,12 @@ from plantdesk.records import COMMAND, new_plant
 from plantdesk.server_state import Failed, Off, On
 from plantdesk.store import Store, back_up
 from plantdesk.store.migrations import SCHEMA_VERSION
-from plantdesk.ui.api_dialog import ApiDialog
-from plantdesk.ui.info_bar import InfoBar
-from plantdesk.ui.plant_form import PlantForm
-from plantdesk.ui.plant_table import PlantTable
-from plantdesk.ui.restore_dialog import RestoreDialog
+from plantdesk.ui.api_access.dialog import ApiDialog
+from plantdesk.ui.backups.restore_dialog import RestoreDialog
+from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.status_line import StatusLine
+from plantdesk.ui.widgets.info_bar import InfoBar
 from tests.support.programs import runtimes
 from tests.test_updates import release, telling
 
@@ -193,9 +193,9 @@ def test_a_newer_version_is_told_to_who_wants_it(
             assert desk.action("Tell me about new versions").isChecked()
 
 
-@pytest.mark.parametrize(("answer", "questions"), [("Yes, look once a day", 1), ("No", 0)])
+@pytest.mark.parametrize(("answer", "queries"), [("Yes, look once a day", 1), ("No", 0)])
 def test_the_first_start_asks_once_whether_to_look_for_new_versions(
-    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, answer: str, questions: int
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, answer: str, queries: int
 ) -> None:
     with telling(release("v0.0.1")) as (address, came):
         monkeypatch.setattr(updates, "LATEST", address)
@@ -205,11 +205,11 @@ def test_the_first_start_asks_once_whether_to_look_for_new_versions(
             assert came == []
             qtbot.mouseClick(desk.button(answer), Qt.MouseButton.LeftButton)
             desk.until_bar(shown=False)
-            assert desk.action("Tell me about new versions").isChecked() is bool(questions)
+            assert desk.action("Tell me about new versions").isChecked() is bool(queries)
             assert desk.name.hasFocus()
-            qtbot.waitUntil(lambda: len(came) == questions, timeout=PATIENCE)
+            qtbot.waitUntil(lambda: len(came) == queries, timeout=PATIENCE)
     chosen = settings.load(paths.settings_file())
-    assert (chosen.ask_for_updates, chosen.updates_answered) == (bool(questions), True)
+    assert (chosen.ask_for_updates, chosen.updates_answered) == (bool(queries), True)
 
 
 def test_a_plant_of_another_process_appears(desk: Desk) -> None:
@@ -440,12 +440,12 @@ def test_api_access_asked_for_before_the_store_is_open_opens_with_it(
 
 def test_nothing_can_be_entered_into_a_read_only_store(desk: Desk) -> None:
     desk.until_on()
-    desk.desktop.bridge.tell_health(StoreReadOnlyError())  # as the store reports it
+    desk.desktop.bridge.notify_health(StoreReadOnlyError())  # as the store reports it
     desk.until_bar(shown=True)
     assert "read-only" in desk.bar.text
     assert not desk.name.isEnabled()
     assert desk.table.isEnabled()
-    desk.desktop.bridge.tell_health(None)
+    desk.desktop.bridge.notify_health(None)
     desk.until_bar(shown=False)
     assert desk.name.isEnabled()
     assert desk.name.hasFocus()
@@ -455,7 +455,7 @@ _STUCK = """
 import sys, time
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
-from plantdesk.ui.single_window import SingleWindow
+from plantdesk.ui.platform.single_window import SingleWindow
 app = QCoreApplication([])
 single = SingleWindow(Path(sys.argv[1]), Path(sys.argv[2]))
 assert single.take()
@@ -478,7 +478,7 @@ def stuck_window(database: Path) -> Iterator[None]:
 def test_a_window_that_does_not_answer_is_reported(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plantdesk.ui.single_window._TIMEOUT", 100)
+    monkeypatch.setattr("plantdesk.ui.platform.single_window._TIMEOUT", 100)
     foreign(tmp_path / "list.txt")
     with stuck_window(tmp_path / "other.db"), running(qtbot, qapp, tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
@@ -499,8 +499,8 @@ import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from plantdesk import cli, desktop
-from plantdesk.ui import single_window
-from plantdesk.ui.message_box import MessageBox
+from plantdesk.ui.platform import single_window as single_window
+from plantdesk.ui.widgets.message_box import MessageBox
 
 class Application(QApplication):
     def exec(self):
@@ -573,7 +573,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
     def defect(*_arguments: object, **_options: object) -> None:
         raise RuntimeError(f"{secret} at {private}")
 
-    with logs.writing_to(tmp_path / "window.log"), logs.telling(desk.desktop.tell_defect):
+    with logs.writing_to(tmp_path / "window.log"), logs.telling(desk.desktop.report_defect):
         monkeypatch.setattr("plantdesk.store.store.add_as_next", defect)
         desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=PATIENCE)
         desk.add("Aloe")

@@ -40,11 +40,12 @@ def test_a_folder_that_cannot_be_made_is_a_problem(tmp_path: Path) -> None:
 def test_a_missing_module_and_missing_resources_are_problems(tmp_path: Path) -> None:
     (tmp_path / "plantdesk").symlink_to(Path(resources.__file__).parent)
     (tmp_path / "sitecustomize.py").write_text(
-        "import sys\nsys._MEIPASS = '/nowhere'\nsys.modules['plantdesk.ui.api_dialog'] = None\n", encoding="utf-8"
+        "import sys\nsys._MEIPASS = '/nowhere'\nsys.modules['plantdesk.ui.api_access.dialog'] = None\n",
+        encoding="utf-8",
     )
     code, found, _ = selfcheck(PYTHONPATH=str(tmp_path))
     assert code == 1
-    assert "plantdesk.ui.api_dialog cannot be imported" in str(found["problems"])
+    assert "plantdesk.ui.api_access.dialog cannot be imported" in str(found["problems"])
     assert "no icon could be drawn" in str(found["problems"])
 
 

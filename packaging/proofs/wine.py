@@ -38,9 +38,9 @@ TESTS = [
     *(
         "tests/test_logs.py",
         "tests/test_atomic_replace.py",
-        "tests/ui/test_single_window.py",
+        "tests/ui/platform/test_single_window.py",
         "tests/ui/test_bridge.py",
-        "tests/ui/test_update_notice.py",
+        "tests/ui/notices/test_update_notice.py",
     ),
     *("tests/api/test_accepting.py", "tests/api/test_gate.py", "tests/api/test_plants.py"),
     *("tests/api/test_runtime_file.py", "tests/store/test_store.py", "tests/store/test_tokens.py"),

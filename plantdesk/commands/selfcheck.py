@@ -17,7 +17,7 @@ from plantdesk import __version__, display, output, paths, resources
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
-    from plantdesk.ui.qt_parts import QtParts
+    from plantdesk.ui.platform.qt_diagnostics import QtDiagnostics
 
 _PLATFORMS = {"linux": "xcb", "darwin": "cocoa", "win32": "windows"}
 _IMAGE_FORMATS = {"png", "svg"}
@@ -27,9 +27,9 @@ def run() -> int:
     """Print what was found; return 1 when something is missing that PlantDesk cannot do without."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     display.prepare()
-    from plantdesk.ui.qt_parts import qt_parts
+    from plantdesk.ui.platform.qt_diagnostics import qt_diagnostics
 
-    qt = qt_parts(resources.folder() / "icons" / "plantdesk.svg")
+    qt = qt_diagnostics(resources.folder() / "icons" / "plantdesk.svg")
     problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
     output.write(json.dumps({"problems": problems, **_facts(), **qt._asdict()}, indent=2))
     return 1 if problems else 0
@@ -59,7 +59,7 @@ def _import_problems() -> list[str]:
     return problems
 
 
-def _qt_problems(qt: QtParts) -> list[str]:
+def _qt_problems(qt: QtDiagnostics) -> list[str]:
     problems = [f"Qt has no {name} images" for name in sorted(_IMAGE_FORMATS.difference(qt.image_formats))]
     own = _PLATFORMS.get(sys.platform)
     if own is not None and own not in qt.platforms:

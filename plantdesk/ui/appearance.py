@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from plantdesk.ui.theme import ThemeMode
+from plantdesk.ui.theme.theme import ThemeMode
 
 if TYPE_CHECKING:
     from plantdesk.ui.preferences import Preferences
-    from plantdesk.ui.theme import Theme
+    from plantdesk.ui.theme.theme import Theme
 
 _TEXT_STEP = 1.1
 

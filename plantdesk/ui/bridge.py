@@ -53,7 +53,7 @@ class Bridge(QObject):
         self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
         self._called.connect(self._on_called, Qt.ConnectionType.QueuedConnection)
 
-    def tell_changes(self, changes: Changes) -> None:
+    def notify_changes(self, changes: Changes) -> None:
         """Take what the store changed; any thread."""
         with self._lock:
             first = self._pending is None
@@ -61,11 +61,11 @@ class Bridge(QObject):
             if first and not self._closed:
                 self._woken.emit()
 
-    def tell_server_state(self, state: object) -> None:
+    def notify_server_state(self, state: object) -> None:
         """Take what the server is doing; any thread."""
         self.call(self, self.server_changed.emit, state)
 
-    def tell_health(self, trouble: StoreError | None) -> None:
+    def notify_health(self, trouble: StoreError | None) -> None:
         """Take what keeps the store from taking plants, or None; any thread."""
         self.call(self, self.health_changed.emit, trouble)
 

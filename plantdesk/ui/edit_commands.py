@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QWidget
 from shiboken6 import isValid
 
-from plantdesk.ui.plain_label import PlainLabel
+from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

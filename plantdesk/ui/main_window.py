@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
-from plantdesk.ui.override import override
-from plantdesk.ui.screen_fit import fitted
+from plantdesk.ui.qt import fitted, override
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QPaintEvent

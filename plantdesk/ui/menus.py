@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 from plantdesk.ui.edit_commands import EditCommands
-from plantdesk.ui.theme import ThemeMode
+from plantdesk.ui.theme.theme import ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

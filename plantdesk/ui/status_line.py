@@ -10,19 +10,18 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QTo
 
 from plantdesk.errors import shortened
 from plantdesk.server_state import Failed, NoStoreError, Off, On, PortTakenError, Starting
-from plantdesk.ui.dynamic_properties import set_properties
-from plantdesk.ui.metrics import L, M, S
-from plantdesk.ui.override import override
-from plantdesk.ui.plain_label import PlainLabel
-from plantdesk.ui.times import ago, now_ms
-from plantdesk.ui.tool_tips import set_tool_tip
+from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.texts import ago, now_ms
+from plantdesk.ui.theme.metrics import L, M, S
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from plantdesk.records import Changes
     from plantdesk.server_state import ServerState
-    from plantdesk.ui.theme import Theme
+    from plantdesk.ui.theme.theme import Theme
 
 _ICON = 18
 #: Milliseconds for which the copy button says that it has copied.

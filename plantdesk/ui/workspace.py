@@ -11,23 +11,23 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
 from plantdesk import resources
 from plantdesk.errors import StoreDamagedError, StoreReadOnlyError
-from plantdesk.ui.api_commands import ApiCommands
+from plantdesk.ui.api_access.commands import ApiCommands
+from plantdesk.ui.api_access.server_notice import ServerNotice
 from plantdesk.ui.appearance import Appearance
-from plantdesk.ui.backing_up import BackingUp
-from plantdesk.ui.dialog import ENTER_KEYS, press_focused_button
-from plantdesk.ui.help_commands import HelpCommands
-from plantdesk.ui.info_bar import BarKind, InfoBar
+from plantdesk.ui.backups.controller import BackupController
+from plantdesk.ui.help.commands import HelpCommands
 from plantdesk.ui.menus import Menus
-from plantdesk.ui.message_line import Tone
-from plantdesk.ui.metrics import L, M
-from plantdesk.ui.override import override
-from plantdesk.ui.plant_entry import PlantEntry
-from plantdesk.ui.plant_form import PlantForm
-from plantdesk.ui.questions import Questions
-from plantdesk.ui.server_notice import ServerNotice
+from plantdesk.ui.notices.store_notice import StoreNotice
+from plantdesk.ui.plants.add_controller import AddPlantController
+from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.qt import override
 from plantdesk.ui.status_line import StatusLine
-from plantdesk.ui.store_notice import StoreNotice
-from plantdesk.ui.tab_order import TabOrder
+from plantdesk.ui.store_queries import StoreQueries
+from plantdesk.ui.theme.metrics import L, M
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, press_focused_button
+from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+from plantdesk.ui.widgets.message_line import Tone
+from plantdesk.ui.widgets.tab_order import TabOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from plantdesk.errors import PlantDeskError, StoreError
     from plantdesk.records import Changes, TokenRow
     from plantdesk.store import Store
+    from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.defect_notice import DefectNotice
-    from plantdesk.ui.plant_browser import PlantBrowser
+    from plantdesk.ui.notices.defect_notice import DefectNotice
+    from plantdesk.ui.notices.update_notice import UpdateNotice
+    from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.preferences import Preferences
-    from plantdesk.ui.server_control import ServerControl
-    from plantdesk.ui.theme import Theme
-    from plantdesk.ui.update_notice import UpdateNotice
+    from plantdesk.ui.theme.theme import Theme
 
 
 class Workspace(QWidget):
@@ -70,15 +70,15 @@ class Workspace(QWidget):
         self._bridge = bridge
         self._preferences = preferences
         self._store: Store | None = None
-        self._questions: Questions | None = None
+        self._queries: StoreQueries | None = None
         self._updates: UpdateNotice | None = None
         self._no_store_reason: str | None = None
         self._form = PlantForm(theme)
-        self._entry = PlantEntry(self._form, bridge, self)
+        self._add_controller = AddPlantController(self._form, bridge, self)
         self._bar = InfoBar(theme)
         self._status = StatusLine(theme)
         self._notice = ServerNotice(self._bar, server, self)
-        self._backing_up = BackingUp(theme, bridge, self._form.message, self._another_bar, path, self)
+        self._backups = BackupController(theme, bridge, self._form.message, self._another_bar, path, self)
         self._appearance = Appearance(theme, preferences, self)
         self._page = QVBoxLayout()
         self._place = QFrame()
@@ -107,17 +107,17 @@ class Workspace(QWidget):
         """Show the plants of a store; its file stands in the title when the user `named` it."""
         self._store = store
         self._no_store_reason = None
-        self._questions = Questions(self._bridge, store)
+        self._queries = StoreQueries(self._bridge, store)
         self.window().setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
-        self._backing_up.path = self._help.path = store.path
+        self._backups.path = self._help.path = store.path
         self._store_notice.show_health(None)
         self._allow_entry(allowed=True)
         if self._updates is not None:
             self._updates.begin()
         self._browser.set_store(store)
-        self._entry.set_store(store, self._questions)
+        self._add_controller.set_store(store, self._queries)
         self._status.show_store(is_open=True)
-        self._api.set_store(store, self._questions)
+        self._api.set_store(store, self._queries)
         self._ask_tokens()
 
     def show_opening(self) -> None:
@@ -127,13 +127,13 @@ class Workspace(QWidget):
 
     def show_no_store(self, path: Path, reason: PlantDeskError) -> None:
         """Show why the file at `path` cannot be opened, and what to do about it; what is typed stays."""
-        self._backing_up.path = self._help.path = path
+        self._backups.path = self._help.path = path
         if str(reason) == self._no_store_reason:  # another attempt with the same result
             return
         self._no_store_reason = str(reason)
         self._api.forget_commands()
         self._browser.stop_waiting()
-        self._entry.show_no_store()
+        self._add_controller.show_no_store()
         self._status.show_store(is_open=False)
         self._store_notice.show_no_store(reason)
 
@@ -147,7 +147,7 @@ class Workspace(QWidget):
         name, _ = QFileDialog.getSaveFileName(
             self,
             self.tr("Choose a plant store, or name a new one"),
-            str(self._backing_up.path.parent),
+            str(self._backups.path.parent),
             self.tr("Plant stores (*.db)"),
             options=QFileDialog.Option.DontConfirmOverwrite,
         )
@@ -157,9 +157,9 @@ class Workspace(QWidget):
     def release_store(self) -> None:
         """Let go of the store before it is closed; nothing reads it after this."""
         self._browser.close_store()
-        self._entry.forget_store()
-        if self._questions is not None:
-            self._questions.close()
+        self._add_controller.forget_store()
+        if self._queries is not None:
+            self._queries.close()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -249,7 +249,7 @@ class Workspace(QWidget):
 
     @Slot(bool)
     def _keep_tag(self, keep: bool) -> None:  # noqa: FBT001  Qt's signal
-        self._entry.keep_tag = keep
+        self._add_controller.keep_tag = keep
 
     # --- keys ---
 
@@ -272,8 +272,8 @@ class Workspace(QWidget):
     # --- building ---
 
     def _look_after_the_system(self) -> None:
-        from plantdesk.ui.login_switch import LoginSwitch
-        from plantdesk.ui.update_notice import UpdateNotice
+        from plantdesk.ui.notices.update_notice import UpdateNotice
+        from plantdesk.ui.platform.login_switch import LoginSwitch
 
         self._menus.tools_opened.connect(LoginSwitch(self._menus.login, self._bar, self).look)
         self._updates = UpdateNotice(
@@ -282,18 +282,18 @@ class Workspace(QWidget):
 
     @cached_property
     def _browser(self) -> PlantBrowser:
-        from plantdesk.ui import plant_browser
+        from plantdesk.ui.plants import browser as plant_browser
 
         browser = plant_browser.PlantBrowser(self._theme)
         browser.api_access_wanted.connect(self._api.open_dialog)
-        browser.selection_counted.connect(self._status.show_selection)
+        browser.selection_count_changed.connect(self._status.show_selection)
         browser.order_changed.connect(self._menus.show_order)
         browser.told.connect(self._on_told)
         browser.refused.connect(self._on_refused)
         browser.failed.connect(self._on_not_read)
-        browser.added_hidden.connect(self._entry.show_hidden)
-        self._entry.plant_added.connect(browser.reveal_added)
-        self._entry.plant_wanted.connect(browser.show_plant)
+        browser.added_hidden.connect(self._add_controller.show_hidden)
+        self._add_controller.plant_added.connect(browser.reveal_added)
+        self._add_controller.plant_wanted.connect(browser.show_plant)
         self._page.replaceWidget(self._place, browser)
         self._place.deleteLater()
         return browser
@@ -307,7 +307,7 @@ class Workspace(QWidget):
     def _store_notice(self) -> StoreNotice:
         notice = StoreNotice(self._another_bar(), self)
         notice.try_again_wanted.connect(self.try_again_wanted)
-        notice.restore_wanted.connect(self._backing_up.open_dialog)
+        notice.restore_wanted.connect(self._backups.open_dialog)
         notice.other_file_wanted.connect(self.choose_file)
         notice.new_store_wanted.connect(self.new_store_wanted)
         return notice
@@ -319,7 +319,7 @@ class Workspace(QWidget):
 
     @cached_property
     def _defect_notice(self) -> DefectNotice:
-        from plantdesk.ui.defect_notice import DefectNotice
+        from plantdesk.ui.notices.defect_notice import DefectNotice
 
         return DefectNotice(self._another_bar, self)
 
@@ -340,14 +340,14 @@ class Workspace(QWidget):
     def _connect_parts(self) -> None:
         self._bridge.changed.connect(self._on_changed)
         self._bridge.health_changed.connect(self._on_health_changed)
-        self._backing_up.restored.connect(self._on_restored)
-        self._entry.saving_changed.connect(self._status.show_saving)
+        self._backups.restored.connect(self._on_restored)
+        self._add_controller.saving_changed.connect(self._status.show_saving)
 
     def _connect_menus(self, window: QMainWindow) -> None:
         menus = self._menus
         menus.new_plant_wanted.connect(self._form.focus_name)
-        menus.backup_wanted.connect(self._backing_up.back_up)
-        menus.restore_wanted.connect(self._backing_up.open_dialog)
+        menus.backup_wanted.connect(self._backups.back_up)
+        menus.restore_wanted.connect(self._backups.open_dialog)
         menus.close_wanted.connect(window.close)
         menus.quit_wanted.connect(window.close)
         menus.find_wanted.connect(self._focus_search)

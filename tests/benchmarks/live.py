@@ -26,8 +26,8 @@ from PySide6.QtWidgets import QApplication
 from plantdesk.desktop import Desktop
 from plantdesk.server_state import On
 from plantdesk.store import Store
-from plantdesk.ui.override import override
-from plantdesk.ui.plant_table import PlantTable
+from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.qt import override
 
 _ELSEWHERE = """
 import sys, time

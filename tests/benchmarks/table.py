@@ -25,10 +25,10 @@ from PySide6.QtWidgets import QApplication
 
 from plantdesk.records import FORM, Changes, PlantRow
 from plantdesk.store import Store
-from plantdesk.ui.plant_browser import PlantBrowser
-from plantdesk.ui.plant_cells import Column
-from plantdesk.ui.plant_model import PLANT_ROLE
-from plantdesk.ui.theme import Theme
+from plantdesk.ui.plants.browser import PlantBrowser
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.model import PLANT_ROLE
+from plantdesk.ui.theme.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable

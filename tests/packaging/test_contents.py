@@ -79,7 +79,7 @@ def test_only_macos_gets_what_only_macos_needs(monkeypatch: pytest.MonkeyPatch) 
     assert "plistlib" not in contents.excluded()
     monkeypatch.setattr(sys, "platform", "linux")
     assert "plantdesk.integration.macos_login" not in contents.imported()
-    assert {"plantdesk.cli", "plantdesk.ui.api_dialog"} <= set(contents.imported())
+    assert {"plantdesk.cli", "plantdesk.ui.api_access.dialog"} <= set(contents.imported())
 
 
 def test_every_icon_that_the_program_reads_is_a_resource() -> None:

@@ -35,6 +35,9 @@ LAYERS = {
 }
 ROOTS = 3
 NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; the other way in, `commands`, lies above both
+# The same inside ui/: another folder is a feature, another module is shared by the features.
+UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "main_window": 5, "workspace": 5}
+UI_SHARED, UI_FEATURE = 3, 4
 QT = {"PySide6", "shiboken6"}
 WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
@@ -44,14 +47,14 @@ PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "proofs", "ci"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
 # Classes of Qt that show HTML unless they are told not to, or press a button on any Enter, and what wraps them.
 WRAPPED = {
-    "QLabel": "plantdesk.ui.plain_label",
-    "QDialog": "plantdesk.ui.dialog",
-    "QToolTip": "plantdesk.ui.tool_tips",
-    "QMessageBox": "plantdesk.ui.message_box",
-    "QErrorMessage": "plantdesk.ui.message_box",
-    "QInputDialog": "plantdesk.ui.message_box",
+    "QLabel": "plantdesk.ui.widgets.plain_label",
+    "QDialog": "plantdesk.ui.widgets.dialog",
+    "QToolTip": "plantdesk.ui.widgets.tool_tips",
+    "QMessageBox": "plantdesk.ui.widgets.message_box",
+    "QErrorMessage": "plantdesk.ui.widgets.message_box",
+    "QInputDialog": "plantdesk.ui.widgets.message_box",
 }
-TOOL_TIPS = "plantdesk.ui.tool_tips"
+TOOL_TIPS = "plantdesk.ui.widgets.tool_tips"
 PATHS = "plantdesk.paths"
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 
@@ -113,6 +116,24 @@ def store_has_a_face(modules: Modules) -> list[str]:
         for module in modules.values()
         for name in module.imported
         if module.part != "store" and name.startswith("plantdesk.store.") and name in modules
+    ]
+
+
+def ui_layers(modules: Modules) -> list[str]:
+    """Inside ui/: qt, texts ← theme ← widgets ← shared modules ← features, which do not know each other ← workspace."""
+    features = {name.split(".")[2] for name in modules if name.startswith("plantdesk.ui.") and name.count(".") > 2}
+
+    def layer(part: str) -> int:
+        return UI_LAYERS.get(part, UI_FEATURE if part in features else UI_SHARED)
+
+    return [
+        f"{module.name} imports {name}"
+        for module in modules.values()
+        for name in module.imported
+        if (mine := _ui_part(module.name)) != (theirs := _ui_part(name))
+        and mine
+        and theirs
+        and (layer(theirs) > layer(mine) or layer(theirs) == layer(mine) == UI_FEATURE)
     ]
 
 
@@ -207,6 +228,11 @@ def top_level(root: Path) -> list[str]:
 def _may_import(importer: str, imported: str) -> bool:
     mine, theirs = LAYERS.get(importer, 0), LAYERS.get(imported, 0)
     return importer == imported or theirs < mine or mine == theirs in (0, ROOTS) or (importer, imported) in NEIGHBOURS
+
+
+def _ui_part(name: str) -> str:
+    """Return the module or folder directly in ui/: `plants` for plantdesk.ui.plants.form."""
+    return name.split(".")[2] if name.startswith("plantdesk.ui.") else ""
 
 
 def _foreign(modules: Modules, libraries: set[str], allowed: set[str]) -> list[str]:

@@ -12,9 +12,9 @@ from PySide6.QtCore import QLocale
 from plantdesk.records import FORM, PlantRow, new_plant
 from plantdesk.store import Store
 from plantdesk.ui.bridge import Bridge
-from plantdesk.ui.plant_browser import PlantBrowser
-from plantdesk.ui.questions import Questions
-from plantdesk.ui.theme import Theme, ThemeMode
+from plantdesk.ui.plants.browser import PlantBrowser
+from plantdesk.ui.store_queries import StoreQueries
+from plantdesk.ui.theme.theme import Theme, ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,17 +52,17 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def bridge(store: Store) -> Iterator[Bridge]:
     """A bridge that the store tells its changes."""
     bridge = Bridge()
-    unsubscribe = store.subscribe(bridge.tell_changes)
+    unsubscribe = store.subscribe(bridge.notify_changes)
     yield bridge
     unsubscribe()
     bridge.close()
 
 
 @pytest.fixture
-def questions(bridge: Bridge, store: Store) -> Iterator[Questions]:
-    questions = Questions(bridge, store)
-    yield questions
-    questions.close()
+def queries(bridge: Bridge, store: Store) -> Iterator[StoreQueries]:
+    queries = StoreQueries(bridge, store)
+    yield queries
+    queries.close()
 
 
 @pytest.fixture

@@ -32,12 +32,12 @@ def added(*ids: int) -> Changes:
 def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, lone_bridge: Bridge) -> None:
     heard: list[tuple[float, Changes]] = []
     lone_bridge.changed.connect(lambda changes: heard.append((time.monotonic(), changes)))
-    lone_bridge.tell_changes(added(1))
+    lone_bridge.notify_changes(added(1))
     qtbot.waitUntil(lambda: len(heard) == 1)
 
     def tell() -> None:
         for each in range(2, 50):
-            lone_bridge.tell_changes(added(each))
+            lone_bridge.notify_changes(added(each))
 
     burst = threading.Thread(target=tell)
     burst.start()
@@ -49,7 +49,7 @@ def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, 
 
 def test_too_many_to_list_are_to_be_read_again(qtbot: QtBot, lone_bridge: Bridge) -> None:
     for start in range(0, 3000, 1000):
-        lone_bridge.tell_changes(added(*range(start, start + 1000)))
+        lone_bridge.notify_changes(added(*range(start, start + 1000)))
     with qtbot.waitSignal(lone_bridge.changed) as told:
         pass
     (changes,) = told.args
@@ -80,14 +80,14 @@ def test_nothing_comes_through_a_closed_bridge(qtbot: QtBot) -> None:
     bridge.changed.connect(heard.append)
     future: Future[int] = Future()
     bridge.follow(bridge, future, heard.append)
-    bridge.tell_changes(added(1))
+    bridge.notify_changes(added(1))
     bridge.close()
-    bridge.tell_changes(added(2))
-    bridge.tell_server_state("on")
+    bridge.notify_changes(added(2))
+    bridge.notify_server_state("on")
     future.set_result(1)
     other = Bridge()
     with qtbot.waitSignal(other.changed):
-        other.tell_changes(added(3))
+        other.notify_changes(added(3))
     other.close()
     assert heard == []
 

@@ -11,16 +11,16 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableWidget, QWid
 from plantdesk.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.server_state import Failed, ServerFailedError
 from plantdesk.store import back_up
-from plantdesk.ui.info_bar import BarKind, InfoBar
-from plantdesk.ui.message_box import MessageBox
-from plantdesk.ui.message_line import MessageLine, Tone
-from plantdesk.ui.plain_label import PlainLabel
-from plantdesk.ui.plant_cells import Column, cell_text, tool_tip
-from plantdesk.ui.restore_dialog import RestoreDialog
-from plantdesk.ui.state_page import StatePage
+from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.backups.restore_dialog import RestoreDialog
+from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
 from plantdesk.ui.status_line import StatusLine
-from plantdesk.ui.token_panel import TokenPanel
-from plantdesk.ui.tool_tips import set_tool_tip
+from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.state_page import StatePage
+from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme import Theme
+    from plantdesk.ui.theme.theme import Theme
     from tests.ui.conftest import Adder
 
 NAMES = {

@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QWidget
 
-from plantdesk.ui.dialog import Dialog
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.widgets.dialog import Dialog
 
 if TYPE_CHECKING:
     from pathlib import Path

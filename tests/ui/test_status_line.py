@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.server_state import ServerState
-    from plantdesk.ui.theme import Theme
+    from plantdesk.ui.theme.theme import Theme
 
 ON = On("http://127.0.0.1:8721", 8721)
 GREENHOUSE = Source(3, SourceKind.TOKEN, "greenhouse", 1)

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QMenu, Q
 
 from plantdesk.server_state import Failed, Off, On, PortInUseError, ServerState
 from plantdesk.ui.main_window import MainWindow
-from plantdesk.ui.plant_form import PlantForm
-from plantdesk.ui.plant_table import PlantTable
+from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.search_field import SearchField
 from plantdesk.ui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme import Theme
+    from plantdesk.ui.theme.theme import Theme
     from tests.ui.conftest import Adder
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -77,7 +77,7 @@ class Desk:
 
     def server_is(self, state: ServerState) -> None:
         with self.qtbot.waitSignal(self.bridge.server_changed):
-            self.bridge.tell_server_state(state)
+            self.bridge.notify_server_state(state)
 
     def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         QTest.keyClick(self.focused, key, modifier)

@@ -1,0 +1,209 @@
+"""API access: whether other programs may add plants, on which port, with which tokens, and how."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from plantdesk.server_state import Failed, Off, On, Starting
+from plantdesk.settings import DEFAULT_PORT
+from plantdesk.ui.api_access.snippet_panel import SnippetPanel
+from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.qt import set_properties
+from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
+from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from plantdesk.server_state import ServerState
+    from plantdesk.store import Store
+    from plantdesk.ui.api_access.server_control import ServerControl
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.action_buttons import MessageAction
+
+_LARGEST_PORT = 65535
+_PORT_WIDTH = 90
+_SIZE = QSize(740, 820)
+
+
+class ApiDialog(Dialog):
+    """Changes apply at once, the port when it is confirmed; there is nothing to save, only to close."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        bridge: Bridge,
+        store: Store,
+        queries: StoreQueries,
+        server: ServerControl,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(self.tr("API access"), parent)
+        self._server = server
+        self._queries = queries
+        self._plant_id = 1
+        self._on_box = QCheckBox(self.tr("&Accept plants from other programs"))
+        self._port_edit = QLineEdit(maxLength=5)
+        self._port_edit.setFixedWidth(_PORT_WIDTH)
+        self._port_button = QPushButton(self.tr("Use this port"))
+        self._state_line = MessageLine(theme)
+        self._tokens = TokenPanel(theme, bridge, store.tokens)
+        self._snippets = SnippetPanel(theme)
+        self._close_button = QPushButton(self.tr("Close"))
+        for button in (self._port_button, self._close_button):
+            button.setAutoDefault(False)
+        self._lay_out()
+        self._on_box.clicked.connect(self._on_switched)
+        self._port_edit.textEdited.connect(self._on_port_edited)
+        self._port_edit.returnPressed.connect(self._use_port)
+        self._port_button.clicked.connect(self._use_port)
+        self._tokens.token_saved.connect(self._snippets.set_token_file)
+        self._close_button.clicked.connect(self.accept)
+        bridge.server_changed.connect(self._show_server)
+        bridge.changed.connect(self._on_changed)
+        self._show_server(server.state)
+        self._tokens.refresh()
+        self._ask_next_id()
+        self._tokens.focus_name()
+
+    @Slot()
+    def focus_port(self) -> None:
+        """Put the cursor into the port, for the user to change it."""
+        self._port_edit.setFocus()
+        self._port_edit.selectAll()
+
+    # --- the server ---
+
+    @Slot(object)
+    def _show_server(self, state: ServerState) -> None:
+        self._on_box.setChecked(not isinstance(state, Off))
+        if not self._port_edit.isModified():  # what the user is typing stays
+            self._port_edit.setText(str(state.port if isinstance(state, On) else self._server.port))
+        self._port_button.setVisible(self._port_edit.isModified())
+        if isinstance(state, On):
+            self._state_line.show_message(Tone.HINT, self.tr("On at {url}").format(url=state.url))
+        elif isinstance(state, Failed):
+            self._state_line.show_message(Tone.WARNING, str(state.error), *self._actions(state))
+        else:
+            text = self.tr("Starting…") if isinstance(state, Starting) else self.tr("Off: no program can add plants.")
+            self._state_line.show_message(Tone.HINT, text)
+        self._show_example()
+
+    def _actions(self, state: Failed) -> list[MessageAction]:
+        free = getattr(state.error, "free_port", None)
+        if free is None:
+            return [(self.tr("Try again"), self._server.turn_on)]
+        return [(self.tr("Use port {port}").format(port=free), partial(self._apply_port, free))]
+
+    @Slot(bool)
+    def _on_switched(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
+        if on:
+            self._server.turn_on()
+        else:
+            self._server.turn_off()
+        self._show_server(self._server.state)  # the box was toggled by the click already, whatever came of it
+
+    @Slot()
+    def _on_port_edited(self) -> None:
+        set_properties(self._port_edit, fault="false")
+        self._port_button.setVisible(True)
+
+    @Slot()
+    def _use_port(self) -> None:
+        text = self._port_edit.text().strip()
+        valid = text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST_PORT
+        set_properties(self._port_edit, fault=str(not valid).lower())
+        if valid:
+            self._apply_port(int(text))
+        else:
+            self._state_line.show_message(Tone.ERROR, self.tr("A port is a whole number from 1 to 65535."))
+
+    def _apply_port(self, port: int) -> None:
+        self._server.set_port(port)
+        self._port_edit.setModified(False)
+        self._show_server(self._server.state)
+
+    # --- the example ---
+
+    def _show_example(self) -> None:
+        state = self._server.state
+        address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port or DEFAULT_PORT}"
+        self._snippets.set_example(address, self._plant_id)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._tokens.refresh()
+        self._ask_next_id()
+
+    def _ask_next_id(self) -> None:
+        self._queries.ask_next_free_id(self, self._on_next_id)
+
+    def _on_next_id(self, plant_id: int) -> None:
+        self._plant_id = plant_id
+        self._show_example()
+
+    # --- inside ---
+
+    def _lay_out(self) -> None:
+        text = self.tr(
+            "Let other programs add plants while PlantDesk is open. Only programs on this computer can connect."
+        )
+        about = PlainLabel(text, tone="muted", wrapped=True)
+        port_label = PlainLabel(self.tr("&Port"))
+        port_label.setBuddy(self._port_edit)
+        switch = QHBoxLayout()
+        switch.setSpacing(S)
+        switch.addWidget(self._on_box)
+        switch.addStretch(1)
+        switch.addWidget(port_label)
+        switch.addWidget(self._port_edit)
+        switch.addWidget(self._port_button)
+        content = QWidget()
+        inner = QVBoxLayout(content)
+        inner.setContentsMargins(XXL, XL, XXL, M)
+        inner.setSpacing(M)
+        inner.addWidget(about)
+        inner.addLayout(switch)
+        inner.addWidget(self._state_line)
+        inner.addWidget(self._tokens, 1)
+        inner.addWidget(self._snippets)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._scrolled(content), 1)
+        layout.addLayout(self._foot())
+        self.resize_to_fit(_SIZE)
+
+    def _scrolled(self, content: QWidget) -> QScrollArea:
+        """Let the content scroll where the screen is too small for it."""
+        area = QScrollArea()
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(content)
+        # The area's own background is that of a list; the dialog's is meant.
+        for each in (area.viewport(), content):
+            each.setAutoFillBackground(False)
+        return area
+
+    def _foot(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        foot.setContentsMargins(XXL, S, XXL, L)
+        foot.addStretch(1)
+        foot.addWidget(self._close_button)
+        return foot

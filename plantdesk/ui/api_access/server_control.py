@@ -1,0 +1,159 @@
+"""The server of the open store, as the window controls it. The server itself is made by a function of `desktop.py`."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from plantdesk.server_state import Failed, NoStoreError, Off, ServerFailedError, Starting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.server_state import ServerError, ServerState
+    from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.preferences import Preferences
+
+_log = logging.getLogger(__name__)
+
+
+class ServerControl(Protocol):
+    """Turns the API on and off. Changes of its state are signalled by `Bridge.server_changed`."""
+
+    @property
+    def state(self) -> ServerState:
+        """What the server is doing now."""
+
+    @property
+    def port(self) -> int:
+        """The port of the next start, and of the server that is on (0: any free one)."""
+
+    def turn_on(self) -> None:
+        """Begin to serve, without waiting; the API is on at the next start of the program as well."""
+
+    def turn_off(self) -> None:
+        """Stop to serve, without waiting; the API stays off at the next start of the program."""
+
+    def set_port(self, port: int) -> None:
+        """Serve on `port` from now on, if the API is wanted; kept for the next start of the program."""
+
+
+class StoreServer(Protocol):
+    """What is needed of `plantdesk.api.server.Server`."""
+
+    @property
+    def state(self) -> ServerState:
+        """What it is doing now."""
+
+    def subscribe(self, listener: Callable[[ServerState], None]) -> Callable[[], None]:
+        """Call `listener` with the state of now and with each new one; returns what ends that."""
+
+    def start(self, port: int) -> None:
+        """Begin to serve on `port`."""
+
+    def stop(self) -> None:
+        """Stop, and wait for the end."""
+
+
+class ApiControl(QObject):
+    """A `ServerControl` for one store after the other. Lives on the GUI thread.
+
+    Starting and stopping may take seconds: they run on a thread of their own, in the order of the calls.
+    """
+
+    #: The server is there, or could not be made.
+    settled = Signal()
+
+    def __init__(
+        self, bridge: Bridge, preferences: Preferences, port: int, make_server: Callable[[Store], StoreServer]
+    ) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self._preferences = preferences
+        self._port = port
+        self._make_server = make_server
+        self._store: Store | None = None
+        self._server: StoreServer | None = None
+        self._failure: ServerError | None = None
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="server-control")
+        self._unsubscribe: Callable[[], None] | None = None
+
+    @property
+    def state(self) -> ServerState:
+        """What the server is doing now; before it is made, what is going to become of it."""
+        if self._failure is not None:
+            return Failed(self._failure, self._port)
+        if self._server is not None:
+            return self._server.state
+        return Starting(self._port) if self._preferences.settings.api_enabled else Off()
+
+    @property
+    def port(self) -> int:
+        """The port of the next start, and of the server that is on (0: any free one)."""
+        return self._port
+
+    def turn_on(self) -> None:
+        """Begin to serve, without waiting; the API is on at the next start of the program as well."""
+        self._preferences.change(api_enabled=True)
+        self._start()
+
+    def turn_off(self) -> None:
+        """Stop to serve, without waiting; the API stays off at the next start of the program."""
+        self._preferences.change(api_enabled=False)
+        if self._server is not None:
+            self._worker.submit(self._server.stop)
+        self._signal_state()
+
+    def set_port(self, port: int) -> None:
+        """Serve on `port` from now on, if the API is wanted; kept for the next start of the program."""
+        self._port = port
+        self._preferences.change(port=port)
+        if self._preferences.settings.api_enabled:
+            self._start()
+
+    def show_no_store(self) -> None:
+        """Signal that there is no store to serve."""
+        self._failure = NoStoreError()
+        self._signal_state()
+
+    def serve(self, store: Store) -> None:
+        """Make the server of `store`, and start it if the API is wanted."""
+        self._store = store
+        self._failure = None
+        self._signal_state()
+        making = self._worker.submit(self._make_server, store)
+        self._bridge.follow(self, making, self._on_made, self._on_not_made)
+
+    def close(self) -> None:
+        """Stop the server; returns when it has answered what it accepted."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+        self._worker.shutdown(wait=True, cancel_futures=True)
+        if self._server is not None:
+            self._server.stop()
+
+    def _start(self) -> None:
+        if self._server is not None:
+            self._worker.submit(self._server.start, self._port)
+        elif self._store is not None and self._failure is not None:  # it could not be made: try again
+            self.serve(self._store)
+
+    def _on_made(self, server: StoreServer) -> None:
+        self._server = server
+        self._unsubscribe = server.subscribe(self._bridge.notify_server_state)
+        if self._preferences.settings.api_enabled:
+            self._start()
+        self.settled.emit()
+
+    def _on_not_made(self, error: Exception) -> None:
+        _log.error("the server could not be made", exc_info=error)
+        self._failure = ServerFailedError("The server could not be started. PlantDesk's log has the cause.")
+        self._signal_state()
+        self.settled.emit()
+
+    def _signal_state(self) -> None:
+        self._bridge.server_changed.emit(self.state)

@@ -1,0 +1,1 @@
+"""Backups that the user makes and restores."""

@@ -1,0 +1,122 @@
+"""Backups that the user makes and restores in the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale, QObject, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+
+from plantdesk.ui.texts import error_text
+from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QWidget
+
+    from plantdesk.store import Backup, Restored
+    from plantdesk.ui.backups.restore_dialog import RestoreDialog
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.theme.theme import Theme
+
+
+class BackupController(QObject):
+    """Works on the file at `path`, also while it is not open. `restored`: the file has another state.
+
+    A restore goes on when its dialog is closed; what it did stays in a bar until the user closes that.
+    """
+
+    restored = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        bridge: Bridge,
+        message: MessageLine,
+        make_bar: Callable[[], InfoBar],
+        path: Path,
+        window: QWidget,
+    ) -> None:
+        """Report in `message` and in a bar of `make_bar`; `window` is the parent of the dialog."""
+        super().__init__(window)
+        self.path = path
+        self._theme = theme
+        self._bridge = bridge
+        self._message = message
+        self._make_bar = make_bar
+        self._bar: InfoBar | None = None
+        self._window = window
+        self._dialog: RestoreDialog | None = None
+
+    @Slot()
+    def back_up(self) -> None:
+        """Make a backup now."""
+        from plantdesk.store import back_up
+
+        path = self.path
+        self._message.show_message(Tone.HINT, self.tr("Backing up…"))
+        self._bridge.ask_long(self, lambda: back_up(path), self._on_backed_up, self._show_failure)
+
+    @Slot()
+    def open_dialog(self) -> RestoreDialog:
+        """Open the dialog of the backups."""
+        from plantdesk.ui.backups.restore_dialog import RestoreDialog
+
+        dialog = self._dialog = RestoreDialog(self._theme, self._bridge, self.path, self._window)
+        dialog.restore_wanted.connect(self._restore)
+        dialog.finished.connect(self._on_dialog_closed)
+        dialog.open()
+        return dialog
+
+    def _on_backed_up(self, backup: Backup) -> None:
+        def show_folder() -> None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(backup.path.parent)))
+
+        text = self.tr("Backed up to “{file}”.").format(file=backup.path.name)
+        self._message.show_message(Tone.OK, text, (self.tr("Open folder"), show_folder))
+
+    def _show_failure(self, error: Exception) -> None:
+        if self._dialog is not None:
+            self._dialog.show_failure(error)
+        else:
+            self._message.show_message(Tone.ERROR, error_text(error))
+
+    @Slot()
+    def _on_dialog_closed(self) -> None:
+        self._dialog = None
+
+    @Slot(object)
+    def _restore(self, file: Path) -> None:
+        from plantdesk.store import restore
+
+        path = self.path
+        self._bridge.ask_long(self, lambda: restore(path, file), self._on_restored, self._show_failure)
+
+    def _on_restored(self, restored: Restored) -> None:
+        if self._dialog is not None:
+            self._dialog.accept()
+        if self._bar is None:
+            self._bar = self._make_bar()
+        saved = restored.saved
+        actions = []
+        if saved is not None and restored.can_be_taken_back:
+            actions = [(self.tr("Take back"), lambda: self._take_back(saved))]
+        self._bar.show_state(BarKind.INFO, self.tr("Restored"), self._in_words(restored), *actions)
+        self.restored.emit()
+
+    def _take_back(self, saved: Path) -> None:
+        if self._bar is not None:
+            self._bar.hide()  # a second press would restore twice
+        self._restore(saved)
+
+    def _in_words(self, restored: Restored) -> str:
+        count = restored.preview.plants
+        number = QLocale().toString(count)
+        one, several = self.tr("There is 1 plant now."), self.tr("There are {n} plants now.").format(n=number)
+        text = one if count == 1 else several
+        if not restored.tokens_kept:
+            text += " " + self.tr("Tokens are not valid any more: make new ones under API access.")
+        return text

@@ -1,0 +1,202 @@
+"""The backups of a store and what restoring one would change. `BackupController` does the restore itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.store import BackupKind, Backups, preview_restore, preview_text
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import error_text
+from plantdesk.ui.theme.metrics import XL, XXL, M, S
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, Dialog
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.plain_table import PlainTable
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
+    from plantdesk.store import Backup, RestorePreview
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.theme.theme import Theme
+
+_SIZE = QSize(680, 620)
+
+
+class RestoreDialog(Dialog):
+    """Works on the file of a store, whether it is open, damaged or missing.
+
+    `restore_wanted` carries the backup that the user chose; the dialog stays open until the restore has ended.
+    """
+
+    restore_wanted = Signal(object)
+
+    def __init__(self, theme: Theme, bridge: Bridge, path: Path, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Restore a backup"), parent)
+        self._bridge = bridge
+        self._path = path
+        self._backups: list[Backup] = []
+        self._file: Path | None = None
+        self._comparing: Path | None = None
+        heads = (self.tr("Made"), self.tr("Why"), self.tr("Size"))
+        self._table = PlainTable(theme, self.tr("Backups"), heads, wide=1)
+        self._preview = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop, wrapped=True)
+        self._message = MessageLine(theme)
+        self._file_button = QPushButton(self.tr("&Another file…"))
+        self._cancel_button = QPushButton(self.tr("Cancel"))
+        self._restore_button = QPushButton(self.tr("&Restore"))
+        self._restore_button.setProperty("variant", "primary")
+        for button in (self._file_button, self._cancel_button, self._restore_button):
+            button.setAutoDefault(False)
+        self._lay_out()
+        self._table.itemSelectionChanged.connect(self._on_selection)
+        self._file_button.clicked.connect(self._on_another_file)
+        self._cancel_button.clicked.connect(self.reject)
+        self._restore_button.clicked.connect(self._on_restore)
+        self._choose(None)
+        self._bridge.ask(self, lambda: Backups(path).newest_first(), self._on_listed, self.show_failure)
+
+    def choose_file(self, file: Path) -> None:
+        """Preview a file that is not in the list."""
+        self._table.selectionModel().clear()
+        self._choose(file)
+
+    def show_failure(self, error: Exception) -> None:
+        """Say why the backups cannot be listed, compared or restored; another one can be chosen."""
+        self._set_busy(busy=False)
+        self._preview.clear()
+        self._message.show_message(Tone.ERROR, error_text(error))
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER_KEYS and self._table.hasFocus():
+            # A restore replaces all plants: its button has to be pressed itself.
+            self._restore_button.setFocus(Qt.FocusReason.TabFocusReason)
+        else:
+            super().keyPressEvent(event)
+
+    # --- the list ---
+
+    def _on_listed(self, backups: list[Backup]) -> None:
+        self._backups = backups
+        self._table.show_rows([(_moment(each.made_at), self._why(each.kind), _size(each.size)) for each in backups])
+        if self._file is not None:  # chosen before the list was there
+            return
+        if backups:
+            self._table.selectRow(0)
+            self._table.setFocus()
+        else:
+            text = self.tr("There are no backups yet. The first is made soon after PlantDesk is opened.")
+            self._preview.setText(text)
+
+    @Slot()
+    def _on_selection(self) -> None:
+        row = self._table.selected_row
+        if row is not None:
+            self._choose(self._backups[row].path)
+
+    @Slot()
+    def _on_another_file(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self, self.tr("Choose a backup"), str(self._path.parent), self.tr("Plant stores (*.db)")
+        )
+        if name:
+            self.choose_file(Path(name))
+
+    # --- the preview ---
+
+    def _choose(self, file: Path | None) -> None:
+        self._file = file
+        self._restore_button.setEnabled(False)
+        self._message.show_message(Tone.HINT, "")
+        self._preview.setText("" if file is None else self.tr("Comparing…"))
+        self._compare()
+
+    def _compare(self) -> None:
+        """Compare one backup at a time: each comparison copies a whole file."""
+        path, file = self._path, self._file
+        if file is not None and self._comparing is None:
+            self._comparing = file
+            self._bridge.ask_long(self, lambda: preview_restore(path, file), self._on_compared, self._on_not_compared)
+
+    def _on_compared(self, preview: RestorePreview) -> None:
+        file, self._comparing = self._comparing, None
+        if file is None or file != self._file:
+            self._compare()
+            return
+        text = preview_text(preview, file.name, translate=self.tr, number=QLocale().toString)
+        self._preview.setText(text)
+        self._restore_button.setEnabled(not preview.changes_nothing)
+
+    def _on_not_compared(self, error: Exception) -> None:
+        file, self._comparing = self._comparing, None
+        if file == self._file:
+            self.show_failure(error)
+        else:
+            self._compare()
+
+    # --- the restore ---
+
+    @Slot()
+    def _on_restore(self) -> None:
+        if self._file is not None:
+            self._set_busy(busy=True)
+            self._message.show_message(Tone.HINT, self.tr("Restoring…"))
+            self.restore_wanted.emit(self._file)
+
+    def _set_busy(self, *, busy: bool) -> None:
+        for widget in (self._table, self._file_button):
+            widget.setEnabled(not busy)
+        self._restore_button.setEnabled(False)
+        self._cancel_button.setText(self.tr("Close") if busy else self.tr("Cancel"))  # a restore goes on
+
+    # --- inside ---
+
+    def _why(self, kind: BackupKind) -> str:
+        return {
+            BackupKind.AUTOMATIC: self.tr("Made automatically"),
+            BackupKind.BY_HAND: self.tr("Made by hand"),
+            BackupKind.BEFORE_RESTORE: self.tr("Before a restore"),
+            BackupKind.BEFORE_REMOVAL: self.tr("Before a token's plants were removed"),
+            BackupKind.BEFORE_UPDATE: self.tr("Before an update of PlantDesk"),
+            BackupKind.REPLACED: self.tr("Before another file took the place"),
+            BackupKind.DAMAGED: self.tr("Set aside: damaged"),
+        }[kind]
+
+    def _lay_out(self) -> None:
+        about = PlainLabel(
+            self.tr(
+                "Your plants become those of the backup. The present state is backed up first, "
+                "so that this can be taken back."
+            ),
+            tone="muted",
+            wrapped=True,
+        )
+        foot = QHBoxLayout()
+        foot.setSpacing(S)
+        foot.addWidget(self._file_button)
+        foot.addStretch(1)
+        foot.addWidget(self._cancel_button)
+        foot.addWidget(self._restore_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XXL, XL, XXL, XL)
+        layout.setSpacing(M)
+        layout.addWidget(about)
+        layout.addWidget(self._table.framed(), 1)
+        layout.addWidget(self._preview)
+        layout.addWidget(self._message)
+        layout.addLayout(foot)
+        self._preview.setMinimumHeight(5 * self._preview.fontMetrics().lineSpacing())
+        self.resize_to_fit(_SIZE)
+
+
+def _moment(milliseconds: int) -> str:
+    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(milliseconds), QLocale.FormatType.ShortFormat)
+
+
+def _size(size: int) -> str:
+    return QLocale().formattedDataSize(size, 0)

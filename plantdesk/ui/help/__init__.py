@@ -1,0 +1,1 @@
+"""The Help menu: shortcuts, data folder, about."""

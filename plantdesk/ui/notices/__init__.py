@@ -1,0 +1,1 @@
+"""Bars in the window about lasting states: the store, defects, new versions."""

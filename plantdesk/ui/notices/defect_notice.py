@@ -1,0 +1,59 @@
+"""The bar that reports a defect of PlantDesk itself, with a bug report for the user to send."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+
+from plantdesk import paths
+from plantdesk.bug_report import bug_report
+from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.ui.widgets.action_buttons import MessageAction
+
+#: The report holds the first defects of a run; those after them are mostly their consequences.
+_LISTED = 5
+
+
+class DefectNotice(QObject):
+    """Makes its bar when there is a defect to report."""
+
+    def __init__(self, make_bar: Callable[[], InfoBar], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._make_bar = make_bar
+        self._bar: InfoBar | None = None
+        self._defects: list[str] = []
+
+    def show_defect(self, what: str) -> None:
+        """Report an unexpected failure; `what` is the text of the log, masked."""
+        if len(self._defects) < _LISTED:
+            self._defects.append(what)
+        if self._bar is None:
+            self._bar = self._make_bar()
+        self._bar.show_state(
+            BarKind.ERROR,
+            self.tr("Something unexpected happened in PlantDesk"),
+            self.tr(
+                "It goes on, and what was saved is safe. A report helps to mend it: "
+                "it holds no plants and no tokens, and goes nowhere until you send it."
+            ),
+            (self.tr("Copy report"), self._copy_report),
+            *self._log_actions(),
+        )
+
+    def _copy_report(self) -> None:
+        QGuiApplication.clipboard().setText(bug_report("\n\n".join(self._defects)))
+
+    def _log_actions(self) -> list[MessageAction]:
+        """Offer the log folder where there is one."""
+        try:
+            url = QUrl.fromLocalFile(str(paths.log_folder()))
+        except paths.NoHomeFolderError:
+            return []
+        return [(self.tr("Open log folder"), partial(QDesktopServices.openUrl, url))]

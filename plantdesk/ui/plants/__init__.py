@@ -1,0 +1,1 @@
+"""The plants: adding, searching and listing them."""

@@ -1,0 +1,269 @@
+"""Adds the plants of the form to the store: checks them, reports the outcome, and shows the next free ID."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from plantdesk.errors import IdTakenError, InvalidPlantError, PlantDeskError, StoreClosedError, StoreError
+from plantdesk.ui.plants.form import FieldName, PlantForm
+from plantdesk.ui.texts import quoted
+from plantdesk.ui.widgets.message_line import Tone
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from plantdesk.errors import IdOwner
+    from plantdesk.records import Changes, PlantRow
+    from plantdesk.store import Reader, Store
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.ui.widgets.action_buttons import MessageAction
+
+_log = logging.getLogger(__name__)
+
+#: Milliseconds after which a plant that is not yet saved is mentioned.
+_SLOW = 300
+
+
+class AddPlantController(QObject):
+    """Works for one form. A plant submitted before the store is open is added when it is."""
+
+    plant_added = Signal(object)
+    plant_wanted = Signal(object)
+    saving_changed = Signal(bool)
+
+    def __init__(self, form: PlantForm, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.keep_tag = False
+        self._form = form
+        self._bridge = bridge
+        self._store: Store | None = None
+        self._queries: StoreQueries | None = None
+        self._opening = True
+        self._submitted_early = False
+        self._unsaved: tuple[str, ...] | None = None
+        self._last_added: PlantRow | None = None
+        self._next_id: int | None = None
+        self._tags: set[str] = set()
+        self._slow = QTimer(self, singleShot=True, interval=_SLOW)
+        self._slow.timeout.connect(self._on_slow)
+        form.submitted.connect(self.submit)
+        form.emptied.connect(self._on_emptied)
+        form.id_edited.connect(self._ask_owner)
+        bridge.changed.connect(self._on_changed)
+        bridge.health_changed.connect(self._on_health_changed)
+        form.message.set_hint(self.tr("Press Enter to add the plant."))
+
+    def set_store(self, store: Store, queries: StoreQueries) -> None:
+        """Add to this store from now on."""
+        self._store, self._queries, self._opening = store, queries, False
+        self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
+        self._ask_next_id()
+        queries.ask(self, _tags, self._on_tags)
+        if self._submitted_early:
+            self._end_saving()
+            if self._form.name_text:
+                self.submit()
+
+    def show_no_store(self) -> None:
+        """Stop waiting for a store that could not be opened; what is typed stays."""
+        self._opening = False
+        self._form.message.set_hint(self.tr("Typed plants wait until the file can be opened."))
+        if self._submitted_early:
+            self._end_saving()
+            self._wait_for_store()
+
+    def forget_store(self) -> None:
+        """Keep what is typed until there is a store again."""
+        self._store = self._queries = None
+        self._show_next_id(None)
+
+    @Slot()
+    def submit(self) -> None:
+        """Add the plant in the form, or report what is wrong with it."""
+        if self._store is None:
+            self._wait_for_store()
+            return
+        adding = self._adding(self._store)
+        if adding is not None:
+            self._begin_saving()
+            self._bridge.follow(self, adding, self._on_added, self._on_refused)
+
+    @Slot(object)
+    def show_hidden(self, plant_id: int) -> None:
+        """Report that the search does not find the plant added last, and offer to show it."""
+        row = self._last_added
+        if row is not None and row.id == plant_id:
+            message = self._form.message
+
+            def show() -> None:
+                message.clear()
+                self.plant_wanted.emit(plant_id)
+
+            text = self.tr("Added {name}. It does not match the search.").format(name=quoted(row.name))
+            message.show_message(Tone.OK, text, (self.tr("Show it"), show))
+
+    # --- checking ---
+
+    def _adding(self, store: Store) -> Future[PlantRow] | None:
+        """Give the plant to the store; None when the form does not hold one."""
+        from plantdesk.records import FORM, new_plant, parse_id, plant_fields
+
+        name, tag, id_text = self._form.name_text, self._form.tag_text, self._form.id_text
+        values = {"name": name, "tag": tag} if tag else {"name": name}
+        try:
+            plant = new_plant({"id": parse_id(id_text), **values}) if id_text else None
+            fields = plant_fields(values)
+        except InvalidPlantError as error:
+            self._show_invalid(error)
+            return None
+        if not name:
+            self._form.show_faults([FieldName.NAME], self.tr("Give the plant a name."))
+            self._form.focus_field(FieldName.NAME)
+            return None
+        return store.add(plant, FORM) if plant is not None else store.add_as_next(fields, FORM)
+
+    def _show_invalid(self, error: InvalidPlantError) -> None:
+        fields = [fault.field for fault in error.faults]
+        self._form.show_faults(fields, str(error), *([self._next_id_action()] if FieldName.ID in fields else []))
+        self._form.focus_field(fields[0])
+
+    # --- the outcome ---
+
+    def _on_added(self, row: PlantRow) -> None:
+        self._end_saving()
+        if row.id == self._next_id:
+            self._show_next_id(row.id + 1)  # until `changed`, after which the store is asked
+        self._form.start_next(keep_tag=self.keep_tag)
+        self._form.message.show_message(Tone.OK, self.tr("Added {name}.").format(name=quoted(row.name)))
+        self._last_added = row
+        self.plant_added.emit(row)
+
+    def _on_refused(self, error: Exception) -> None:
+        self._end_saving()
+        if isinstance(error, IdTakenError):
+            self._ask_next_id()
+            self._show_taken(error.owner)
+            self._form.focus_field(FieldName.ID)
+        elif isinstance(error, StoreError) and not isinstance(error, StoreClosedError):
+            self._unsaved = self._form.texts  # the cause is in a bar, for as long as it lasts
+            text = self.tr("Not saved yet. PlantDesk saves this plant when it can.")
+            self._form.show_faults([], text, (self.tr("Try again"), self.submit))
+        elif isinstance(error, PlantDeskError):
+            self._form.show_faults([], str(error), (self.tr("Try again"), self.submit))
+        else:
+            _log.error("Adding a plant failed", exc_info=error)
+            self._form.show_faults([], self.tr("PlantDesk could not save this plant. Its log has the cause."))
+
+    def _show_taken(self, owner: IdOwner) -> None:
+        def show_owner() -> None:
+            self.plant_wanted.emit(owner.id)
+
+        actions = self._next_id_action(), (self.tr("Show that plant"), show_owner)
+        self._form.show_faults([FieldName.ID], str(IdTakenError(owner)), *actions)
+
+    def _wait_for_store(self) -> None:
+        self._submitted_early = True
+        if self._opening:
+            self._begin_saving()
+        else:
+            text = self.tr("This plant is added as soon as the file can be opened.")
+            self._form.message.show_message(Tone.HINT, text)
+
+    def _begin_saving(self) -> None:
+        self._unsaved = None
+        self._form.set_saving(saving=True)
+        self.saving_changed.emit(True)
+        self._slow.start()
+
+    def _end_saving(self) -> None:
+        self._submitted_early = False
+        self._slow.stop()
+        self._form.set_saving(saving=False)
+        self.saving_changed.emit(False)
+
+    # --- ids ---
+
+    def _next_id_action(self) -> MessageAction:
+        return self._next_id_label, self._use_next_id
+
+    @property
+    def _next_id_label(self) -> str:
+        known, unknown = self.tr("Use {id}"), self.tr("Use the next free ID")
+        return unknown if self._next_id is None else known.format(id=self._next_id)
+
+    @Slot()
+    def _use_next_id(self) -> None:
+        self._form.clear_id()
+        self._form.clear_faults()
+        self._form.message.clear()
+        self._form.focus_name()
+
+    def _ask_next_id(self) -> None:
+        if self._queries is not None:
+            self._queries.ask_next_free_id(self, self._show_next_id)
+
+    def _show_next_id(self, next_id: int | None) -> None:
+        before, self._next_id = self._next_id_label, next_id
+        self._form.show_next_id(next_id)
+        self._form.message.rename_action(before, self._next_id_label)
+
+    @Slot()
+    def _ask_owner(self) -> None:
+        """Report already while typing, or when a script is quicker, that the ID belongs to another plant."""
+        if self._queries is None or not self._form.id_text:
+            return
+        from plantdesk.records import parse_id
+
+        try:
+            plant_id = parse_id(self._form.id_text)
+        except InvalidPlantError:
+            return  # reported when the plant is submitted: the ID may be half typed
+
+        def owner(reader: Reader) -> PlantRow | None:
+            return reader.plant(plant_id)
+
+        self._queries.ask(self, owner, self._on_owner)
+
+    def _on_owner(self, owner: PlantRow | None) -> None:
+        if owner is None or self._form.id_text != str(owner.id):
+            return
+        if self._form.message.text != str(IdTakenError(owner)):  # a button in use must not be replaced
+            self._show_taken(owner)
+
+    # --- slots ---
+
+    @Slot()
+    def _on_emptied(self) -> None:
+        self._submitted_early = False
+        self._form.message.clear()
+
+    def _on_tags(self, tags: list[str]) -> None:
+        self._tags = set(tags)
+        self._form.set_tags(tags)
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        self._ask_next_id()
+        self._ask_owner()
+        unknown = {row.tag for row in changes.added if row.tag} - self._tags
+        if self._queries is not None and (unknown or changes.needs_reload):
+            self._queries.ask(self, _tags, self._on_tags)
+
+    @Slot(object)
+    def _on_health_changed(self, trouble: StoreError | None) -> None:
+        """Save the plant that the store refused, unless the user has changed it or closed the message since."""
+        if trouble is None and self._unsaved == self._form.texts and self._form.message.tone is Tone.ERROR:
+            self.submit()
+
+    @Slot()
+    def _on_slow(self) -> None:
+        text = self.tr("Saving…") if self._store is not None else self.tr("Opening your plants…")
+        self._form.message.show_message(Tone.HINT, text)
+
+
+def _tags(reader: Reader) -> list[str]:
+    return reader.tags()

@@ -1,0 +1,324 @@
+"""The card with the plants: search, count, table, and what stands in the table's place when there is nothing in it.
+
+It is shown before there is a store; `set_store` comes later, from the code that opened it behind the window.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+
+from plantdesk.ui.plants.arrival_announcer import ArrivalAnnouncer
+from plantdesk.ui.plants.new_plants_button import NewPlantsButton
+from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.clipboard import RowCopier
+from plantdesk.ui.plants.table.model import PlantModel
+from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.texts import quoted
+from plantdesk.ui.theme.metrics import XS, L, M, S, tabular
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.state_page import StatePage
+
+if TYPE_CHECKING:
+    from plantdesk.errors import StoreError
+    from plantdesk.records import Changes, PlantRow
+    from plantdesk.store import Store
+    from plantdesk.ui.theme.theme import Theme
+
+_WHEEL_AFTER_MS, _OPENING_AFTER_MS = 150, 300
+#: The count is announced to screen readers when typing has paused.
+_ANNOUNCE_AFTER_MS = 600
+
+
+class PlantBrowser(QFrame):
+    """Search field, count and table of plants.
+
+    `api_access_wanted`: the button of the empty state. `selection_count_changed(count)`: so many rows are selected.
+    `added_hidden(plant_id)`: the search does not find the plant of `reveal_added`. `told(text)`: a sentence about what
+    was done; `refused(text)`: about what was not. `failed(error)`: the store could not answer.
+    """
+
+    api_access_wanted = Signal()
+    selection_count_changed = Signal(int)
+    order_changed = Signal(str)
+    added_hidden = Signal(object)
+    told = Signal(str)
+    refused = Signal(str)
+    failed = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self._theme = theme
+        self._copier: RowCopier | None = None
+        self._revealed: int | None = None
+        self._model = PlantModel(self)
+        self._search_field = SearchField(theme)
+        self._count_label = PlainLabel("…", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._table = PlantTable(self._model, theme)
+        self._new_plants_button = NewPlantsButton(self._table, theme, self)
+        self._opening_label = PlainLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
+        self._announcer = ArrivalAnnouncer(self._table)
+        self._make_pages()
+        self._make_timers()
+        self._lay_out()
+        self._connect()
+
+    @property
+    def model(self) -> PlantModel:
+        """The rows of the table."""
+        return self._model
+
+    @property
+    def search_field(self) -> SearchField:
+        """The field that searches."""
+        return self._search_field
+
+    @property
+    def table(self) -> PlantTable:
+        """The table."""
+        return self._table
+
+    def set_store(self, store: Store) -> None:
+        """Show the plants of `store`."""
+        self.close_store()
+        self._copier = RowCopier(store, self)
+        self._copier.told.connect(self.told)
+        self._copier.refused.connect(self.refused)
+        self._copier.failed.connect(self.failed)
+        self._model.set_store(store)
+
+    def close_store(self) -> None:
+        """End the threads that read the store: before it is closed. May be called again."""
+        self._model.close()
+        if self._copier is not None:
+            self._copier.close()
+            self._copier = None
+
+    def show_health(self, trouble: StoreError | None) -> None:
+        """Repeat what failed as soon as the store is healthy again."""
+        if trouble is None:
+            self._model.retry()
+
+    def stop_waiting(self) -> None:
+        """Say no longer that plants are being opened: there is no store to wait for."""
+        self._opening_timer.stop()
+        self._opening_label.hide()
+        self._count_label.clear()
+
+    def apply(self, changes: Changes) -> None:
+        """Show what a commit changed."""
+        self._model.apply(changes)
+        self._announcer.add(changes)
+
+    @Slot(object)
+    def reveal_added(self, row: PlantRow) -> None:
+        """Scroll to a plant that the user has just added; search and order stay as they are."""
+        self._revealed = row.id
+        if not self._show_revealed() and self._model.wanted.text:
+            self._model.check(row.id)
+
+    @Slot(object)
+    def show_plant(self, plant_id: int) -> None:
+        """Go to a plant in the table; the search is cleared if it hides the plant."""
+        self._table.setFocus(Qt.FocusReason.OtherFocusReason)
+        if not self._table.seek(plant_id):
+            self._search_field.clear()
+
+    def sort_by(self, column: Column, *, descending: bool) -> None:
+        """Sort the table."""
+        self._table.sortByColumn(column, _order(descending=descending))
+
+    def set_order(self, order: str) -> None:
+        """Sort by one of the columns as is usual for it: newest first, largest ID first, the others from A to Z."""
+        column = Column[order.upper()]
+        self.sort_by(column, descending=column in {Column.ADDED, Column.ID})
+
+    def clear_search(self) -> bool:
+        """Clear the search; False when there was none."""
+        searched = bool(self._search_field.text())
+        self._search_field.clear()
+        return searched
+
+    def copy_selection(self) -> None:
+        """Put the selected rows on the clipboard, in the background."""
+        count = self._table.selected_count()
+        if self._copier is not None and count:
+            self._copier.copy(count, self._table.selected_ids)
+
+    def jump_to_top(self) -> None:
+        """Show the first rows."""
+        self._table.jump_to_top()
+
+    @Slot(int)
+    def _on_sorted(self, section: int) -> None:
+        self.order_changed.emit(Column(section).name.lower())
+
+    @Slot(str)
+    def _on_search_changed(self, text: str) -> None:
+        self._revealed = None
+        self._model.show(self._model.wanted._replace(text=text.strip()))
+        self._announce_timer.start()
+
+    @Slot()
+    def _on_down_pressed(self) -> None:
+        if self._model.rowCount():
+            self._table.go_to_first_row()
+
+    @Slot(bool)
+    def _on_busy_changed(self, busy: bool) -> None:  # noqa: FBT001 - a signal's slot
+        if busy:
+            self._wheel_timer.start()
+        else:
+            self._wheel_timer.stop()
+            self._search_field.set_searching(searching=False)
+        self._show_state()
+
+    @Slot()
+    def _on_wheel_due(self) -> None:
+        self._search_field.set_searching(searching=self._model.busy and bool(self._model.wanted.text))
+
+    @Slot()
+    def _on_opening_due(self) -> None:
+        self._opening_label.setVisible(not self._model.complete and not self._model.rowCount())
+
+    @Slot()
+    def _on_count_changed(self) -> None:
+        self._count_label.setText(self._count_text())
+        self._show_state()
+
+    @Slot()
+    def _on_rows_changed(self) -> None:
+        if self._revealed is not None:
+            self._show_revealed()
+
+    @Slot(object, bool)
+    def _on_checked(self, plant_id: int, found: bool) -> None:  # noqa: FBT001 - a signal's slot
+        if plant_id == self._revealed and not found:
+            self._revealed = None
+            self.added_hidden.emit(plant_id)
+
+    @Slot()
+    def _on_announce_due(self) -> None:
+        if not self._model.complete or self._model.busy:
+            self._announce_timer.start()
+        elif self._search_field.hasFocus():
+            text = self._count_text() if self._model.rowCount() else self.tr("No plants match")
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._search_field, text))
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self._failed_page.set_text(str(error))
+        self._show_state()
+        self.failed.emit(error)
+
+    @Slot()
+    def _on_clear_clicked(self) -> None:
+        self._search_field.setFocus()
+        self._search_field.clear()
+
+    def _make_pages(self) -> None:
+        self._empty_page = StatePage(self._theme, "sprout", "accent", self.tr("No plants yet"))
+        self._empty_page.set_text(
+            self.tr("Type a name above and press Enter, or let another program add plants through the API.")
+        )
+        self._api_button = self._empty_page.add_button(self.tr("API access…"), "key-round")
+        self._nothing_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
+        self._clear_button = self._nothing_page.add_button(self.tr("Show all plants"))
+        self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
+        self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
+
+    def _make_timers(self) -> None:
+        self._wheel_timer = QTimer(self, singleShot=True, interval=_WHEEL_AFTER_MS)
+        self._opening_timer = QTimer(self, singleShot=True, interval=_OPENING_AFTER_MS)
+        self._announce_timer = QTimer(self, singleShot=True, interval=_ANNOUNCE_AFTER_MS)
+        self._opening_timer.start()
+
+    def _lay_out(self) -> None:
+        self._count_label.setProperty("tone", "muted")
+        self._count_label.setFont(tabular())
+        # Half of the width each, whatever the count says: the search field keeps its size.
+        self._count_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._opening_label.setProperty("tone", "muted")
+        self._opening_label.hide()
+        QVBoxLayout(self._table.viewport()).addWidget(self._opening_label)
+        top = QHBoxLayout()
+        top.setContentsMargins(M, M, L, S)
+        top.addWidget(self._search_field, 1)
+        top.addWidget(self._count_label, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XS, 0, XS, XS)
+        layout.setSpacing(0)
+        layout.addLayout(top)
+        self._pages = QStackedLayout()
+        layout.addLayout(self._pages, 1)  # before its pages: it shows the first one, which must not be a window then
+        for page in (self._table, self._empty_page, self._nothing_page, self._failed_page):
+            self._pages.addWidget(page)
+
+    def _connect(self) -> None:
+        self._search_field.textChanged.connect(self._on_search_changed)
+        self._search_field.down_pressed.connect(self._on_down_pressed)
+        self._model.busy_changed.connect(self._on_busy_changed)
+        self._model.count_changed.connect(self._on_count_changed)
+        self._model.modelReset.connect(self._on_count_changed)
+        self._model.rows_added.connect(self._on_rows_changed)
+        self._model.rows_replaced.connect(self._on_rows_changed)
+        self._model.checked.connect(self._on_checked)
+        self._model.failed.connect(self._on_failed)
+        self._table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
+        self._table.selection_count_changed.connect(self.selection_count_changed)
+        self._table.copy_wanted.connect(self.copy_selection)
+        self._api_button.clicked.connect(self.api_access_wanted)
+        self._clear_button.clicked.connect(self._on_clear_clicked)
+        self._retry_button.clicked.connect(self._model.retry)
+        self._wheel_timer.timeout.connect(self._on_wheel_due)
+        self._opening_timer.timeout.connect(self._on_opening_due)
+        self._announce_timer.timeout.connect(self._on_announce_due)
+
+    def _show_revealed(self) -> bool:
+        """Scroll to the plant that is to be revealed, if it is in the view already."""
+        row = self._model.row_of(self._revealed) if self._revealed is not None else None
+        if row is None or self._revealed is None:
+            return False
+        self._table.mark(self._revealed)
+        self._table.scrollTo(self._model.index(row, 0))
+        self._revealed = None
+        return True
+
+    def _show_state(self) -> None:
+        """Put the page in front that fits; the rows before stay while another view is asked for."""
+        model = self._model
+        if model.busy:
+            return
+        if model.failed_to_load:
+            self._pages.setCurrentWidget(self._failed_page)
+        elif model.rowCount():
+            self._pages.setCurrentWidget(self._table)
+        elif model.complete:
+            self._nothing_page.set_text(self._nothing_text())
+            self._pages.setCurrentWidget(self._nothing_page if model.wanted.text else self._empty_page)
+        if model.rowCount() or model.complete:
+            self._opening_label.hide()
+
+    def _count_text(self) -> str:
+        model, grouped = self._model, QLocale().toString
+        shown = grouped(model.rowCount()) if model.complete and not model.busy else "…"
+        if model.wanted.text:
+            total = grouped(model.total) if model.total is not None else "…"
+            one, many = self.tr("{shown} of 1 plant"), self.tr("{shown} of {total} plants")
+            return (one if model.total == 1 else many).format(shown=shown, total=total)
+        if not model.complete:
+            return "…"
+        words = {0: self.tr("No plants"), 1: self.tr("1 plant")}
+        return words.get(model.rowCount(), self.tr("{count} plants").format(count=shown))
+
+    def _nothing_text(self) -> str:
+        return self.tr("Nothing contains {text}.").format(text=quoted(self._model.wanted.text))
+
+
+def _order(*, descending: bool) -> Qt.SortOrder:
+    return Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder

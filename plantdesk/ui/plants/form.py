@@ -1,0 +1,244 @@
+"""The form: ID, name, tag, and the message line under them. It does not know the store; `AddPlantController` does."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
+from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
+
+from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.theme.metrics import XS, L, M, S, tabular
+from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QKeyEvent
+
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.action_buttons import MessageAction
+
+#: The longest text that may be typed or pasted into a field; a line edit with a megabyte in it holds up the window.
+LONGEST = 10_000
+
+_ID_WIDTH, _TAG_WIDTH = 170, 170
+
+
+class FieldName(StrEnum):
+    """The fields, by the names that faults give them."""
+
+    ID = "id"
+    NAME = "name"
+    TAG = "tag"
+
+
+class PlantForm(QFrame):
+    """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
+
+    Escape closes the message, and without a message empties the fields.
+    """
+
+    submitted = Signal()
+    emptied = Signal()
+    id_edited = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.setAccessibleName(self.tr("New plant"))
+        self._id_edit = self._field(self.tr("ID of the new plant; empty for the next free one"))
+        self._id_edit.setFont(tabular(self._id_edit.font()))
+        self._name_edit = self._field(self.tr("Name of the new plant"))
+        self._tag_edit = self._field(self.tr("Tag of the new plant"))
+        self._tag_edit.setPlaceholderText(self.tr("Optional"))
+        self._tags = QStringListModel(self)
+        self._complete_tags()
+        self._add_button = QPushButton(self.tr("&Add plant"))
+        self._add_button.setProperty("variant", "primary")
+        self._add_button.setAutoDefault(False)
+        theme.icons.put_on(self._add_button, "plus", "on_accent")
+        self._message = MessageLine(theme)
+        self._lay_out()
+        self._add_button.clicked.connect(self.submitted)
+        for field in self._fields().values():
+            field.returnPressed.connect(self._on_return)
+        self._id_edit.textEdited.connect(self.id_edited)
+
+    # --- what is in it ---
+
+    @property
+    def id_text(self) -> str:
+        """The ID as it was typed, without spaces around it; empty for the next free one."""
+        return self._id_edit.text().strip()
+
+    @property
+    def name_text(self) -> str:
+        """The name as it was typed, without spaces around it."""
+        return self._name_edit.text().strip()
+
+    @property
+    def tag_text(self) -> str:
+        """The tag as it was typed, without spaces around it; empty for none."""
+        return self._tag_edit.text().strip()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What the fields hold."""
+        return self.id_text, self.name_text, self.tag_text
+
+    @property
+    def message(self) -> MessageLine:
+        """The line under the fields."""
+        return self._message
+
+    def show_next_id(self, plant_id: int | None) -> None:
+        """Show in the empty field which ID the plant will get; None while it is unknown."""
+        self._id_edit.setPlaceholderText("" if plant_id is None else str(plant_id))
+
+    def clear_id(self) -> None:
+        """Empty the ID, so that the plant gets the next free one."""
+        self._id_edit.clear()
+
+    def set_tags(self, tags: Iterable[str]) -> None:
+        """Offer these tags as completions."""
+        self._tags.setStringList([tag for tag in tags if tag])
+
+    def set_saving(self, *, saving: bool) -> None:
+        """Keep the fields as they are while the plant is on its way to the disk."""
+        for field in self._fields().values():
+            field.setReadOnly(saving)
+        self._add_button.setEnabled(not saving)
+
+    def start_next(self, *, keep_tag: bool) -> None:
+        """Empty the fields and put the cursor into Name."""
+        self._id_edit.clear()
+        self._name_edit.clear()
+        if not keep_tag:
+            self._tag_edit.clear()
+        self.clear_faults()
+        self.focus_name()
+
+    # --- what is wrong with it ---
+
+    def show_faults(self, fields: Iterable[str], text: str, *actions: MessageAction) -> None:
+        """Mark the faulty fields and show what is wrong, without moving the cursor."""
+        faulty = set(fields)
+        for name in FieldName:
+            self._mark(name, faulty=name in faulty)
+        self._message.show_message(Tone.ERROR, text, *actions)
+
+    def focus_field(self, name: str) -> None:
+        """Put the cursor into a field and select what is in it."""
+        field = self._fields()[FieldName(name)]
+        field.setFocus(Qt.FocusReason.OtherFocusReason)
+        field.selectAll()
+
+    def clear_faults(self) -> None:
+        """Take the marks from all fields."""
+        for name in FieldName:
+            self._mark(name, faulty=False)
+
+    @Slot()
+    def focus_name(self) -> None:
+        """Put the cursor into Name."""
+        self._name_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    # --- Qt ---
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() != Qt.Key.Key_Escape or not self._step_back():
+            super().keyPressEvent(event)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._set_widths()
+
+    # --- inside ---
+
+    def _field(self, accessible_name: str) -> QLineEdit:
+        field = LineEdit(maxLength=LONGEST)
+        field.setAccessibleDescription(accessible_name)
+        field.inputRejected.connect(self._on_too_long)
+        field.textEdited.connect(self._on_edited)
+        return field
+
+    def _fields(self) -> dict[FieldName, QLineEdit]:
+        return {FieldName.ID: self._id_edit, FieldName.NAME: self._name_edit, FieldName.TAG: self._tag_edit}
+
+    def _complete_tags(self) -> None:
+        completer = QCompleter(self._tags, self)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setMaxVisibleItems(8)
+        self._tag_edit.setCompleter(completer)
+
+    def _lay_out(self) -> None:
+        layout = QGridLayout(self)
+        layout.setContentsMargins(L + XS, M, L + XS, S)
+        layout.setHorizontalSpacing(M)
+        layout.setVerticalSpacing(S - 2)
+        labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))
+        for column, (text, field) in enumerate(zip(labels, self._fields().values(), strict=True)):
+            label = PlainLabel(text)
+            label.setProperty("role", "strong")
+            label.setBuddy(field)
+            layout.addWidget(label, 0, column)
+            layout.addWidget(field, 1, column)
+        layout.addWidget(self._add_button, 1, 3)
+        layout.addWidget(self._message, 2, 0, 1, 4)
+        layout.setColumnStretch(1, 1)
+        self._set_widths()
+
+    def _set_widths(self) -> None:
+        widest = self._id_edit.fontMetrics().horizontalAdvance("-9223372036854775808") + 32
+        self._id_edit.setFixedWidth(min(_ID_WIDTH, widest))
+        self._tag_edit.setFixedWidth(_TAG_WIDTH)
+
+    def _step_back(self) -> bool:
+        """Close the message, else empty the fields; False when there is neither or the plant is being saved."""
+        if not self._add_button.isEnabled():
+            return False
+        if self._message.tone is not Tone.HINT:
+            self._close_message()
+            return True
+        filled = any(field.text() for field in self._fields().values())
+        if filled:
+            self.start_next(keep_tag=False)
+            self.emptied.emit()
+        return filled
+
+    def _close_message(self) -> None:
+        self.clear_faults()
+        if self.focusWidget() not in self._fields().values():  # a button of the message, which goes
+            self.focus_name()
+        self._message.clear()
+
+    def _mark(self, name: FieldName, *, faulty: bool) -> None:
+        set_properties(self._fields()[name], fault=str(faulty).lower())
+
+    @Slot()
+    def _on_return(self) -> None:
+        if self._add_button.isEnabled():
+            self.submitted.emit()
+
+    @Slot()
+    def _on_edited(self) -> None:
+        if self._message.tone in {Tone.ERROR, Tone.WARNING}:
+            self._message.clear()
+        self.clear_faults()
+
+    @Slot()
+    def _on_too_long(self) -> None:
+        """Undo the part of a long paste that Qt let in: half a text is worse than none."""
+        field = self.sender()
+        if isinstance(field, QLineEdit):
+            field.undo()
+            text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
+            self._message.show_message(Tone.WARNING, text.format(longest=QLocale().toString(LONGEST)))

@@ -1,0 +1,125 @@
+"""The search field, which searches while the user types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QStyle, QToolButton, QWidget
+
+from plantdesk.ui.qt import override
+from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
+from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.ui.widgets.tool_tips import set_tool_tip
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent, QResizeEvent
+
+    from plantdesk.ui.theme.theme import Theme
+
+#: Upper limit of a search: each word scans the whole table.
+_LONGEST = 300
+_TURN_MS, _STEP = 80, 30
+
+
+class SearchField(LineEdit):
+    """A line edit with a painted magnifier, which turns into a wheel while a search takes long, and a clear button."""
+
+    down_pressed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._angle = 0
+        self._turning = QTimer(self, interval=_TURN_MS)
+        self._turning.timeout.connect(self._on_turn)
+        self._clear_button = QToolButton(self)
+        self._clear_button.setAccessibleName(self.tr("Clear search"))
+        set_tool_tip(self._clear_button, self.tr("Clear search (Esc)"))
+        self._clear_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._clear_button.setCursor(Qt.CursorShape.ArrowCursor)
+        self._clear_button.hide()
+        theme.icons.put_on(self._clear_button, "x", "text_2", ICON)
+        self.setMaxLength(_LONGEST)
+        self.setPlaceholderText(self.tr("Search by name, tag or ID"))
+        self.setAccessibleName(self.tr("Search by name, tag or ID"))
+        self._make_room()
+        self._clear_button.clicked.connect(self._on_clear_clicked)
+        self.textChanged.connect(self._on_text_changed)
+        theme.changed.connect(self.update)
+
+    def set_searching(self, *, searching: bool) -> None:
+        """Show, or no longer show, that the search takes its time."""
+        if searching:
+            self._turning.start()
+        else:
+            self._turning.stop()
+        self.update()
+
+    @property
+    def searching(self) -> bool:
+        """Whether the wheel is shown."""
+        return self._turning.isActive()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Down:
+            self.down_pressed.emit()
+        elif event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        elif event.key() == Qt.Key.Key_Escape:
+            event.ignore()  # the window knows what else it closes
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.translate(self._icon_rect().center())
+        painter.rotate(self._angle if self.searching else 0)
+        name = "loader-circle" if self.searching else "search"
+        pixmap = self._theme.icons.pixmap(name, "text_2", ICON, self.devicePixelRatioF())
+        painter.drawPixmap(QRect(-ICON // 2, -ICON // 2, ICON, ICON), pixmap)
+        painter.end()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        size = QSize(ICON_BUTTON, ICON_BUTTON)
+        button = QRect(self.width() - size.width() - XS, (self.height() - size.height()) // 2, *size.toTuple())
+        self._clear_button.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), button))
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.LayoutDirectionChange:
+            self._make_room()
+
+    @Slot()
+    def _on_clear_clicked(self) -> None:
+        self.setFocus()
+        self.clear()
+
+    @Slot(str)
+    def _on_text_changed(self, text: str) -> None:
+        self._clear_button.setVisible(bool(text))
+
+    @Slot()
+    def _on_turn(self) -> None:
+        if self._theme.animated:
+            self._angle = (self._angle + _STEP) % 360
+            self.update(self._icon_rect())
+
+    def _make_room(self) -> None:
+        """Keep the text between magnifier and button: a line edit does not mirror its margins."""
+        leading, trailing = ICON + S - XS, ICON_BUTTON
+        if self.isRightToLeft():
+            leading, trailing = trailing, leading
+        self.setTextMargins(leading, 0, trailing, 0)
+
+    def _icon_rect(self) -> QRect:
+        rect = QRect(M, (self.height() - ICON) // 2, ICON, ICON)
+        return QStyle.visualRect(self.layoutDirection(), self.rect(), rect)

@@ -1,0 +1,119 @@
+"""The columns of the table, and the text of its cells: on one line, printable, in the user's language and time zone."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
+
+from plantdesk.ui.texts import is_visible, one_line
+from plantdesk.ui.widgets import tool_tips
+
+if TYPE_CHECKING:
+    from plantdesk.records import PlantRow
+
+#: Shown until a row is there.
+PENDING = "…"
+NO_TAG = "—"
+
+translate = QCoreApplication.translate
+
+
+class Column(IntEnum):
+    """The columns in logical order; their names in lower case are those of `plantdesk.store.Order`."""
+
+    ID = 0
+    NAME = 1
+    TAG = 2
+    ADDED = 3
+    SOURCE = 4
+
+
+def column_title(column: Column) -> str:
+    """Return the heading of a column."""
+    match column:
+        case Column.ID:
+            return translate("PlantTable", "ID")
+        case Column.NAME:
+            return translate("PlantTable", "Name")
+        case Column.TAG:
+            return translate("PlantTable", "Tag")
+        case Column.ADDED:
+            return translate("PlantTable", "Added")
+        case Column.SOURCE:
+            return translate("PlantTable", "From")
+
+
+def cell_text(row: PlantRow, column: Column) -> str:
+    """Return what a cell shows; an id always in plain digits, never grouped."""
+    match column:
+        case Column.ID:
+            return str(row.id)
+        case Column.NAME:
+            return one_line(row.name) if is_visible(row.name) else translate("PlantTable", "(blank name)")
+        case Column.TAG:
+            return _tag_text(row.tag)
+        case Column.ADDED:
+            return _short_time(row.added_at)
+        case Column.SOURCE:
+            return source_text(row)
+
+
+def spoken_text(row: PlantRow, column: Column) -> str:
+    """Return the text for screen readers where the one that is shown says nothing."""
+    if column is Column.TAG and row.tag is None:
+        return translate("PlantTable", "no tag")
+    return cell_text(row, column)
+
+
+def summary(row: PlantRow) -> str:
+    """Return the whole row in a sentence, for screen readers."""
+    tag = spoken_text(row, Column.TAG)
+    if row.tag is not None and is_visible(row.tag):
+        tag = translate("PlantTable", "tag {tag}").format(tag=tag)
+    return translate("PlantTable", "ID {id}, {tag}, added {when} from {source}").format(
+        id=row.id, tag=tag, when=cell_text(row, Column.ADDED), source=source_text(row)
+    )
+
+
+def tool_tip(row: PlantRow, column: Column) -> str:
+    """Return the whole of what a cell shortens."""
+    if column is Column.ADDED:
+        moment = QDateTime.fromMSecsSinceEpoch(row.added_at)
+        return tool_tips.tool_tip(QLocale().toString(moment, QLocale.FormatType.LongFormat))
+    return tool_tips.tool_tip(cell_text(row, column))
+
+
+def source_text(row: PlantRow) -> str:
+    """Return where a plant comes from: a way in, or the name of the import or token."""
+    if row.source.label:
+        return one_line(row.source.label)
+    words = {
+        "form": translate("PlantTable", "Form"),
+        "command": translate("PlantTable", "Command line"),
+        "import": translate("PlantTable", "Import"),
+        "token": translate("PlantTable", "API"),
+        "other": translate("PlantTable", "Unknown"),
+    }
+    return words[row.source.kind]
+
+
+def _tag_text(tag: str | None) -> str:
+    if tag is None:
+        return NO_TAG
+    if not tag:
+        return translate("PlantTable", "(empty tag)")
+    return one_line(tag) if is_visible(tag) else translate("PlantTable", "(blank tag)")
+
+
+def _short_time(milliseconds: int) -> str:
+    """Return the time of day for today, else the date."""
+    moment = QDateTime.fromMSecsSinceEpoch(milliseconds)
+    days = moment.date().daysTo(QDate.currentDate())
+    clock = QLocale().toString(moment.time(), QLocale.FormatType.ShortFormat)
+    if days == 0:
+        return clock
+    if days == 1:
+        return translate("PlantTable", "Yesterday, {time}").format(time=clock)
+    return QLocale().toString(moment.date(), QLocale.FormatType.ShortFormat)

@@ -1,0 +1,291 @@
+"""The rows of the table: right for a million, because only their order is held whole and nothing is read in `data()`.
+
+The order of the rows is one array of ids (8 MB per million); the rows themselves are pages of a cache. Until a row is
+there its cells show "…".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, Slot
+
+from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, summary, tool_tip
+from plantdesk.ui.plants.table.live_order import LiveOrder, Wanted
+from plantdesk.ui.plants.table.page_cache import PageCache
+from plantdesk.ui.qt import override
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Iterable
+
+    from plantdesk.records import Changes, PlantRow
+    from plantdesk.store import Store
+
+    Index = QModelIndex | QPersistentModelIndex
+
+#: The role under which a delegate gets the PlantRow itself, None while it is not there.
+PLANT_ROLE = Qt.ItemDataRole.UserRole
+
+_AROUND = 100
+_LONGEST_PAGE = 2000
+#: After a page could not be read, until the rows on the screen are asked for again.
+_RETRY_DELAY_MS = 2000
+
+
+class PlantModel(QAbstractTableModel):
+    """The plants of a store in one view. Belongs to the GUI thread; errors of the store are signalled, never raised.
+
+    `busy_changed`: another view was requested, or its first rows are there. `rows_replaced(kept_rows, same_view)`: all
+    rows were replaced; `kept_rows` are the rows of the kept ids. `kept_rows_found(kept_rows)`: rows of kept ids that
+    were loaded later. `count_changed`: `rowCount()`, `total` or `complete` changed. `rows_added(ids)`: added plants
+    are in the rows now. `checked(plant_id, found)` answers `check`.
+    """
+
+    busy_changed = Signal(bool)
+    rows_replaced = Signal(object, bool)
+    kept_rows_found = Signal(object)
+    rows_added = Signal(object)
+    checked = Signal(object, bool)
+    count_changed = Signal()
+    failed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._wanted = Wanted()
+        self._order: LiveOrder | None = None
+        self._cache: PageCache | None = None
+        self._kept: Callable[[], frozenset[int]] = frozenset
+        self._lacking: set[int] = set()
+        self._page_timer = QTimer(self, singleShot=True, interval=0)
+        self._page_timer.timeout.connect(self._ask_for_page)
+        self._retry_timer = QTimer(self, singleShot=True, interval=_RETRY_DELAY_MS)
+        self._retry_timer.timeout.connect(self._on_page_loaded)
+
+    @property
+    def wanted(self) -> Wanted:
+        """What was asked for last; the rows may still be those before."""
+        return self._wanted
+
+    @property
+    def total(self) -> int | None:
+        """The number of plants in the store, None until it is known."""
+        return self._order.total if self._order is not None else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows of the view are here, so that their number is known."""
+        return self._order is not None and self._order.complete
+
+    @property
+    def busy(self) -> bool:
+        """Whether the rows are still those of the view before."""
+        return self._order is not None and self._order.busy
+
+    @property
+    def failed_to_load(self) -> bool:
+        """Whether the view could not be loaded, so that the rows are not its own or not all of them."""
+        return self._order is not None and self._order.failed_to_load
+
+    def set_store(self, store: Store) -> None:
+        """Show the plants of `store`."""
+        self.close()
+        self.beginResetModel()
+        self._cache = PageCache(store, self)
+        self._cache.loaded.connect(self._on_page_loaded)
+        self._cache.checked.connect(self.checked)
+        self._cache.failed.connect(self._on_page_failed)
+        self._order = LiveOrder(store, self._kept, self)
+        self.endResetModel()
+        self._follow(self._order)
+        self._order.ask(self._wanted)
+
+    def keep(self, kept: Callable[[], frozenset[int]]) -> None:
+        """Call `kept` before each query for the ids whose rows are to be reported; to be set before the store."""
+        self._kept = kept
+
+    def show(self, wanted: Wanted) -> None:
+        """Show another view; the rows of the one before stay until the first new ones are there."""
+        if wanted == self._wanted:
+            return
+        self._wanted = wanted
+        if self._order is not None:
+            self._order.ask(wanted)
+            self.count_changed.emit()
+
+    def retry(self) -> None:
+        """Repeat now what failed; by itself this happens every two seconds."""
+        if self._order is not None:
+            self._order.retry()
+            self._on_page_loaded()
+
+    def apply(self, changes: Changes) -> None:
+        """Show what a commit changed."""
+        if self._order is None or self._cache is None:
+            return
+        if changes.needs_reload:
+            self._cache.expire()
+            self._order.refresh_later()
+        if changes.added:
+            self._cache.put(changes.added)
+            self._order.add([row.id for row in changes.added])
+            self.count_changed.emit()
+
+    def check(self, plant_id: int) -> None:
+        """Ask whether the search that is wanted finds a plant."""
+        if self._cache is not None:
+            self._cache.check(plant_id, self._wanted.text)
+
+    def close(self) -> None:
+        """End the threads, before the store is closed, and forget the rows."""
+        if self._order is None or self._cache is None:
+            return
+        self._order.close()
+        self._cache.close()
+        self.beginResetModel()
+        self._order = self._cache = None
+        self.endResetModel()
+
+    def id_at(self, row: int) -> int:
+        """Return the id of the plant in a row."""
+        return self._ids()[row]
+
+    def ids_between(self, first: int, last: int) -> array[int]:
+        """Return the ids of the rows from `first` to `last`, both included."""
+        return self._ids()[first : last + 1]
+
+    def row_of(self, plant_id: int) -> int | None:
+        """Return the row of a plant, None when it is not here. Takes 10 ms at a million rows."""
+        try:
+            return self._ids().index(plant_id)
+        except ValueError:
+            return None
+
+    @override
+    def rowCount(self, parent: Index | None = None) -> int:
+        inner = parent is not None and parent.isValid()
+        return 0 if inner or self._order is None else len(self._order.ids)
+
+    @override
+    def columnCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(Column)
+
+    @override
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid() or role not in _ROLES:
+            return None
+        column = Column(index.column())
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(column)
+        row = self._row(index.row())
+        if role == PLANT_ROLE:
+            return row
+        return _TEXTS[role](row, column) if row is not None else PENDING
+
+    @override
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(Column):
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(Column(section))
+        return column_title(Column(section)) if role == Qt.ItemDataRole.DisplayRole else None
+
+    @override
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        descending = order is Qt.SortOrder.DescendingOrder
+        self.show(self._wanted._replace(column=Column(column), descending=descending))
+
+    @Slot()
+    def _ask_for_page(self) -> None:
+        """Ask for the rows that were painted without being here, and for those around them."""
+        lacking, self._lacking = sorted(self._lacking), set()
+        if self._cache is None or not lacking:
+            return
+        ids, cache = self._ids(), self._cache
+        rows: Iterable[int] = range(max(lacking[0] - _AROUND, 0), min(lacking[-1] + _AROUND, len(ids)))
+        if lacking[-1] - lacking[0] > _LONGEST_PAGE:  # not one screen: single rows are read here and there
+            rows = [row for row in lacking[:_LONGEST_PAGE] if row < len(ids)]
+        cache.ask([ids[row] for row in rows if cache.lacks(ids[row])])
+
+    @Slot(object)
+    def _on_page_failed(self, error: Exception) -> None:
+        self._retry_timer.start()
+        self.failed.emit(error)
+
+    @Slot()
+    def _on_page_loaded(self) -> None:
+        rows = self.rowCount()
+        if rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(Column) - 1))
+
+    @Slot()
+    def _on_replacing(self) -> None:
+        self.beginResetModel()
+        self._lacking.clear()
+
+    @Slot(object, bool)
+    def _on_replaced(self, places: dict[int, int], live: bool) -> None:  # noqa: FBT001 - a signal's slot
+        self.endResetModel()
+        self.rows_replaced.emit(places, live)
+
+    @Slot(int, int)
+    def _on_inserting(self, first: int, last: int) -> None:
+        self.beginInsertRows(QModelIndex(), first, last)
+
+    @Slot()
+    def _on_inserted(self) -> None:
+        self.endInsertRows()
+
+    @Slot(int, int)
+    def _on_removing(self, first: int, last: int) -> None:
+        self.beginRemoveRows(QModelIndex(), first, last)
+
+    @Slot()
+    def _on_removed(self) -> None:
+        self.endRemoveRows()
+
+    def _follow(self, order: LiveOrder) -> None:
+        order.replacing.connect(self._on_replacing)
+        order.replaced.connect(self._on_replaced)
+        order.inserting.connect(self._on_inserting)
+        order.inserted.connect(self._on_inserted)
+        order.removing.connect(self._on_removing)
+        order.removed.connect(self._on_removed)
+        order.kept_rows_found.connect(self.kept_rows_found)
+        order.rows_added.connect(self.rows_added)
+        order.busy_changed.connect(self.busy_changed)
+        order.count_changed.connect(self.count_changed)
+        order.failed.connect(self.failed)
+
+    def _ids(self) -> array[int]:
+        assert self._order is not None  # noqa: S101 - there are no rows without an order
+        return self._order.ids
+
+    def _row(self, row: int) -> PlantRow | None:
+        """Return what is known of a row, and note it when the store has to be asked."""
+        if self._cache is None:
+            return None
+        plant_id = self._ids()[row]
+        if self._cache.lacks(plant_id):
+            self._lacking.add(row)
+            if not self._page_timer.isActive():
+                self._page_timer.start()
+        return self._cache.row(plant_id)
+
+
+def _alignment(column: Column) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column is Column.ID else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
+
+
+def _description(row: PlantRow, column: Column) -> str | None:
+    return summary(row) if column is Column.NAME else None
+
+
+_TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
+    Qt.ItemDataRole.DisplayRole: cell_text,
+    Qt.ItemDataRole.ToolTipRole: tool_tip,
+    Qt.ItemDataRole.AccessibleTextRole: spoken_text,
+    Qt.ItemDataRole.AccessibleDescriptionRole: _description,
+}
+_ROLES = {*_TEXTS, PLANT_ROLE, Qt.ItemDataRole.TextAlignmentRole}

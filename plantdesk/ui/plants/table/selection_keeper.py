@@ -1,0 +1,176 @@
+"""Keeps selection, current row and scroll position on the same plants while rows are inserted, removed or replaced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QObject, Slot
+from PySide6.QtWidgets import QAbstractItemView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtWidgets import QTableView
+
+    from plantdesk.ui.plants.table.model import PlantModel
+
+_Flag = QItemSelectionModel.SelectionFlag
+#: A selection of more rows is given up when all rows are rows_replaced.
+_MOST_KEPT = 10_000
+
+
+class _Standing(NamedTuple):
+    """What stood where, by id; `offset` is by how many pixels the top row is scrolled out."""
+
+    selected: frozenset[int] = frozenset()
+    current: int | None = None
+    top: int | None = None
+    offset: int = 0
+
+
+class SelectionKeeper(QObject):
+    """Watches a table whose vertical scroll bar counts pixels."""
+
+    def __init__(self, table: QTableView, model: PlantModel) -> None:
+        super().__init__(table)
+        self._table = table
+        self._model = model
+        self._before = _Standing()
+        self._sought: int | None = None
+        self._top = 0
+        self._holding = False
+        model.keep(self.kept_ids)
+        model.modelAboutToBeReset.connect(self._on_about_to_reset)
+        model.rows_replaced.connect(self._on_rows_replaced)
+        model.kept_rows_found.connect(self._on_kept_rows_found)
+        model.rowsAboutToBeInserted.connect(self._on_about_to_change)
+        model.rowsAboutToBeRemoved.connect(self._on_about_to_change)
+        model.rowsInserted.connect(self._on_inserted)
+        model.rowsRemoved.connect(self._on_removed)
+
+    def kept_ids(self) -> frozenset[int]:
+        """Return the plants whose rows have to be found again."""
+        now = self._standing()
+        single = {plant_id for plant_id in (now.current, now.top, self._sought) if plant_id is not None}
+        return now.selected | single
+
+    def seek(self, plant_id: int) -> bool:
+        """Select a plant and scroll to it, now if it is here, else as soon as it comes with the next view."""
+        row = self._model.row_of(plant_id)
+        self._sought = plant_id if row is None else None
+        if row is not None:
+            self._go_to(row)
+        return row is not None
+
+    def selected_count(self) -> int:
+        """Return how many rows are selected, whatever their number, at once."""
+        return sum(last - first + 1 for first, last in self._selected_ranges())
+
+    def selected_ids(self) -> Iterable[int]:
+        """Return the ids of the selected rows from top to bottom."""
+        for first, last in self._selected_ranges():
+            yield from self._model.ids_between(first, last)
+
+    @Slot()
+    def _on_about_to_reset(self) -> None:
+        self._before = self._standing()
+
+    @Slot(object, bool)
+    def _on_rows_replaced(self, places: dict[int, int], live: bool) -> None:  # noqa: FBT001 - a signal's slot
+        self._table.updateGeometries()
+        self._select(places)
+        if self._seek_in(places):
+            return
+        if live:
+            self._return_to_top_row(places)
+        elif self._before.current in self._before.selected and not self._model.wanted.text:
+            self._table.scrollTo(self._table.currentIndex())
+        else:
+            self._table.scrollToTop()
+
+    @Slot(object)
+    def _on_kept_rows_found(self, places: dict[int, int]) -> None:
+        self._select(places)
+        if not self._seek_in(places) and self._before.current in places and not self._scrolled():
+            self._table.scrollTo(self._table.currentIndex())
+
+    @Slot(QModelIndex, int, int)
+    def _on_about_to_change(self, _parent: QModelIndex, _first: int, _last: int) -> None:
+        self._top = max(self._table.rowAt(0), 0)
+        self._holding = self._scrolled() or self._table.selectionModel().hasSelection()
+
+    @Slot(QModelIndex, int, int)
+    def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
+        if self._holding and first <= self._top:
+            self._scroll_rows(last - first + 1)
+
+    @Slot(QModelIndex, int, int)
+    def _on_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
+        if first < self._top:
+            self._scroll_rows(first - min(last + 1, self._top))
+
+    def _standing(self) -> _Standing:
+        current, top = self._table.currentIndex(), self._table.rowAt(0)
+        few = self.selected_count() <= _MOST_KEPT
+        return _Standing(
+            selected=frozenset(self.selected_ids()) if few else frozenset(),
+            current=self._model.id_at(current.row()) if current.isValid() else None,
+            top=self._model.id_at(top) if top >= 0 else None,
+            offset=-self._table.rowViewportPosition(top) if top >= 0 else 0,
+        )
+
+    def _selected_ranges(self) -> list[tuple[int, int]]:
+        ranges = self._table.selectionModel().selection().toList()
+        return sorted((each.top(), each.bottom()) for each in ranges if each.left() == 0)
+
+    def _select(self, places: dict[int, int]) -> None:
+        """Select what was selected, as far as its place is known."""
+        rows = sorted(places[plant_id] for plant_id in self._before.selected & places.keys())
+        selection = QItemSelection()
+        last_column = self._model.columnCount() - 1
+        for first, last in _ranges(rows):
+            selection.select(self._model.index(first, 0), self._model.index(last, last_column))
+        self._table.selectionModel().select(selection, _Flag.Select)
+        if self._before.current in places:
+            index = self._model.index(places[self._before.current], 0)
+            self._table.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
+
+    def _seek_in(self, places: dict[int, int]) -> bool:
+        if self._sought is None or self._sought not in places:
+            return False
+        self._go_to(places[self._sought])
+        self._sought = None
+        return True
+
+    def _go_to(self, row: int) -> None:
+        index = self._model.index(row, 0)
+        flags = _Flag.ClearAndSelect | _Flag.Rows
+        self._table.selectionModel().setCurrentIndex(index, flags)
+        self._table.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+
+    def _return_to_top_row(self, places: dict[int, int]) -> None:
+        row = places.get(self._before.top) if self._before.top is not None else None
+        if row is not None and (self._before.offset or row):
+            self._table.verticalScrollBar().setValue(row * self._row_height() + self._before.offset)
+
+    def _scroll_rows(self, rows: int) -> None:
+        self._table.updateGeometries()  # or the scroll bar would not yet reach that far
+        bar = self._table.verticalScrollBar()
+        bar.setValue(bar.value() + rows * self._row_height())
+
+    def _row_height(self) -> int:
+        return self._table.verticalHeader().defaultSectionSize()
+
+    def _scrolled(self) -> bool:
+        return self._table.verticalScrollBar().value() > 0
+
+
+def _ranges(rows: list[int]) -> list[tuple[int, int]]:
+    """Return the runs of consecutive numbers in ascending `rows`."""
+    ranges: list[tuple[int, int]] = []
+    for row in rows:
+        if ranges and ranges[-1][1] == row - 1:
+            ranges[-1] = (ranges[-1][0], row)
+        else:
+            ranges.append((row, row))
+    return ranges

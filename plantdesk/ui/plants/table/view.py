@@ -1,0 +1,285 @@
+"""The table of plants: its appearance, its keys and its columns."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QFontMetrics, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.delegate import RowDelegate
+from plantdesk.ui.plants.table.header import PlantHeader
+from plantdesk.ui.plants.table.highlights import RowHighlights
+from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
+from plantdesk.ui.qt import override
+from plantdesk.ui.theme.metrics import M, tabular
+from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent, QResizeEvent
+
+    from plantdesk.ui.plants.table.model import PlantModel
+    from plantdesk.ui.theme.theme import Theme
+
+    Index = QModelIndex | QPersistentModelIndex
+
+_RING = 2
+_ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
+#: Widths of the columns in digits, roomy and narrow; the name takes what is left.
+_ROOMY = {Column.ID: 20, Column.TAG: 18, Column.ADDED: 17, Column.SOURCE: 18}
+_NARROW = {Column.ID: 13, Column.TAG: 15, Column.ADDED: 13, Column.SOURCE: 13}
+#: Below so many digits of width the columns are narrow, and the least important ones are hidden.
+_FIGURES_ROOMY, _FIGURES_SOURCE, _FIGURES_ADDED = 110, 90, 65
+
+
+class PlantTable(QTableView):
+    """The view of a `PlantModel`.
+
+    `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
+    number of selected rows. `copy_wanted`: the keys for copying were pressed.
+    """
+
+    unseen_changed = Signal(int)
+    selection_count_changed = Signal(int)
+    copy_wanted = Signal()
+
+    def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._plants = model
+        self._theme = theme
+        self._compact = False
+        self._unseen = 0
+        self._layout_of = (0, -1)
+        self._highlights = RowHighlights(self)
+        self.setAccessibleName(self.tr("Plants"))
+        self._set_up_rows()
+        self._set_up_columns(model)
+        self._selection_keeper = SelectionKeeper(self, model)
+        self._highlights.faded.connect(self.viewport().update)
+        model.rows_added.connect(self._on_rows_added)
+        model.rows_replaced.connect(self._on_rows_replaced)
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.selectionModel().selectionChanged.connect(self._on_selection_changed)
+        theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    def set_compact(self, *, compact: bool) -> None:
+        """Make rows lower, or of the usual height."""
+        self._compact = compact
+        self._on_theme_changed()
+
+    def seek(self, plant_id: int) -> bool:
+        """Select a plant and scroll to it: now (True), or when it comes with the next view."""
+        return self._selection_keeper.seek(plant_id)
+
+    def mark(self, plant_id: int) -> None:
+        """Show a plant as new for two seconds."""
+        self._highlights.add([plant_id])
+        self.viewport().update()
+
+    def jump_to_top(self) -> None:
+        """Scroll to the first row and make it the current one; the selection stays."""
+        flags = QItemSelectionModel.SelectionFlag.NoUpdate
+        self.selectionModel().setCurrentIndex(self._plants.index(0, 0), flags)
+        self.scrollToTop()
+        self._set_unseen(0)
+
+    @property
+    def can_copy(self) -> bool:
+        """Whether a row is selected."""
+        return self.selectionModel().hasSelection()
+
+    @property
+    def can_select_all(self) -> bool:
+        """Whether there are rows."""
+        return self._plants.rowCount() > 0
+
+    @Slot()
+    def copy(self) -> None:
+        """Ask for the selected rows to be copied."""
+        self.copy_wanted.emit()
+
+    def go_to_first_row(self) -> None:
+        """Take the keyboard focus into the table, to the first row if none was chosen."""
+        if not self.selectionModel().hasSelection():
+            self.selectRow(0)
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def selected_count(self) -> int:
+        """Return how many rows are selected."""
+        return self._selection_keeper.selected_count()
+
+    def selected_ids(self) -> array[int]:
+        """Return the ids of the selected rows from top to bottom: 8 MB for a million."""
+        return array("q", self._selection_keeper.selected_ids())
+
+    @override
+    def keyboardSearch(self, search: str) -> None:
+        """Do nothing: Qt would read a million rows to find one that begins with a letter."""
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.key() in _ENDS:  # with Ctrl the same as without it, where Qt would only move the current row
+            event.setModifiers(event.modifiers() & ~Qt.KeyboardModifier.ControlModifier)
+            super().keyPressEvent(event)
+            self._scroll_to_end(event.key())
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def moveCursor(self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
+        """Let Home and End go to the first and last row; Qt's table would go to the first and last column."""
+        rows, column = self._plants.rowCount(), max(self.currentIndex().column(), 0)
+        if cursorAction is QAbstractItemView.CursorAction.MoveHome:
+            return self._plants.index(0, column)
+        if cursorAction is QAbstractItemView.CursorAction.MoveEnd:
+            return self._plants.index(rows - 1, column)
+        return super().moveCursor(cursorAction, modifiers)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        """Claim the keys of the table before a menu does."""
+        if (
+            event.type() is QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and (event.matches(QKeySequence.StandardKey.Copy) or event.key() in _ENDS)
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    @override
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
+        """Tell assistive programs once: Qt's table lists every cell first, 50 s for a million rows."""
+        QAbstractItemView.selectionChanged(self, selected, deselected)
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.SelectionWithin))
+
+    @override
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        super().currentChanged(current, previous)
+        self.viewport().update()  # the ring goes around the whole row, Qt repaints only the cell
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.hasFocus() and self.currentIndex().isValid():
+            painter = QPainter(self.viewport())
+            for edge in _edges(self._row_rect(self.currentIndex().row())):
+                painter.fillRect(edge, self._theme.colors.color("focus"))
+            painter.end()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    @Slot(object)
+    def _on_rows_added(self, ids: array[int]) -> None:
+        self._highlights.add(ids)
+        self.viewport().update()
+        wanted = self._plants.wanted
+        if wanted.column is Column.ADDED and wanted.descending and self.verticalScrollBar().value() > 0:
+            self._set_unseen(self._unseen + len(ids))
+
+    @Slot(object, bool)
+    def _on_rows_replaced(self, _places: dict[int, int], live: bool) -> None:  # noqa: FBT001 - a signal's slot
+        if not live:
+            self._set_unseen(0)
+        self._on_selection_changed()
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        if value == 0:
+            self._set_unseen(0)
+
+    @Slot()
+    def _on_selection_changed(self) -> None:
+        self.selection_count_changed.emit(self.selected_count())
+
+    @Slot()
+    def _on_theme_changed(self) -> None:
+        metrics = self._theme.metrics
+        self.verticalHeader().setDefaultSectionSize(metrics.compact_row if self._compact else metrics.row)
+        self._fit_columns()
+        self.viewport().update()
+
+    def _set_up_rows(self) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        ReservedScrollBar(self)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else Qt asks every row its height
+        self.verticalHeader().hide()
+        self.setItemDelegate(RowDelegate(self._theme, self._highlights.is_new, self))
+
+    def _set_up_columns(self, model: PlantModel) -> None:
+        header = PlantHeader(self._theme, self)
+        self.setHorizontalHeader(header)
+        self.setModel(model)
+        header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(64)
+        descending = Qt.SortOrder.DescendingOrder
+        header.setSortIndicator(model.wanted.column, descending)
+        self.setSortingEnabled(True)
+
+    def _fit_columns(self) -> None:
+        """Give the columns their widths anew when the room or the text size is another."""
+        figure = QFontMetrics(tabular(self.font())).horizontalAdvance("0")
+        figures = self.viewport().width() // max(figure, 1)
+        roomy = figures >= _FIGURES_ROOMY
+        self.setColumnHidden(Column.SOURCE, figures < _FIGURES_SOURCE)
+        self.setColumnHidden(Column.ADDED, figures < _FIGURES_ADDED)
+        if self._layout_of != (figure, roomy):
+            self._layout_of = (figure, roomy)
+            for column, width in (_ROOMY if roomy else _NARROW).items():
+                self.setColumnWidth(column, width * figure + 2 * M)
+
+    def _scroll_to_end(self, key: int) -> None:
+        if key == Qt.Key.Key_Home:
+            self.scrollToTop()
+        else:
+            self.scrollToBottom()
+
+    def _row_rect(self, row: int) -> QRect:
+        columns = [column for column in Column if not self.isColumnHidden(column)]
+        rects = (self.visualRect(self._plants.index(row, column)) for column in (columns[0], columns[-1]))
+        first, last = rects
+        return first.united(last)
+
+    def _set_unseen(self, count: int) -> None:
+        if count != self._unseen:
+            self._unseen = count
+            self.unseen_changed.emit(count)
+
+
+def _edges(rect: QRect) -> list[QRect]:
+    """Return the four sides of a ring inside `rect`."""
+    x, y, width, height = rect.x(), rect.y(), rect.width(), rect.height()
+    return [
+        QRect(x, y, width, _RING),
+        QRect(x, y + height - _RING, width, _RING),
+        QRect(x, y, _RING, height),
+        QRect(x + width - _RING, y, _RING, height),
+    ]

@@ -1,0 +1,45 @@
+"""SIGTERM and Ctrl+C, which close the window program as its user would."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSocketNotifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtWidgets import QApplication
+
+
+@contextmanager
+def quit_on_signals(app: QApplication) -> Iterator[None]:
+    """Let the signals end the application's loop; main thread.
+
+    Python runs signal handlers only between two of its instructions, and Qt's loop has none: the wake-up socket does.
+    A signal that is ignored at the start stays so, as a shell has it for what it runs in the background.
+    """
+    woken, waking = socket.socketpair()
+    woken.setblocking(False)
+    waking.setblocking(False)
+    notifier = QSocketNotifier(woken.fileno(), QSocketNotifier.Type.Read)
+    notifier.activated.connect(app.quit)
+    before = signal.set_wakeup_fd(waking.fileno())
+    wanted = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+    handlers = {number: signal.signal(number, _wake_only) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        notifier.setEnabled(False)
+        woken.close()
+        waking.close()
+
+
+def _wake_only(_number: int, _frame: object) -> None:
+    """Leave it to the wake-up socket."""

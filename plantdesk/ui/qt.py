@@ -1,0 +1,43 @@
+"""Small additions to Qt: the `override` decorator, dynamic properties, sizes that fit on the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+    from typing_extensions import override
+else:
+
+    def override(method):  # noqa: ANN001, ANN201 - the type checker reads the line above
+        """Mark a method as an override of Qt's; nothing happens at run time.
+
+        `typing.override` exists from Python 3.12 on, and importing typing_extensions takes 36 ms, a sixth of the time
+        to the first window.
+        """
+        return method
+
+
+__all__ = ["fitted", "override", "set_properties"]
+
+#: Title bar and borders. The real ones are known only after the window is shown.
+_FRAME = QSize(16, 48)
+
+
+def fitted(widget: QWidget, wanted: QSize) -> QSize:
+    """Return `wanted`, reduced to what the widget's screen has room for inside a window frame."""
+    return wanted.boundedTo(widget.screen().availableGeometry().size() - _FRAME)
+
+
+def set_properties(widget: QWidget, **properties: str) -> None:
+    """Set dynamic properties and apply the style sheet's rules for them.
+
+    A widget that was never shown is polished when it is; asking for its style here would delay the start by 20 ms.
+    """
+    changed = [name for name, value in properties.items() if widget.property(name) != value]
+    for name in changed:
+        widget.setProperty(name, properties[name])
+    if changed and widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+        widget.style().polish(widget)

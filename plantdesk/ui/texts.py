@@ -1,0 +1,102 @@
+"""Texts for the user: one-line and quoted names, ages and dates, and the text of an exception."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+from unicodedata import category
+
+from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
+
+from plantdesk.errors import PlantDeskError, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PICTURES = 0x2400
+_LAST_ASCII = "\x7f"
+_LINE_ENDS = "\r\n\x85\u2028\u2029"
+#: The zero-width joiner and non-joiner, which some scripts and emoji need.
+_JOINERS = "\u200c\u200d"
+#: Unicode categories of characters without a glyph: control and format characters.
+_HIDDEN = {"Cc", "Cf"}
+#: Letters and symbols that look like a space: the fillers of Hangul, and Braille's blank.
+_BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def now_ms() -> int:
+    """Return the time in milliseconds since 1970, UTC."""
+    return time.time_ns() // 1_000_000
+
+
+def ago(moment: int, now: int) -> str:
+    """Say how long before `now` a moment was (both in milliseconds since 1970, UTC)."""
+    seconds = max(0, now - moment) // 1000
+    for limit, unit, text in _steps():
+        if seconds < limit:
+            return text(seconds // unit)
+    return date(moment)
+
+
+def date(moment: int) -> str:
+    """Return the local day of a moment, as the person's locale writes it in short."""
+    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(moment).date(), QLocale.FormatType.ShortFormat)
+
+
+def error_text(error: Exception) -> str:
+    """Return the text of a PlantDeskError; for any other exception, which is a defect, a reference to the log."""
+    if isinstance(error, PlantDeskError):
+        return str(error)
+    return QCoreApplication.translate("failures", "That did not work. The log has the cause.")
+
+
+def is_visible(text: str) -> bool:
+    """Whether `text`, as `one_line` returns it, has a character that can be seen."""
+    return any(not (character.isspace() or character in _BLANKS) for character in one_line(text))
+
+
+def quoted(text: str, longest: int = 60) -> str:
+    """Return `text`, shortened, in quotation marks; those within it become single ones."""
+    return f"“{shortened(text, longest).replace('“', '‘').replace('”', '’')}”"
+
+
+def one_line(text: str) -> str:
+    """Return `text` on one line, with a visible stand-in for every character that hides, breaks or turns a line."""
+    if text.isprintable():
+        return text
+    around = zip(" " + text, text, text[1:] + " ", strict=False)
+    return "".join(_shown(character, before, after) for before, character, after in around)
+
+
+def _shown(character: str, before: str, after: str) -> str:
+    code = ord(character)
+    if character in _LINE_ENDS:
+        return "↵"
+    if character < " ":  # Unicode has pictures of the control characters in the same order
+        return chr(_PICTURES + code)
+    joins = character in _JOINERS and before > _LAST_ASCII and after > _LAST_ASCII  # within emoji, Persian, Hindi
+    if joins or category(character) not in _HIDDEN:
+        return character
+    return f"[U+{code:04X}]"
+
+
+def _steps() -> list[tuple[int, int, Callable[[int], str]]]:
+    return [(2, 1, _just_now), (_MINUTE, 1, _seconds), (_HOUR, _MINUTE, _minutes), (_DAY, _HOUR, _hours)]
+
+
+def _just_now(_count: int) -> str:
+    return QCoreApplication.translate("times", "just now")
+
+
+def _seconds(count: int) -> str:
+    return QCoreApplication.translate("times", "{n} s ago").format(n=count)
+
+
+def _minutes(count: int) -> str:
+    return QCoreApplication.translate("times", "{n} min ago").format(n=count)
+
+
+def _hours(count: int) -> str:
+    return QCoreApplication.translate("times", "{n} h ago").format(n=count)

@@ -1,0 +1,1 @@
+"""Colours, sizes, icons and the style sheet."""

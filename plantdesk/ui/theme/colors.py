@@ -1,0 +1,163 @@
+"""The colours of the window by what they are for, light and dark, and the arithmetic of colour."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtGui import QColor, QPalette
+
+
+class Colors(NamedTuple):
+    """One set of colours, as `#RRGGBB`."""
+
+    dark: bool
+    window: str
+    sidebar: str
+    surface: str
+    line: str
+    row_line: str
+    text: str
+    text_2: str
+    placeholder: str
+    border: str
+    accent: str
+    on_accent: str
+    selection: str
+    focus: str
+    error: str
+    error_bg: str
+    warning: str
+    warning_bg: str
+    info: str
+    info_bg: str
+    ok: str
+    ok_bg: str
+
+    def color(self, name: str) -> QColor:
+        """Return the token called `name`."""
+        return QColor(getattr(self, name))
+
+
+LIGHT = Colors(
+    dark=False,
+    window="#F5F7F2",
+    sidebar="#ECF0E7",
+    surface="#FFFFFF",
+    line="#DDE3D6",
+    row_line="#E6EAE0",
+    text="#1B2318",
+    text_2="#515C4B",
+    placeholder="#667060",
+    border="#7A8573",
+    accent="#2C7A33",
+    on_accent="#FFFFFF",
+    selection="#D5E8CF",
+    focus="#1F6B27",
+    error="#B3261E",
+    error_bg="#FCEDEB",
+    warning="#7A5200",
+    warning_bg="#FBF2DC",
+    info="#1D5C9E",
+    info_bg="#E9F1FA",
+    ok="#23702B",
+    ok_bg="#E6F3E3",
+)
+
+DARK = Colors(
+    dark=True,
+    window="#141812",
+    sidebar="#181D16",
+    surface="#1C211A",
+    line="#31382D",
+    row_line="#2C3229",
+    text="#E7ECE2",
+    text_2="#AAB4A2",
+    placeholder="#98A290",
+    border="#7B8672",
+    accent="#7DC683",
+    on_accent="#0B1A0C",
+    selection="#2C4A2F",
+    focus="#9ADB9E",
+    error="#FFB4AB",
+    error_bg="#3A1F1C",
+    warning="#F0C35A",
+    warning_bg="#352B14",
+    info="#A3CBFA",
+    info_bg="#1B2B3C",
+    ok="#8FD694",
+    ok_bg="#1C3220",
+)
+
+
+_LINEAR_BELOW = 0.04045  # sRGB's curve, IEC 61966-2-1
+
+
+def in_high_contrast(colors: Colors) -> Colors:
+    """Return the colours for people who asked their system for more contrast: no grey text, every edge visible."""
+    return colors._replace(
+        text_2=colors.text,
+        placeholder=colors.text,
+        border=colors.text,
+        line=colors.border,
+        row_line=colors.border,
+    )
+
+
+def mixed(front: QColor, back: QColor, share: float) -> QColor:
+    """Return the colour of `front` painted over `back` with opacity `share`."""
+    return QColor.fromRgbF(
+        front.redF() * share + back.redF() * (1 - share),
+        front.greenF() * share + back.greenF() * (1 - share),
+        front.blueF() * share + back.blueF() * (1 - share),
+    )
+
+
+def contrast(first: QColor, second: QColor) -> float:
+    """Return the contrast ratio of WCAG 2: from 1 to 21."""
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: QColor) -> float:
+    red, green, blue = (_linear(part) for part in (color.redF(), color.greenF(), color.blueF()))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(part: float) -> float:
+    return part / 12.92 if part <= _LINEAR_BELOW else float(((part + 0.055) / 1.055) ** 2.4)
+
+
+def palette_of(colors: Colors) -> QPalette:
+    """Return the palette for what the style sheet leaves to Fusion."""
+    palette = QPalette()
+    for role, name in _ROLES.items():
+        palette.setColor(role, colors.color(name))
+    faded = mixed(colors.color("text"), colors.color("window"), 0.5)
+    for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, faded)
+    return palette
+
+
+_ROLES = {
+    QPalette.ColorRole.Window: "window",
+    QPalette.ColorRole.WindowText: "text",
+    QPalette.ColorRole.Base: "surface",
+    QPalette.ColorRole.AlternateBase: "sidebar",
+    QPalette.ColorRole.Text: "text",
+    QPalette.ColorRole.Button: "surface",
+    QPalette.ColorRole.ButtonText: "text",
+    QPalette.ColorRole.BrightText: "error",
+    QPalette.ColorRole.Highlight: "selection",
+    QPalette.ColorRole.HighlightedText: "text",
+    QPalette.ColorRole.PlaceholderText: "placeholder",
+    QPalette.ColorRole.ToolTipBase: "surface",
+    QPalette.ColorRole.ToolTipText: "text",
+    QPalette.ColorRole.Link: "accent",
+    QPalette.ColorRole.LinkVisited: "accent",
+    QPalette.ColorRole.Accent: "accent",
+    QPalette.ColorRole.Light: "surface",
+    QPalette.ColorRole.Midlight: "line",
+    QPalette.ColorRole.Mid: "line",
+    QPalette.ColorRole.Dark: "border",
+    QPalette.ColorRole.Shadow: "border",
+}

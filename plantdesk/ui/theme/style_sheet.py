@@ -1,0 +1,223 @@
+"""The one style sheet: what Fusion and the palette cannot say.
+
+Widgets are styled by class and by dynamic property, so that no widget holds a colour or a size of text:
+`role` (caption, section, empty-title, strong) and `tone` (muted, error, warning, info, ok, accent) of labels; `variant`
+(primary, icon, pill) of buttons; `card`, `bar` (info, warning, error, ok), `strip` (top, bottom) and `side` of frames;
+`fault` of fields; `plain` of tables that have no delegate of their own.
+"""
+
+from __future__ import annotations
+
+from string import Template
+from typing import TYPE_CHECKING
+
+from plantdesk.ui.theme.colors import mixed
+from plantdesk.ui.theme.metrics import FontRole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.ui.theme.colors import Colors
+    from plantdesk.ui.theme.metrics import Metrics
+
+_FIELDS = """
+QLineEdit, QPlainTextEdit {
+  background: $surface; color: $text; border: 1px solid $border; border-radius: 6px;
+  selection-background-color: $selection; selection-color: $text; placeholder-text-color: $placeholder;
+}
+QLineEdit { padding: 0 11px; min-height: ${inner}px; max-height: ${inner}px; }
+QPlainTextEdit { padding: 7px; }
+QLineEdit:focus { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_2}px; max-height: ${inner_2}px; }
+QPlainTextEdit:focus { border: 2px solid $focus; padding: 6px; }
+QLineEdit[fault="true"], QLineEdit[fault="true"]:focus {
+  border: 2px solid $error; padding: 0 10px; min-height: ${inner_2}px; max-height: ${inner_2}px;
+}
+QLineEdit:disabled { color: $disabled; border-color: $line; }
+QLineEdit:read-only { background: $window; }
+QTableView QLineEdit { border-radius: 4px; min-height: 0; padding: 0 6px; }
+"""
+
+_BUTTONS = """
+QPushButton {
+  background: $surface; color: $text; border: 1px solid $border; border-radius: 6px;
+  padding: 0 13px; min-height: ${inner}px; font-weight: 500;
+}
+QPushButton:hover { background: $hover; }
+QPushButton:pressed, QPushButton:checked { background: $selection; }
+QPushButton:focus { border: 2px solid $focus; padding: 0 12px; min-height: ${inner_2}px; }
+QPushButton:disabled { color: $disabled; border-color: $line; }
+QPushButton::menu-indicator { width: 0; }
+QPushButton[small="true"] { padding: 0 9px; min-height: ${small}px; }
+QPushButton[small="true"]:focus { padding: 0 8px; min-height: ${small_2}px; }
+
+QComboBox {
+  background: $surface; color: $text; border: 1px solid $border; border-radius: 6px; padding: 0 11px;
+  min-height: ${inner}px;
+}
+QComboBox:hover { background: $hover; }
+QComboBox:focus, QComboBox:on { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_2}px; }
+QComboBox::drop-down { border: none; width: 26px; }
+QComboBox::down-arrow { image: url("$combo_arrow"); width: 16px; height: 16px; }
+QComboBox QAbstractItemView { border: 1px solid $border; padding: 3px; outline: 0; }
+
+QTabBar::tab {
+  background: transparent; color: $text_2; border: 2px solid transparent; border-radius: 6px; padding: 3px 11px;
+}
+QTabBar::tab:hover { background: $hover; }
+QTabBar::tab:selected { background: $selection; color: $text; }
+QTabBar:focus::tab:selected, QTabBar::tab:selected:focus { border-color: $focus; }
+
+QPushButton[variant="primary"] {
+  background: $accent; color: $on_accent; border: 1px solid $accent; padding: 0 15px; font-weight: 600;
+}
+QPushButton[variant="primary"]:hover { background: $accent_hover; border-color: $accent_hover; }
+QPushButton[variant="primary"]:pressed { background: $accent_pressed; border-color: $accent_pressed; }
+QPushButton[variant="primary"]:focus { border: 2px solid $text; padding: 0 14px; }
+QPushButton[variant="primary"]:disabled { background: $line; color: $disabled; border-color: $line; }
+
+QToolButton, QPushButton[variant="icon"] {
+  background: transparent; color: $text; border: 1px solid transparent; border-radius: 6px; padding: 3px;
+  min-width: 18px; min-height: 18px;
+}
+QToolButton:hover, QPushButton[variant="icon"]:hover { background: $hover; }
+QToolButton:pressed, QToolButton:checked, QPushButton[variant="icon"]:pressed { background: $selection; }
+QToolButton:focus, QPushButton[variant="icon"]:focus { border: 2px solid $focus; padding: 2px; }
+
+QPushButton[variant="pill"] {
+  background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${pill_radius}px;
+  padding: 0 15px; min-height: ${pill}px; font-weight: 600;
+}
+QPushButton[variant="pill"]:hover { background: $accent_hover; border-color: $accent_hover; }
+QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_2}px; }
+
+QCheckBox, QRadioButton { spacing: 8px; }
+QCheckBox::indicator, QRadioButton::indicator, QMenu::indicator {
+  width: 18px; height: 18px; border: 1px solid $border; border-radius: 4px; background: $surface;
+}
+QRadioButton::indicator { border-radius: 10px; }
+QCheckBox::indicator:hover, QRadioButton::indicator:hover { background: $hover; }
+QCheckBox::indicator:focus, QRadioButton::indicator:focus { border: 2px solid $focus; width: 16px; height: 16px; }
+QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check"); }
+QCheckBox::indicator:checked:focus { border-color: $text; }
+QRadioButton::indicator:checked { border: 6px solid $accent; width: 8px; height: 8px; }
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { border-color: $line; }
+"""
+
+_FRAMES = """
+QFrame[card="true"] { background: $surface; border: 1px solid $line; border-radius: 10px; }
+QFrame[bar="info"] { background: $info_bg; border: 1px solid $info; border-radius: 8px; }
+QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; border-radius: 8px; }
+QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-radius: 8px; }
+QFrame[bar="ok"] { background: $ok_bg; border: 1px solid $ok; border-radius: 8px; }
+QFrame[strip="top"] { background: $window; border: none; border-bottom: 1px solid $line; }
+QFrame[strip="bottom"] { background: $window; border: none; border-top: 1px solid $line; }
+QFrame[side="true"] { background: $sidebar; border: none; }
+
+QLabel[role="caption"], QHeaderView::section { font-size: ${caption}pt; font-weight: 600; }
+QLabel[role="section"] { font-size: ${section}pt; font-weight: 600; }
+QLabel[role="empty-title"] { font-size: ${empty_title}pt; font-weight: 600; }
+QLabel[role="strong"] { font-weight: 600; }
+QLabel[tone="muted"] { color: $text_2; }
+QLabel[tone="accent"] { color: $accent; }
+QLabel[tone="error"] { color: $error; }
+QLabel[tone="warning"] { color: $warning; }
+QLabel[tone="info"] { color: $info; }
+QLabel[tone="ok"] { color: $ok; }
+QLabel[link="true"]:focus { border: 2px solid $focus; border-radius: 4px; }
+
+QProgressBar { background: $line; border: none; border-radius: 4px; min-height: 8px; max-height: 8px; }
+QProgressBar::chunk { background: $accent; border-radius: 4px; }
+QToolTip { background: $surface; color: $text; border: 1px solid $border; padding: 5px 8px; }
+"""
+
+_MENUS = """
+QMenuBar { background: $window; border: none; border-bottom: 1px solid $line; padding: 2px 10px; }
+QMenuBar::item { background: transparent; color: $text; border-radius: 6px; padding: 5px 12px; }
+QMenuBar::item:selected, QMenuBar::item:pressed { background: $selection; }
+QMenuBar::item:disabled { color: $disabled; }
+QMenu { background: $surface; border: 1px solid $border; padding: 5px; }
+QMenu::item { background: transparent; color: $text; border-radius: 4px; padding: 6px 28px 6px 10px; }
+QMenu::item:selected { background: $selection; }
+QMenu::item:disabled { color: $disabled; }
+QMenu::icon { padding-left: 10px; }
+QMenu::separator { background: $line; height: 1px; margin: 5px 6px; }
+QMenu::indicator { border: none; background: transparent; width: 18px; height: 18px; padding-left: 6px; }
+QMenu::indicator:checked { image: url("$menu_check"); }
+QStatusBar { background: $window; border-top: 1px solid $line; }
+QStatusBar::item { border: none; }
+"""
+
+_LISTS = """
+QAbstractItemView { background: $surface; color: $text; border: none; selection-color: $text;
+  selection-background-color: $selection; }
+QListView { border: 1px solid $border; padding: 3px; outline: 0; }
+QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
+QTableWidget, QTableView[plain="true"] { outline: 0; border: 2px solid $surface; }
+QTableWidget::item, QTableView[plain="true"]::item { padding: 0 9px; }
+QTableWidget:focus, QTableView[plain="true"]:focus { border: 2px solid $focus; }
+QListView::item:hover { background: $hover; }
+QListView::item:selected { background: $selection; }
+QHeaderView { background: $surface; border: none; }
+QHeaderView::section {
+  background: $surface; color: $text_2; border: none; border-bottom: 1px solid $line;
+  padding: 0 ${header_pad}px; min-height: ${row}px;
+}
+QHeaderView::section:hover { color: $text; background: $hover; }
+QHeaderView::down-arrow, QHeaderView::up-arrow { width: 12px; height: 12px; }
+
+QScrollBar { background: transparent; border: none; }
+QScrollBar:vertical { width: 14px; margin: 0; }
+QScrollBar:horizontal { height: 14px; margin: 0; }
+QScrollBar::handle { background: $border; border-radius: 4px; margin: 3px; }
+QScrollBar::handle:vertical { min-height: 32px; }
+QScrollBar::handle:horizontal { min-width: 32px; }
+QScrollBar::handle:hover { background: $text_2; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; border: none; background: none; }
+QScrollBar::add-page, QScrollBar::sub-page { background: none; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
+"""
+
+_SHEET = Template(_FIELDS + _BUTTONS + _FRAMES + _MENUS + _LISTS)
+
+
+def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
+    """Return the style sheet; `indicators` is the folder of the check marks, which a style sheet takes from files."""
+    shade = "dark" if colors.dark else "light"
+    values = {name: getattr(colors, name) for name in colors._fields if name != "dark"}
+    return _SHEET.substitute(
+        values,
+        **_derived_colors(colors),
+        **_sizes(metrics),
+        check=(indicators / f"check-{shade}.svg").as_posix(),
+        combo_arrow=(indicators / f"arrow-{shade}.svg").as_posix(),
+        menu_check=(indicators / f"menu-check-{shade}.svg").as_posix(),
+    )
+
+
+def _derived_colors(colors: Colors) -> dict[str, str]:
+    text, surface, accent = colors.color("text"), colors.color("surface"), colors.color("accent")
+    return {
+        "hover": mixed(colors.color("selection"), surface, 0.45).name(),
+        "disabled": mixed(text, colors.color("window"), 0.5).name(),
+        "accent_hover": mixed(accent, text, 0.88).name(),
+        "accent_pressed": mixed(accent, text, 0.76).name(),
+    }
+
+
+def _sizes(metrics: Metrics) -> dict[str, str]:
+    pill = metrics.compact_row + metrics.compact_row % 2
+    return {
+        "inner": str(metrics.control - 2),
+        "inner_2": str(metrics.control - 4),
+        "small": str(max(24, metrics.compact_row - 4)),
+        "small_2": str(max(24, metrics.compact_row - 4) - 2),
+        "pill": str(pill - 2),
+        "pill_2": str(pill - 4),
+        "pill_radius": str(pill // 2),
+        "row": str(metrics.row),
+        "header_pad": "12",
+        "item": str(metrics.compact_row),
+        "caption": f"{metrics.points[FontRole.CAPTION]:.2f}",
+        "section": f"{metrics.points[FontRole.SECTION]:.2f}",
+        "empty_title": f"{metrics.points[FontRole.EMPTY_TITLE]:.2f}",
+    }

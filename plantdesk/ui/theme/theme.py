@@ -1,0 +1,154 @@
+"""Light and dark, the size of text, and whether things may move: one controller for the whole application.
+
+It owns both palettes, because on Linux neither Qt's palette nor its colour scheme follow the desktop reliably.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QFont
+
+from plantdesk import resources
+from plantdesk.ui.theme.colors import DARK, LIGHT, Colors, in_high_contrast, palette_of
+from plantdesk.ui.theme.icons import Icons
+from plantdesk.ui.theme.metrics import FontRole, Metrics, metrics_of
+from plantdesk.ui.theme.style_sheet import style_sheet
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from plantdesk.ui.theme.portal import PortalScheme
+
+#: What the application is to be started with. `setStyle` would do the same, but take 20 ms longer: it makes PySide
+#: build its class of styles, with all its enumerations, before the first window.
+STYLE_ARGUMENTS = ("-style", "fusion")
+
+SMALLEST_SCALE, LARGEST_SCALE = 0.5, 3.0
+
+
+class ThemeMode(StrEnum):
+    """What a person may choose."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class Theme(QObject):
+    """The look of an application started with STYLE_ARGUMENTS. Make it once, before the first widget."""
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        app: QApplication,
+        mode: ThemeMode = ThemeMode.SYSTEM,
+        text_scale: float = 1.0,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._app = app
+        self._hints = app.styleHints()
+        self._accessibility = self._hints.accessibility()  # kept: PySide forgets it together with its last reference
+        self._system_font = QFont(app.font())
+        self._mode = mode
+        self._text_scale = text_scale
+        self._portal: PortalScheme | None = None
+        self._colors = LIGHT
+        self._metrics = metrics_of(self._system_font, text_scale)
+        self._icons = Icons(self)
+        self._follow_system()
+        self._ask_system()
+        self._apply()
+
+    @property
+    def mode(self) -> ThemeMode:
+        """What was chosen; `colors.dark` tells what that means just now."""
+        return self._mode
+
+    @property
+    def text_scale(self) -> float:
+        """How large text is beside the system's."""
+        return self._text_scale
+
+    @property
+    def colors(self) -> Colors:
+        """The colours in force."""
+        return self._colors
+
+    @property
+    def metrics(self) -> Metrics:
+        """The sizes in force."""
+        return self._metrics
+
+    @property
+    def icons(self) -> Icons:
+        """The icons, in the colours in force."""
+        return self._icons
+
+    @property
+    def animated(self) -> bool:
+        """Whether things may move and fade: not when the system asks for less motion."""
+        preference = getattr(self._accessibility, "motionPreference", None)  # from Qt 6.12 on
+        return preference is None or preference().name != "ReducedMotion"
+
+    def font(self, role: FontRole = FontRole.BODY) -> QFont:
+        """Return the font of a role, for text that is painted by hand."""
+        return self._metrics.font(role)
+
+    def set_mode(self, mode: ThemeMode) -> None:
+        """Follow the system, or stay light or dark."""
+        self._mode = mode
+        self._ask_system()
+        self._apply()
+
+    def set_text_scale(self, scale: float) -> None:
+        """Make all text `scale` times as large as the system's, within limits."""
+        self._text_scale = min(max(scale, SMALLEST_SCALE), LARGEST_SCALE)
+        self._apply()
+
+    def _follow_system(self) -> None:
+        self._hints.colorSchemeChanged.connect(self._on_system_changed)
+        self._accessibility.contrastPreferenceChanged.connect(self._on_system_changed)
+        if sys.platform == "linux" and self._hints.colorScheme() is Qt.ColorScheme.Unknown:
+            from plantdesk.ui.theme.portal import PortalScheme
+
+            self._portal = PortalScheme(self)
+            self._portal.changed.connect(self._on_system_changed)
+
+    def _ask_system(self) -> None:
+        """Tell Qt the choice, so that title bars and native dialogs follow it where they can."""
+        schemes = {ThemeMode.LIGHT: Qt.ColorScheme.Light, ThemeMode.DARK: Qt.ColorScheme.Dark}
+        self._hints.setColorScheme(schemes.get(self._mode, Qt.ColorScheme.Unknown))
+
+    def _is_dark(self) -> bool:
+        if self._mode is not ThemeMode.SYSTEM:
+            return self._mode is ThemeMode.DARK
+        scheme = self._hints.colorScheme()
+        if scheme is Qt.ColorScheme.Unknown and self._portal is not None:
+            scheme = self._portal.scheme
+        return scheme is Qt.ColorScheme.Dark
+
+    def _high_contrast(self) -> bool:
+        return self._accessibility.contrastPreference() is Qt.ContrastPreference.HighContrast
+
+    @Slot()
+    def _on_system_changed(self) -> None:
+        self._apply()
+
+    def _apply(self) -> None:
+        colors = DARK if self._is_dark() else LIGHT
+        colors = in_high_contrast(colors) if self._high_contrast() else colors
+        metrics = metrics_of(self._system_font, self._text_scale)
+        if self._app.styleSheet() and (colors, metrics) == (self._colors, self._metrics):
+            return
+        self._colors, self._metrics = colors, metrics
+        self._app.setPalette(palette_of(colors))
+        self._app.setFont(metrics.font(FontRole.BODY))
+        self._app.setStyleSheet(style_sheet(colors, metrics, resources.folder() / "icons" / "indicators"))
+        self._icons.rebuild()
+        self.changed.emit()

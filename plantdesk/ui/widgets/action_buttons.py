@@ -1,0 +1,54 @@
+"""The action buttons behind a message; each set replaces the one before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    #: A button's label, and what it does.
+    MessageAction = tuple[str, Callable[[], object]]
+
+
+class ActionButtons:
+    """Keeps a row of buttons from place `first` on in a layout."""
+
+    def __init__(self, layout: QHBoxLayout, *, first: int, small: bool = False) -> None:
+        self._layout = layout
+        self._first = first
+        self._small = small
+        self._buttons: list[QPushButton] = []
+
+    @property
+    def widths(self) -> list[int]:
+        """How wide the buttons want to be, in pixels."""
+        return [button.sizeHint().width() for button in self._buttons]
+
+    def show(self, actions: Iterable[MessageAction]) -> None:
+        """Show these actions in place of those before."""
+        for button in self._buttons:
+            self._layout.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self._buttons = [self._button(label, action) for label, action in actions]
+        for place, button in enumerate(self._buttons, start=self._first):
+            self._layout.insertWidget(place, button)
+            button.show()  # a layout would do it only later
+
+    def rename(self, old: str, new: str) -> None:
+        """Give the button that is labelled `old` another label; it keeps the focus."""
+        for button in self._buttons:
+            if button.text() == old:
+                button.setText(new)
+
+    def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
+        button = QPushButton(label)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field, where typing goes on
+        if self._small:
+            button.setProperty("small", "true")
+        button.clicked.connect(action)
+        return button

@@ -1,0 +1,44 @@
+"""The base of all dialogs: they fit on the screen, and Enter presses the focused button and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QDialog, QPushButton, QToolButton, QWidget
+
+from plantdesk.ui.qt import fitted, override
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
+ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
+
+
+class Dialog(QDialog):
+    """Is deleted when it is closed. Results for it come with the dialog as their receiver."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def resize_to_fit(self, size: QSize) -> None:
+        """Take `size`, or what the screen has room for."""
+        self.resize(fitted(self, size))
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER_KEYS:  # QDialog would press a default button wherever the focus is
+            press_focused_button(self)
+        else:
+            super().keyPressEvent(event)
+
+
+def press_focused_button(window: QWidget) -> bool:
+    """Press the button in `window` that has the focus; False when no button has it."""
+    focused = window.focusWidget()
+    if not isinstance(focused, QPushButton | QToolButton) or not focused.hasFocus():
+        return False
+    focused.click()
+    return True

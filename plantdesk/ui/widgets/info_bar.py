@@ -1,0 +1,117 @@
+"""A bar between form and table for a lasting state: title, text and action buttons."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+
+from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.theme.metrics import XS, L, M, S
+from plantdesk.ui.widgets.action_buttons import ActionButtons
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.tool_tips import set_tool_tip
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.action_buttons import MessageAction
+
+_ICON = 20
+
+
+class BarKind(Enum):
+    """What a bar is about; the value is its colour in the style sheet, and its icon."""
+
+    INFO = ("info", "info")
+    WARNING = ("warning", "triangle-alert")
+    ERROR = ("error", "circle-alert")
+
+
+class InfoBar(QFrame):
+    """Hidden until `show_state`. It pushes down what is below it and never lies over anything."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._kind = BarKind.INFO
+        self._icon = PlainLabel()
+        self._icon.setFixedSize(_ICON, _ICON)
+        self._title = PlainLabel(role="strong", wrapped=True)
+        self._text = PlainLabel(wrapped=True)
+        for label in (self._title, self._text):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._close_button = QToolButton()
+        self._close_button.setAccessibleName(self.tr("Close this message"))
+        set_tool_tip(self._close_button, self.tr("Close this message"))
+        self._close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        theme.icons.put_on(self._close_button, "x")
+        self._close_button.setIconSize(QSize(16, 16))
+        self._close_button.clicked.connect(self.hide)
+        self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        buttons = QHBoxLayout()
+        self._action_buttons = ActionButtons(buttons, first=0)
+        self._lay_out(buttons)
+        theme.changed.connect(self._paint_icon)
+        self.hide()
+
+    @property
+    def title(self) -> str:
+        """The title that is shown."""
+        return self._title.text()
+
+    @property
+    def text(self) -> str:
+        """The text that is shown."""
+        return self._text.text()
+
+    def show_state(self, kind: BarKind, title: str, text: str, *actions: MessageAction, lasting: bool = False) -> None:
+        """Show a state with a button for each action; a `lasting` one has no button to close it."""
+        self._kind = kind
+        set_properties(self, bar=kind.value[0])
+        self._title.setText(title)
+        self._text.setText(text)
+        self._paint_icon()
+        self._action_buttons.show(actions)
+        self._place_buttons()
+        self._close_button.setVisible(not lasting)
+        self.setAccessibleName(title)
+        self.show()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {text}"))
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._place_buttons()
+        super().resizeEvent(event)
+
+    def _place_buttons(self) -> None:
+        """Place the buttons beside the text, or below it where they would take more than half of the width."""
+        beside = sum(self._action_buttons.widths) <= self.width() // 2
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        self._content.setDirection(direction)
+
+    def _lay_out(self, buttons: QHBoxLayout) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self._title)
+        texts.addWidget(self._text)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(L, M, S + XS, M)
+        layout.setSpacing(S)
+        layout.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
+        buttons.setSpacing(S)
+        buttons.addStretch()
+        self._content.setSpacing(S)
+        self._content.addLayout(texts, 1)
+        self._content.addLayout(buttons)
+        layout.addLayout(self._content, 1)
+        layout.addWidget(self._close_button)
+
+    @Slot()
+    def _paint_icon(self) -> None:
+        tone, icon = self._kind.value
+        self._icon.setPixmap(self._theme.icons.pixmap(icon, tone, _ICON, self.devicePixelRatioF()))

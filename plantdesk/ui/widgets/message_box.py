@@ -1,0 +1,75 @@
+"""A question or a message in a dialog of its own, in the look of the window and in plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
+from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from plantdesk.ui.theme.theme import Theme
+
+_TEXT_WIDTH = 380
+
+
+class MessageBox(Dialog):
+    """Shows an icon, a sentence, its details, and buttons. Escape closes it like its last button.
+
+    Open it with `open`: `exec` would run a nested event loop.
+    """
+
+    def __init__(self, theme: Theme, title: str, text: str, details: str, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self._theme = theme
+        self._text = PlainLabel(text, role="strong", wrapped=True)
+        self._details = PlainLabel(details, tone="muted", wrapped=True)
+        self._details.setVisible(bool(details))
+        for label in (self._text, self._details):
+            label.setFixedWidth(_TEXT_WIDTH)
+        self._icon = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(S)
+        self._buttons.addStretch(1)
+        self._lay_out()
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return self._text.text()
+
+    def set_icon(self, name: str, color: str) -> None:
+        """Show an icon of the theme beside the text."""
+        pixmap = self._theme.icons.pixmap(name, color, ICON_LARGE, self.devicePixelRatioF())
+        self._icon.setPixmap(pixmap)
+        self._icon.setFixedSize(QSize(ICON_LARGE, ICON_LARGE))
+
+    def add_button(self, label: str) -> QPushButton:
+        """Add a button, which closes the box when it is pressed. The last one has the focus at first."""
+        button = QPushButton(label)
+        button.setAutoDefault(False)
+        button.clicked.connect(self.accept)
+        self._buttons.addWidget(button)
+        button.setFocus()
+        return button
+
+    def _lay_out(self) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(S)
+        texts.addWidget(self._text)
+        texts.addWidget(self._details)
+        texts.addStretch(1)
+        head = QHBoxLayout()
+        head.setSpacing(M)
+        head.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
+        head.addLayout(texts)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XXL, XL, XXL, XL)
+        layout.setSpacing(XL)
+        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)
+        layout.addLayout(head)
+        layout.addLayout(self._buttons)

@@ -1,0 +1,138 @@
+"""One line of message under a form: an icon, a sentence, and action buttons."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
+
+from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.theme.metrics import XS, S
+from plantdesk.ui.widgets.action_buttons import ActionButtons
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.action_buttons import MessageAction
+
+_ICON = 18
+#: Milliseconds for which a message of success is shown.
+_SHOWN_MS = 8000
+
+
+class Tone(Enum):
+    """What a message is: the tone of its text, and its icon (None: no icon)."""
+
+    HINT = ("muted", None)
+    OK = ("ok", "circle-check")
+    ERROR = ("error", "circle-alert")
+    WARNING = ("warning", "triangle-alert")
+
+
+class MessageLine(QWidget):
+    """Shows a message, or the hint while there is none.
+
+    A message of success goes after a while, unless the pointer or the focus is on it. A screen reader announces every
+    message but hints, together with its buttons.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
+        """Make an empty line; a message of success is shown for `shown_ms` milliseconds."""
+        super().__init__(parent)
+        self._theme = theme
+        self._tone = Tone.HINT
+        self._hint = ""
+        self._icon = PlainLabel()
+        self._icon.setFixedSize(_ICON, _ICON)
+        self._text = PlainLabel(wrapped=True)
+        self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
+        self._expiry.timeout.connect(self._on_expired)
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(S)
+        self._layout.addWidget(self._icon)
+        self._layout.addWidget(self._text)
+        self._layout.addStretch(1)
+        self._action_buttons = ActionButtons(self._layout, first=2, small=True)
+        self.setMinimumHeight(theme.metrics.compact_row - 2)  # as high as its buttons: nothing moves when they come
+        theme.changed.connect(self._paint_icon)
+        self.clear()
+
+    @property
+    def text(self) -> str:
+        """The sentence that is shown."""
+        return self._text.text()
+
+    @property
+    def tone(self) -> Tone:
+        """The tone in which it is shown; HINT while there is no message."""
+        return self._tone
+
+    def set_hint(self, text: str) -> None:
+        """Set what is shown while there is no message."""
+        unused = self._tone is Tone.HINT and self.text == self._hint
+        self._hint = text
+        if unused:
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove the message; the hint is shown again."""
+        self.show_message(Tone.HINT, self._hint)
+
+    def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
+        """Show a sentence, and a button for each of `actions` (its label and what it does)."""
+        self._tone = tone
+        self._text.setText(text)
+        set_properties(self._text, tone=tone.value[0])
+        self._paint_icon()
+        self._action_buttons.show(actions)
+        self._fit_text()
+        if tone is Tone.OK:
+            self._expiry.start()
+        else:
+            self._expiry.stop()
+        if tone is not Tone.HINT:
+            self._announce(text, [label for label, _ in actions])
+
+    def rename_action(self, old: str, new: str) -> None:
+        """Give the button that is labelled `old` another label."""
+        self._action_buttons.rename(old, new)
+        self._fit_text()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_text()
+
+    @Slot()
+    def _on_expired(self) -> None:
+        focused = QApplication.focusWidget()
+        if self.underMouse() or (focused is not None and self.isAncestorOf(focused)):
+            self._expiry.start()
+        else:
+            self.clear()
+
+    @Slot()
+    def _paint_icon(self) -> None:
+        tone, icon = self._tone.value
+        self._icon.setVisible(icon is not None)
+        if icon is not None:
+            self._icon.setPixmap(self._theme.icons.pixmap(icon, tone, _ICON, self.devicePixelRatioF()))
+
+    def _announce(self, text: str, buttons: list[str]) -> None:
+        names = ", ".join(f"“{label}”" for label in buttons)
+        one, several = self.tr("Button: {names}."), self.tr("Buttons: {names}.")
+        spoken = [text, *([(one if len(buttons) == 1 else several).format(names=names)] if buttons else [])]
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, " ".join(spoken)))
+
+    def _fit_text(self) -> None:
+        """Give the sentence its natural width, or what the buttons leave, so that they stand right behind it."""
+        taken = sum(width + S for width in self._action_buttons.widths)
+        taken += 0 if self._icon.isHidden() else _ICON + S
+        natural = self._text.fontMetrics().horizontalAdvance(self._text.text()) + XS
+        self._text.setFixedWidth(max(min(natural, self.width() - taken), 1))

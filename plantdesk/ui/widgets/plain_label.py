@@ -1,0 +1,47 @@
+"""The only label of the window. It shows its text as it is, never as HTML, whoever wrote the text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import one_line
+
+#: Characters; a longer text would block the layout for seconds.
+_MAX_TEXT = 2000
+
+
+class PlainLabel(QLabel):
+    """A QLabel for plain text: control characters are made visible, only line feeds keep their effect."""
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        tone: str = "",
+        role: str = "",
+        alignment: Qt.AlignmentFlag | None = None,
+        wrapped: bool = False,
+    ) -> None:
+        """Make a label; `tone` and `role` are those of the style sheet."""
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrapped)
+        if alignment is not None:
+            self.setAlignment(alignment)
+        if tone:
+            self.setProperty("tone", tone)
+        if role:
+            self.setProperty("role", role)
+        self.setText(text)
+
+    @override
+    def setText(self, text: str) -> None:
+        super().setText(displayed(text))
+
+
+def displayed(text: str) -> str:
+    """Return `text` with control characters made visible, except line feeds, and cut where it is too long."""
+    shown = text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
+    return "\n".join(one_line(line) for line in shown.split("\n"))

@@ -1,0 +1,28 @@
+"""A scroll bar whose room is always kept, so that columns do not move when it appears."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar
+
+from plantdesk.ui.qt import override
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+
+
+class ReservedScrollBar(QScrollBar):
+    """Paints nothing while there is nothing to scroll."""
+
+    def __init__(self, area: QAbstractScrollArea) -> None:
+        """Become the vertical scroll bar of `area`."""
+        super().__init__(Qt.Orientation.Vertical, area)
+        area.setVerticalScrollBar(self)
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.minimum() < self.maximum():
+            super().paintEvent(event)

@@ -1,0 +1,60 @@
+"""Makes the order of the Tab key the order in which the widgets are laid out."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QLayout, QWidget
+
+from plantdesk.ui.qt import override
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class TabOrder(QObject):
+    """Watches one widget and sets the order again whenever something in its layouts appears or goes."""
+
+    def __init__(self, root: QWidget) -> None:
+        super().__init__(root)
+        self._root = root
+        self._order: list[QWidget] = []
+        root.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._set_order()
+        return super().eventFilter(watched, event)
+
+    def _set_order(self) -> None:
+        order = list(_tab_stops(self._root))
+        if order != self._order:
+            self._order = order
+            for first, second in pairwise(order):
+                QWidget.setTabOrder(first, second)
+
+
+def _tab_stops(widget: QWidget) -> Iterator[QWidget]:
+    """Yield `widget` and what is in it, as far as Tab stops there, in the order of the layouts."""
+    if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        yield widget
+    layout = widget.layout()
+    laid_out = list(_laid_out(layout)) if layout is not None else []
+    floating = [each for each in widget.children() if isinstance(each, QWidget) and not each.isWindow()]
+    for child in [*laid_out, *(each for each in floating if each not in laid_out)]:
+        yield from _tab_stops(child)
+
+
+def _laid_out(layout: QLayout) -> Iterator[QWidget]:
+    for place in range(layout.count()):
+        item = layout.itemAt(place)
+        if item is None:
+            continue
+        inner, widget = item.layout(), item.widget()
+        if inner is not None:
+            yield from _laid_out(inner)
+        elif widget is not None:
+            yield widget

@@ -1,0 +1,313 @@
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QTableWidget,
+    QWidget,
+)
+from shiboken6 import delete, isValid
+
+from plantdesk.errors import TokenRefusedError
+from plantdesk.server_state import Failed, Off, On, PortInUseError, Starting
+from plantdesk.ui.api_access.dialog import ApiDialog
+from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.qt import fitted
+from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.ui.widgets.secret_edit import copy_secret
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.server_state import ServerState
+    from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.ui.theme.theme import Theme
+
+
+class Switch:
+    """A server control that records what is asked of it; the real one is tested with the whole program."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self.state: ServerState = On("http://127.0.0.1:8721", 8721)
+        self.port = 8721
+        self.asked: list[int] = []
+        self._bridge = bridge
+
+    def turn_on(self) -> None:
+        self.asked.append(self.port)
+        self.show(Starting(self.port))
+
+    def turn_off(self) -> None:
+        self.show(Off())
+
+    def set_port(self, port: int) -> None:
+        self.port = port
+        if not isinstance(self.state, Off):
+            self.turn_on()
+
+    def show(self, state: ServerState) -> None:
+        self.state = state
+        self._bridge.server_changed.emit(state)
+
+
+class Desk:
+    """The dialog as a user has it."""
+
+    def __init__(self, qtbot: QtBot, window: QWidget, dialog: ApiDialog, switch: Switch) -> None:
+        self.qtbot = qtbot
+        self.window = window
+        self.dialog = dialog
+        self.switch = switch
+        self.table = dialog.findChildren(QTableWidget)[0]
+        self.box = dialog.findChildren(QCheckBox)[0]
+        fields = dialog.findChildren(QLineEdit)
+        self.port = next(each for each in fields if each.text() == "8721")
+        self.token = next(each for each in fields if each.accessibleName() == "New token")
+        self.name = next(each for each in fields if "greenhouse" in each.placeholderText())
+
+    def button(self, text: str) -> QPushButton:
+        buttons = self.dialog.findChildren(QPushButton)
+        return next(each for each in buttons if text in each.text().replace("&", "") and not each.isHidden())
+
+    def create(self, name: str) -> str:
+        before = self.token.text()
+        self.name.setFocus()
+        self.qtbot.keyClicks(self.name, name)
+        self.qtbot.keyClick(self.name, Qt.Key.Key_Return)
+        self.qtbot.waitUntil(lambda: self.token.text() != before)
+        return self.token.text()
+
+    def box_of_question(self) -> MessageBox:
+        boxes = self.dialog.findChildren(MessageBox)
+        return next(each for each in boxes if each.isVisible())
+
+    def names(self) -> list[str]:
+        items = [self.table.item(row, 0) for row in range(self.table.rowCount())]
+        return [item.text() for item in items if item is not None]
+
+
+def press(box: MessageBox, label: str) -> QPushButton:
+    return next(each for each in box.findChildren(QPushButton) if each.text() == label)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: StoreQueries) -> Desk:
+    switch = Switch(bridge)
+    window = QWidget()
+    qtbot.addWidget(window)
+    dialog = ApiDialog(theme, bridge, store, queries, switch, window)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    return Desk(qtbot, window, dialog, switch)
+
+
+def test_a_new_token_is_shown_once_copied_and_good(desk: Desk, store: Store) -> None:
+    token = desk.create("greenhouse")
+    assert desk.token.isVisible()
+    desk.button("Copy token").click()
+    assert QGuiApplication.clipboard().text() == token
+    checker = store.tokens.checker()
+    assert checker.source(token).label == "greenhouse"
+    checker.close()
+    desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
+    assert desk.name.text() == ""
+
+
+def test_a_name_that_will_not_do_is_told(desk: Desk) -> None:
+    desk.create("greenhouse")
+    desk.qtbot.keyClicks(desk.name, "greenhouse")
+    desk.button("Create token").click()
+    desk.qtbot.waitUntil(lambda: any("already" in each.text() for each in desk.dialog.findChildren(QLabel)))
+    assert desk.name.text() == "greenhouse"
+
+
+def test_a_token_is_revoked_after_a_question(desk: Desk, store: Store) -> None:
+    token = desk.create("greenhouse")
+    desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
+    assert not desk.button("Revoke").isEnabled()
+    desk.table.setFocus()
+    desk.qtbot.keyClick(desk.table, Qt.Key.Key_Down)
+    desk.button("Revoke").click()
+    box = desk.box_of_question()
+    assert box.text == "Revoke “greenhouse”?"
+    desk.qtbot.waitUntil(press(box, "Cancel").hasFocus)
+    desk.qtbot.keyClick(box, Qt.Key.Key_Return)  # presses what has the focus
+    desk.qtbot.waitUntil(lambda: not isValid(box))
+    assert desk.names() == ["greenhouse"]
+    desk.button("Revoke").click()
+    press(desk.box_of_question(), "Revoke").click()
+    desk.qtbot.waitUntil(lambda: desk.names() == [])
+    checker = store.tokens.checker()
+    with pytest.raises(TokenRefusedError):
+        checker.source(token)
+    checker.close()
+
+
+def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: Desk, tmp_path: Path) -> None:
+    text = desk.dialog.findChildren(QPlainTextEdit)[0]
+    token = desk.create("greenhouse")
+    assert "http://127.0.0.1:8721/plants" in text.toPlainText()
+    assert '"id": 1,' in text.toPlainText()
+    file = tmp_path / "greenhouse.token"
+    desk.dialog.findChildren(TokenPanel)[0].save_token(file)  # what the file dialog tells
+    desk.qtbot.waitUntil(lambda: str(file) in text.toPlainText())
+    assert token not in text.toPlainText()
+    assert file.read_text() == f"{token}\n"
+    assert os.name != "posix" or file.stat().st_mode & 0o777 == 0o600
+    desk.button("Copy example").click()
+    assert QGuiApplication.clipboard().text() == text.toPlainText()
+    desk.switch.show(On("http://127.0.0.1:9000", 9000))
+    assert "http://127.0.0.1:9000/plants" in text.toPlainText()
+
+
+def test_the_box_switches_the_api(desk: Desk) -> None:
+    assert desk.box.isChecked()
+    desk.box.click()
+    assert desk.switch.state == Off()
+    desk.box.click()
+    assert desk.switch.asked == [8721]
+
+
+def test_a_box_that_is_ticked_in_vain_does_not_stay_ticked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.switch.show(Off())
+    monkeypatch.setattr(desk.switch, "turn_on", lambda: None)  # there is no server to turn on
+    desk.box.click()
+    assert not desk.box.isChecked()
+
+
+def type_port(desk: Desk, text: str) -> None:
+    desk.port.setFocus()
+    desk.port.selectAll()
+    desk.qtbot.keyClicks(desk.port, text)
+
+
+@pytest.mark.parametrize("confirm", ["Enter", "button"])
+def test_another_port_is_used_when_it_is_confirmed(desk: Desk, confirm: str) -> None:
+    type_port(desk, "9000")
+    if confirm == "Enter":
+        desk.qtbot.keyClick(desk.port, Qt.Key.Key_Return)
+    else:
+        desk.button("Use this port").click()
+    assert desk.switch.asked == [9000]
+    assert desk.port.text() == "9000"
+
+
+def test_a_half_typed_port_changes_nothing(desk: Desk) -> None:
+    example = desk.dialog.findChildren(QPlainTextEdit)[0]
+    type_port(desk, "87")
+    desk.name.setFocus()
+    desk.switch.show(Starting(8721))  # news of the server do not disturb the typing
+    assert desk.port.text() == "87"
+    desk.switch.show(On("http://127.0.0.1:8721", 8721))
+    assert "http://127.0.0.1:8721/" in example.toPlainText()
+    desk.qtbot.keyClick(desk.dialog, Qt.Key.Key_Escape)
+    assert desk.switch.asked == []
+    assert desk.switch.port == 8721
+
+
+@pytest.mark.parametrize("text", ["0", "70000", "web", ""])
+def test_a_port_that_is_none_is_told(desk: Desk, text: str) -> None:
+    desk.port.clear()
+    desk.qtbot.keyClicks(desk.port, text)
+    desk.qtbot.keyClick(desk.port, Qt.Key.Key_Return)
+    assert desk.switch.asked == []
+    assert desk.port.property("fault") == "true"
+
+
+def test_a_taken_port_offers_a_free_one(desk: Desk) -> None:
+    desk.switch.show(Failed(PortInUseError(8721, 8722), 8721))
+    desk.button("Use port 8722").click()
+    assert desk.switch.asked == [8722]
+
+
+def test_enter_presses_the_focused_button(desk: Desk) -> None:
+    token = desk.create("greenhouse")
+    assert desk.button("Copy token").hasFocus()
+    QGuiApplication.clipboard().clear()
+    desk.qtbot.keyClick(desk.button("Copy token"), Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text() == token
+    desk.button("Close").setFocus()
+    desk.qtbot.keyClick(desk.button("Close"), Qt.Key.Key_Enter)
+    assert not desk.dialog.isVisible()
+
+
+def test_a_button_is_named_as_it_reads(desk: Desk) -> None:
+    desk.create("greenhouse")
+    names = [each.text().replace("&", "") for each in desk.dialog.findChildren(QPushButton)]
+    assert {"Copy token", "Copy example"} <= set(names)
+    assert [each for each in names if each != each.strip()] == []
+
+
+def test_a_copied_token_is_marked_as_a_secret_and_cannot_be_selected(desk: Desk) -> None:
+    token = desk.create("greenhouse")
+    desk.token.selectAll()
+    assert desk.token.selectedText() == ""
+    QGuiApplication.clipboard().clear()
+    desk.qtbot.keyClick(desk.token, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    content = QGuiApplication.clipboard().mimeData()
+    assert content.text() == token
+    assert content.data("x-kde-passwordManagerHint").data() == b"secret"
+
+
+def test_a_secret_leaves_the_clipboard_by_itself_unless_something_else_is_there(qtbot: QtBot) -> None:
+    clipboard = QGuiApplication.clipboard()
+    copy_secret("secret", 1)
+    qtbot.waitUntil(lambda: clipboard.text() == "")
+    copy_secret("secret", 1)
+    clipboard.setText("a letter")
+    copied = threading.Event()
+    QTimer.singleShot(20, copied.set)
+    qtbot.waitUntil(copied.is_set)
+    assert clipboard.text() == "a letter"
+
+
+def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
+    desk: Desk, bridge: Bridge, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk.create("greenhouse")
+    desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
+    released = threading.Event()
+    bridge.run(released.wait)  # what is asked from now on is pending
+    with desk.qtbot.captureExceptions() as raised:
+        panel = desk.dialog.findChildren(TokenPanel)[0]
+        panel.refresh()
+        desk.qtbot.keyClicks(desk.name, "another")
+        desk.button("Create token").click()
+        desk.table.selectRow(0)
+        desk.button("Revoke").click()
+        press(desk.box_of_question(), "Revoke").click()
+        panel.save_token(Path(os.devnull) / "cannot" / "be")
+        delete(desk.dialog)
+        released.set()
+        heard: list[int] = []
+        bridge.ask(bridge, lambda: 1, heard.append)
+        desk.qtbot.waitUntil(lambda: heard == [1])
+        desk.qtbot.waitUntil(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
+        bridge.ask(bridge, lambda: 2, heard.append)
+        desk.qtbot.waitUntil(lambda: heard == [1, 2])
+    assert raised == []
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("size", [QSize(800, 600), QSize(640, 480)])
+def test_the_name_of_a_new_token_can_be_seen_on_a_small_screen(desk: Desk, size: QSize) -> None:
+    desk.dialog.resize(fitted(desk.dialog, size))
+    area = desk.dialog.findChildren(QScrollArea)[0].viewport()
+    shown = area.rect().translated(area.mapToGlobal(area.rect().topLeft()))
+    field = desk.name.rect().translated(desk.name.mapToGlobal(desk.name.rect().topLeft()))
+    assert shown.contains(field)

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from plantdesk.records import FORM, PlantRow, Source, SourceKind
+from plantdesk.ui.plants.table.cells import Column, cell_text, source_text, spoken_text, summary, tool_tip
+from plantdesk.ui.texts import one_line, quoted
+
+DAY = 86_400_000
+
+
+def row(**values: object) -> PlantRow:
+    usual = PlantRow(7, "Aloe vera", "kitchen", round(time.time() * 1000), FORM)
+    return usual._replace(**values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("plant_id", [0, -1, 1_000_000, 2**63 - 1, -(2**63)])
+def test_an_id_is_shown_in_plain_digits(plant_id: int) -> None:
+    assert cell_text(row(id=plant_id), Column.ID) == str(plant_id)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("two\nlines", "two↵lines"),
+        ("nothing\0", "nothing␀"),
+        ("tab\tstop", "tab␉stop"),
+        ("turned\u202eover", "turned[U+202E]over"),
+        ("zero\u200bwidth\ufeff", "zero[U+200B]width[U+FEFF]"),
+        ("Alo\u200de", "Alo[U+200D]e"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("\x7f\x9b", "[U+007F][U+009B]"),
+        ("délicate 山椒", "délicate 山椒"),
+        ("👩\u200d🌾 gardener", "👩\u200d🌾 gardener"),
+        ("wide\u00a0space", "wide\u00a0space"),
+    ],
+)
+def test_a_name_stands_on_one_line_with_nothing_hidden(text: str, shown: str) -> None:
+    assert one_line(text) == shown
+
+
+def test_quotation_marks_are_not_nested() -> None:
+    assert quoted("Basil “Genovese”") == "“Basil ‘Genovese’”"
+
+
+def test_today_is_told_by_the_clock_and_yesterday_by_name() -> None:
+    assert ":" in cell_text(row(), Column.ADDED)
+    assert cell_text(row(added_at=row().added_at - DAY), Column.ADDED).startswith("Yesterday, ")
+    assert cell_text(row(added_at=1_700_000_000_000), Column.ADDED) == "11/14/23"
+
+
+def test_the_tool_tip_tells_the_whole_time() -> None:
+    assert "November 14, 2023" in tool_tip(row(added_at=1_700_000_000_000), Column.ADDED)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (FORM, "Form"),
+        (Source(2, SourceKind.COMMAND), "Command line"),
+        (Source(3, SourceKind.TOKEN, "greenhouse"), "greenhouse"),
+        (Source(4, SourceKind.IMPORT, "plants.csv"), "plants.csv"),
+    ],
+)
+def test_where_a_plant_comes_from_is_told_in_words(source: Source, words: str) -> None:
+    assert source_text(row(source=source)) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("", "(blank name)"),
+        (" \u00a0\u3000", "(blank name)"),
+        ("\u3164\u2800", "(blank name)"),
+        ("\u200b", "[U+200B]"),
+        ("\0", "␀"),
+        ("Aloe vera", "Aloe vera"),
+    ],
+)
+def test_a_name_without_a_visible_character_is_shown_as_such(name: str, shown: str) -> None:
+    assert cell_text(row(name=name), Column.NAME) == shown
+    assert spoken_text(row(name=name), Column.NAME) == shown
+
+
+@pytest.mark.parametrize(
+    ("tag", "shown", "spoken"),
+    [
+        (None, "—", "no tag"),
+        ("", "(empty tag)", "(empty tag)"),
+        ("  ", "(blank tag)", "(blank tag)"),
+        ("shade", "shade", "shade"),
+    ],
+)
+def test_a_tag_without_a_visible_character_is_shown_as_such(tag: str | None, shown: str, spoken: str) -> None:
+    assert cell_text(row(tag=tag), Column.TAG) == shown
+    assert spoken_text(row(tag=tag), Column.TAG) == spoken
+
+
+def test_the_summary_of_a_row_is_a_sentence() -> None:
+    assert summary(row(tag=None, added_at=1_700_000_000_000)) == "ID 7, no tag, added 11/14/23 from Form"

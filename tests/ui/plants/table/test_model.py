@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPersistentModelIndex, Qt
+
+from plantdesk.records import FORM, Changes, PlantRow
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.live_order import Wanted
+from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
+    from tests.ui.conftest import Adder
+
+
+@pytest.fixture
+def model(qtmodeltester: ModelTester) -> Iterator[PlantModel]:
+    """A model without a store, under Qt's own tester."""
+    model = PlantModel()
+    qtmodeltester.check(model)
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def unread_model() -> Iterator[PlantModel]:
+    """A model that no tester reads."""
+    model = PlantModel()
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def live(model: PlantModel, bridge: Bridge) -> PlantModel:
+    """The model, told of what comes into the store."""
+    bridge.changed.connect(model.apply)
+    return model
+
+
+def names(model: PlantModel) -> list[str]:
+    return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
+
+
+def await_names(qtbot: QtBot, model: PlantModel, expected: list[str]) -> None:
+    qtbot.waitUntil(lambda: names(model) == expected)
+
+
+def shown(qtbot: QtBot, model: PlantModel, store: Store) -> None:
+    model.set_store(store)
+    qtbot.waitUntil(lambda: model.complete and not model.busy)
+
+
+def asked(qtbot: QtBot, model: PlantModel, wanted: Wanted) -> None:
+    with qtbot.waitSignal(model.rows_replaced):
+        model.show(wanted)
+    qtbot.waitUntil(lambda: model.complete)
+
+
+def test_without_a_store_there_are_no_rows_and_no_number(model: PlantModel) -> None:
+    assert (model.rowCount(), model.total, model.complete) == (0, None, False)
+
+
+def test_the_newest_plant_stands_first(qtbot: QtBot, model: PlantModel, store: Store, add: Adder) -> None:
+    add("Aloe", "Basil", "Cactus")
+    shown(qtbot, model, store)
+    await_names(qtbot, model, ["Cactus", "Basil", "Aloe"])
+    assert model.total == 3
+
+
+def test_reading_a_cell_never_waits_for_the_store(
+    qtbot: QtBot, unread_model: PlantModel, store: Store, add: Adder
+) -> None:
+    model = unread_model
+    add("Aloe", tag="office")
+    shown(qtbot, model, store)
+    assert [model.index(0, column).data() for column in Column] == ["…"] * 5
+    assert model.index(0, 0).data(PLANT_ROLE) is None
+    await_names(qtbot, model, ["Aloe"])
+    assert model.index(0, Column.TAG).data() == "office"
+
+
+def test_a_plant_that_comes_joins_on_top_without_a_reset(
+    qtbot: QtBot, live: PlantModel, store: Store, add: Adder
+) -> None:
+    add("Aloe")
+    shown(qtbot, live, store)
+    aloe = QPersistentModelIndex(live.index(0, Column.NAME))
+    with qtbot.assertNotEmitted(live.modelReset):
+        add("Basil", "Cactus")
+        await_names(qtbot, live, ["Cactus", "Basil", "Aloe"])
+    assert (aloe.row(), live.total) == (2, 3)
+
+
+def test_plants_that_come_while_rows_load_are_shown_once(
+    qtbot: QtBot, live: PlantModel, store: Store, add: Adder
+) -> None:
+    add(*(f"Fern {number}" for number in range(2000)))
+    live.set_store(store)
+    add("Aloe")
+    qtbot.waitUntil(lambda: live.complete and live.rowCount() == 2001)
+    ids = list(live.ids_between(0, 2001))
+    assert ids == sorted(ids, reverse=True)
+    assert len(set(ids)) == 2001
+
+
+def test_plants_told_late_stand_where_the_store_has_them(
+    qtbot: QtBot, model: PlantModel, store: Store, add: Adder
+) -> None:
+    rows = add(*(f"Fern {number}" for number in range(2000)))
+
+    def tell_late(_places: object, _live: object) -> None:
+        model.apply(Changes(tuple(rows[:900])))
+
+    model.rows_replaced.connect(tell_late)  # only the 512 newest rows are here then
+    shown(qtbot, model, store)
+    assert list(model.ids_between(0, 1999)) == list(range(2000, 0, -1))
+
+
+def test_a_change_told_again_adds_nothing(qtbot: QtBot, live: PlantModel, store: Store, add: Adder) -> None:
+    rows = add("Aloe")
+    shown(qtbot, live, store)
+    live.apply(Changes(tuple(rows)))
+    assert live.rowCount() == 1
+
+
+@pytest.mark.parametrize("text", ["CACT", "office", "3", "cact office"])
+def test_a_search_looks_into_name_tag_and_id(
+    qtbot: QtBot, model: PlantModel, store: Store, add: Adder, text: str
+) -> None:
+    add("Aloe", "Basil")
+    add("Cactus", tag="office")
+    shown(qtbot, model, store)
+    model.show(Wanted(text))
+    await_names(qtbot, model, ["Cactus"])
+    assert model.total == 3
+
+
+def test_the_rows_before_stay_until_those_of_a_search_are_there(
+    qtbot: QtBot, model: PlantModel, store: Store, add: Adder
+) -> None:
+    add("Aloe", "Basil")
+    shown(qtbot, model, store)
+    await_names(qtbot, model, ["Basil", "Aloe"])
+    model.show(Wanted("aloe"))
+    assert model.busy
+    assert names(model) == ["Basil", "Aloe"]
+    await_names(qtbot, model, ["Aloe"])
+    assert not model.busy
+
+
+def test_of_several_searches_the_last_one_counts(qtbot: QtBot, model: PlantModel, store: Store, add: Adder) -> None:
+    add("Aloe", "Basil", "Cactus")
+    shown(qtbot, model, store)
+    for text in ("a", "al", "b", "bas"):
+        model.show(Wanted(text))
+    await_names(qtbot, model, ["Basil"])
+
+
+def test_a_search_takes_in_only_those_new_plants_that_it_finds(
+    qtbot: QtBot, live: PlantModel, store: Store, add: Adder
+) -> None:
+    add("Aloe vera")
+    shown(qtbot, live, store)
+    asked(qtbot, live, Wanted("aloe"))
+    add("Basil", "Aloe ferox")
+    await_names(qtbot, live, ["Aloe ferox", "Aloe vera"])
+    qtbot.waitUntil(lambda: live.total == 3)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Wanted(column=Column.NAME, descending=False), ["Aloe", "Basil", "Cactus"]),
+        (Wanted(column=Column.NAME, descending=True), ["Cactus", "Basil", "Aloe"]),
+        (Wanted(column=Column.ID, descending=False), ["Basil", "Cactus", "Aloe"]),
+        (Wanted(column=Column.ADDED, descending=False), ["Basil", "Cactus", "Aloe"]),
+    ],
+)
+def test_a_new_plant_finds_its_place_in_every_order(
+    qtbot: QtBot, live: PlantModel, store: Store, add: Adder, wanted: Wanted, expected: list[str]
+) -> None:
+    add("Basil")
+    shown(qtbot, live, store)
+    asked(qtbot, live, wanted)
+    basil = QPersistentModelIndex(live.index(0, 0))
+    with qtbot.assertNotEmitted(live.modelReset):
+        add("Cactus", "Aloe")
+        await_names(qtbot, live, expected)
+    assert basil.row() == expected.index("Basil")
+
+
+def test_what_another_program_changed_is_read_again(
+    qtbot: QtBot, model: PlantModel, store: Store, add: Adder, other_program: sqlite3.Connection
+) -> None:
+    add("Aloe", "Basil", "Cactus")
+    shown(qtbot, model, store)
+    await_names(qtbot, model, ["Cactus", "Basil", "Aloe"])
+    cactus = QPersistentModelIndex(model.index(0, 0))
+    with other_program, qtbot.assertNotEmitted(model.modelReset):
+        other_program.execute("DELETE FROM plant WHERE name = 'Basil'")
+        other_program.execute("UPDATE plant SET name = 'Cactus two' WHERE name = 'Cactus'")
+        other_program.commit()
+        model.apply(Changes(needs_reload=True))
+        await_names(qtbot, model, ["Cactus two", "Aloe"])
+    assert cactus.row() == 0
+    assert model.total == 2
+
+
+def test_when_everything_changed_the_rows_are_exchanged_at_once(
+    qtbot: QtBot, model: PlantModel, store: Store, add: Adder, other_program: sqlite3.Connection
+) -> None:
+    add(*(f"Fern {number}" for number in range(400)))
+    model.keep(lambda: frozenset([400]))
+    shown(qtbot, model, store)
+    with qtbot.waitSignal(model.rows_replaced) as rows_replaced:
+        other_program.execute("UPDATE plant SET seq = 10000 - seq")
+        other_program.commit()
+        model.apply(Changes(needs_reload=True))
+    assert rows_replaced.args == [{400: 399}, True]
+    assert model.id_at(0) == 1
+
+
+def test_a_plant_that_is_gone_is_not_asked_for_for_ever(
+    qtbot: QtBot, unread_model: PlantModel, store: Store, add: Adder, other_program: sqlite3.Connection
+) -> None:
+    model = unread_model
+    add("Aloe")
+    shown(qtbot, model, store)
+    other_program.execute("DELETE FROM plant")
+    other_program.commit()
+    assert names(model) == ["…"]
+    with qtbot.waitSignal(model.dataChanged):
+        pass
+    with qtbot.assertNotEmitted(model.dataChanged, wait=100):
+        assert names(model) == ["…"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody move an open file")
+def test_a_failure_of_the_store_is_told_and_can_be_tried_again(
+    qtbot: QtBot, model: PlantModel, store: Store, add: Adder
+) -> None:
+    add("Aloe")
+    moved = store.path.with_name("away")
+    store.path.rename(moved)
+    store.path.mkdir()
+    with qtbot.waitSignal(model.failed) as failed:
+        model.set_store(store)
+    assert str(failed.args[0])
+    assert not model.busy
+    store.path.rmdir()
+    moved.rename(store.path)
+    model.retry()
+    await_names(qtbot, model, ["Aloe"])
+
+
+def test_listeners_hear_words_for_what_is_not_there(qtbot: QtBot, model: PlantModel, store: Store, add: Adder) -> None:
+    add("Aloe")
+    shown(qtbot, model, store)
+    await_names(qtbot, model, ["Aloe"])
+    assert model.index(0, Column.TAG).data(Qt.ItemDataRole.AccessibleTextRole) == "no tag"
+    assert model.index(0, Column.NAME).data(Qt.ItemDataRole.AccessibleDescriptionRole).startswith("ID 1, no tag")
+
+
+@pytest.mark.parametrize("plant_id", [2**63 - 1, -(2**63), 0])
+def test_the_largest_and_smallest_ids_keep_every_digit(
+    qtbot: QtBot, model: PlantModel, store: Store, plant_id: int
+) -> None:
+    shown(qtbot, model, store)
+    model.apply(Changes((PlantRow(plant_id, "Aloe", None, 0, FORM),)))
+    assert model.index(0, Column.ID).data() == str(plant_id)
+    assert model.row_of(plant_id) == 0
+
+
+def test_closing_twice_is_closing_once(qtbot: QtBot, model: PlantModel, store: Store, add: Adder) -> None:
+    add("Aloe")
+    shown(qtbot, model, store)
+    model.close()
+    model.close()
+    assert model.rowCount() == 0

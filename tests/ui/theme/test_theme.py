@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QFontInfo, QImage, QPalette
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
+
+from plantdesk import resources
+from plantdesk.ui.theme.colors import DARK, LIGHT
+from plantdesk.ui.theme.metrics import FontRole
+from plantdesk.ui.theme.theme import ThemeMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.theme.theme import Theme
+
+
+DRAWINGS = resources.folder() / "icons" / "lucide"
+
+
+@pytest.fixture(autouse=True)
+def _usual_text(theme: Theme) -> Iterator[None]:
+    yield
+    theme.set_text_scale(1)
+
+
+def test_it_is_light_where_the_system_says_nothing(theme: Theme) -> None:
+    theme.set_mode(ThemeMode.SYSTEM)
+    assert theme.colors == LIGHT
+
+
+def test_a_choice_is_applied_at_once_and_told(theme: Theme, qapp: QApplication, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(theme.changed, timeout=0):
+        theme.set_mode(ThemeMode.DARK)
+    assert theme.colors == DARK
+    assert qapp.palette().color(QPalette.ColorRole.Window) == DARK.color("window")
+    assert DARK.surface in qapp.styleSheet()
+    assert LIGHT.window not in qapp.styleSheet()
+
+
+def test_the_same_choice_again_changes_nothing(theme: Theme, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(theme.changed):
+        theme.set_mode(ThemeMode.LIGHT)
+
+
+def test_larger_text_makes_larger_fields_and_rows(theme: Theme, qtbot: QtBot) -> None:
+    field = QLineEdit()
+    qtbot.addWidget(field)
+    field.show()
+    assert field.height() == 34
+    theme.set_text_scale(2)
+    field.adjustSize()
+    assert field.height() > 40
+    assert theme.metrics.row == theme.metrics.row // 2 * 2 > 34
+
+
+def test_text_is_never_smaller_than_twelve_pixels(theme: Theme, qapp: QApplication) -> None:
+    theme.set_text_scale(0.5)
+    assert QFontInfo(qapp.font()).pixelSize() >= 12
+    assert QFontInfo(theme.font(FontRole.CAPTION)).pixelSize() >= 12
+
+
+def test_a_label_takes_size_and_colour_from_its_role(theme: Theme, qtbot: QtBot) -> None:
+    label, title = QLabel("Text"), QLabel("Text")
+    title.setProperty("role", "empty-title")
+    title.setProperty("tone", "error")
+    for widget in (label, title):
+        qtbot.addWidget(widget)
+        widget.show()
+    assert title.sizeHint().height() > label.sizeHint().height()
+    assert title.palette().color(QPalette.ColorRole.WindowText) == theme.colors.color("error")
+
+
+@pytest.mark.usefixtures("theme")
+def test_a_field_with_a_fault_has_a_red_edge_of_two_pixels(qtbot: QtBot) -> None:
+    field = QLineEdit()
+    field.setProperty("fault", "true")
+    qtbot.addWidget(field)
+    field.show()
+    picture = field.grab().toImage()
+    middle = picture.height() // 2
+    edge = [picture.pixelColor(x, middle).name().upper() for x in range(3)]
+    assert edge == [LIGHT.error, LIGHT.error, LIGHT.surface]
+
+
+def test_icons_change_their_colour_with_the_theme(theme: Theme, qtbot: QtBot) -> None:
+    button = QPushButton()
+    qtbot.addWidget(button)
+    theme.icons.put_on(button, "plus", "on_accent")
+    assert _ink(button) == LIGHT.on_accent
+    theme.set_mode(ThemeMode.DARK)
+    assert _ink(button) == DARK.on_accent
+
+
+@pytest.mark.parametrize("ratio", [1, 2, 3])
+def test_icons_are_sharp_on_every_screen(theme: Theme, ratio: int) -> None:
+    pixmap = theme.icons.icon("plus").pixmap(QSize(18, 18), ratio)
+    assert pixmap.width() == 18 * ratio
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in DRAWINGS.glob("*.svg")))
+def test_every_drawing_can_be_drawn(theme: Theme, name: str) -> None:
+    assert _inked(theme.icons.pixmap(name, "text", 18, 1).toImage())
+
+
+def _ink(button: QPushButton) -> str:
+    picture = button.icon().pixmap(QSize(18, 18), 3).toImage()
+    return picture.pixelColor(picture.width() // 2, picture.height() // 2).name().upper()
+
+
+def _inked(picture: QImage) -> bool:
+    pixels = ((x, y) for x in range(picture.width()) for y in range(picture.height()))
+    return any(picture.pixelColor(x, y).alpha() > 200 for x, y in pixels)
