@@ -60,12 +60,16 @@ _BEFORE_CHANGES = (
 
 
 class Backup(NamedTuple):
-    """A backup that is there. `made_at` is in milliseconds since 1970, UTC; `size` in bytes."""
+    """A backup that is there. `made_at` is in milliseconds since 1970, UTC; `size` in bytes.
+
+    `number` gives the order in which backups were made, whatever the clock said; 0 in those of PlantDesk 0.1.0.
+    """
 
     path: Path
     made_at: int
     kind: BackupKind
     size: int
+    number: int = 0
 
 
 class Backups:
@@ -76,7 +80,9 @@ class Backups:
         self.folder = _folder(path)
         names = {path.name, path.stem} if path.suffix == _LEGACY_SUFFIX else {path.name}
         prefixes, kinds = "|".join(map(re.escape, names)), "|".join(BackupKind)
-        self._name = re.compile(rf"(?:{prefixes})-(\d{{8}}-\d{{6}})-(\d{{3}})-({kinds})\.db")
+        self._name = re.compile(
+            rf"(?:{prefixes})-(?P<time>\d{{8}}-\d{{6}})-(?P<ms>\d{{3}})(?:-(?P<number>\d+))?-(?P<kind>{kinds})\.db"
+        )
 
     def newest_first(self) -> list[Backup]:
         """Return the backups that are there, and the files that were set aside. Raises BackupFolderError."""
@@ -84,10 +90,10 @@ class Backups:
             backup
             for folder in (self.folder, self._path.parent)
             for file in _files(folder)
-            if (backup := self._backup(file)) is not None
+            if (backup := self._found(file)) is not None
             and (folder == self.folder or backup.kind is BackupKind.DAMAGED)
         ]
-        return sorted(found, key=_age, reverse=True)
+        return sorted(found, key=_order, reverse=True)
 
     def make_from(self, connection: sqlite3.Connection, kind: BackupKind) -> Backup:
         """Make a backup of what `connection` sees, which must not be in a transaction. No token is valid in it.
@@ -96,9 +102,11 @@ class Backups:
         """
         try:
             make_private_folder(self.folder)
-            made_at, path = self._free_name(kind, self.folder)
-            copy_database(connection, path, revoke_tokens=True)
-            return Backup(path, made_at, kind, path.stat().st_size)
+            while True:
+                with contextlib.suppress(FileExistsError):  # another process made one in the same millisecond
+                    path = self._free_name(kind, self.folder)
+                    copy_database(connection, path, revoke_tokens=True)
+                    return self._backup(path)
         except OSError as error:
             raise unusable(self.folder, error) from error
 
@@ -133,36 +141,35 @@ class Backups:
         """Rename the log beside `path` to that of a free name, and return the name. Raises OSError."""
         make_private_folder(self.folder)
         same_disk = self.folder.stat().st_dev == path.parent.stat().st_dev
-        _, aside = self._free_name(BackupKind.DAMAGED, self.folder if same_disk else path.parent)
+        aside = self._free_name(BackupKind.DAMAGED, self.folder if same_disk else path.parent)
         for ending in SIDE_FILES:
             with contextlib.suppress(FileNotFoundError):
                 path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
         return aside
 
-    def _free_name(self, kind: BackupKind, folder: Path) -> tuple[int, Path]:
+    def _free_name(self, kind: BackupKind, folder: Path) -> Path:
+        """Return the name of the next backup: the time for readers, and a number for the order."""
+        names = (file.name for each in (self.folder, self._path.parent) for file in _files(each))
+        matches = filter(None, map(self._name.match, names))  # also the logs of files that were set aside
+        number = max((int(match["number"] or 0) for match in matches), default=0) + 1
         timestamp = now_ms()
-        while any(
-            (path := self._named(timestamp, kind, folder)).with_name(path.name + ending).exists()
-            for ending in ("", *SIDE_FILES)
-        ):
-            timestamp += 1
-        return timestamp, path
-
-    def _named(self, timestamp: int, kind: BackupKind, folder: Path) -> Path:
         at = (_EPOCH + timedelta(milliseconds=timestamp)).strftime(_TIME)
-        return folder / f"{self._path.name}-{at}-{timestamp % 1000:03d}-{kind}.db"
+        return folder / f"{self._path.name}-{at}-{timestamp % 1000:03d}-{number}-{kind}.db"
 
-    def _backup(self, file: Path) -> Backup | None:
-        match = self._name.fullmatch(file.name)
+    def _found(self, file: Path) -> Backup | None:
         try:
-            made = match and datetime.strptime(match[1], _TIME).replace(tzinfo=UTC)
-            size = file.stat().st_size
-        except (ValueError, OSError):  # a name that is no time; a file thinned out meanwhile
+            backup = self._backup(file)
+        except (ValueError, OSError):  # no name of a backup, or a file thinned out meanwhile
             return None
-        if not match or not made or size == 0:  # empty: a name that a killed process has claimed
-            return None
-        made_at = (made - _EPOCH) // timedelta(milliseconds=1) + int(match[2])
-        return Backup(file, made_at, BackupKind(match[3]), size)
+        return backup if backup.size > 0 else None  # empty: a name that a killed process has claimed
+
+    def _backup(self, file: Path) -> Backup:
+        match = self._name.fullmatch(file.name)
+        if match is None:
+            raise ValueError(file.name)
+        made = datetime.strptime(match["time"], _TIME).replace(tzinfo=UTC)
+        made_at = (made - _EPOCH) // timedelta(milliseconds=1) + int(match["ms"])
+        return Backup(file, made_at, BackupKind(match["kind"]), file.stat().st_size, int(match["number"] or 0))
 
 
 def copy_database(source: sqlite3.Connection, target: Path, *, revoke_tokens: bool = False) -> None:
@@ -225,7 +232,7 @@ def _identity(backup: Backup) -> str | None:
 
 def outdated(backups: Iterable[Backup]) -> list[Backup]:
     """Return those of `backups` that need not be kept: by tiers of time, by number, and never one made by hand."""
-    ordered = sorted(backups, key=_age, reverse=True)
+    ordered = sorted(backups, key=_order, reverse=True)
     kept = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
     automatic = [backup for backup in ordered if backup.kind is BackupKind.AUTOMATIC]
     for period, count in _TIERS:
@@ -242,8 +249,8 @@ def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[
     return list(newest.values())[:count]
 
 
-def _age(backup: Backup) -> tuple[int, str]:
-    return backup.made_at, backup.path.name
+def _order(backup: Backup) -> tuple[int, int, str]:
+    return backup.number, backup.made_at, backup.path.name
 
 
 def unusable(place: Path, error: OSError) -> StoreError:

@@ -75,25 +75,27 @@ def open_file(path: Path, *, create: bool = False) -> OpenedFile:
 
 
 def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile | None:
-    """Open the file under the lock; None to try again.
+    """Open the file under the lock; None to try again, where the file or its log was replaced at this very moment.
 
-    That is where the file or its log was replaced at this very moment, and where its log was deleted before: a
-    process that has it open gets the time to `rebuild` it.
+    Where the log was deleted, a process that still has it open gets the time to `rebuild` the file (`wait`).
     """
-    if wait and _is_log_lost(lock, identity(path)):
-        return None
-    _replace_after_lost_log(path, lock)
-    expected = _set_aside_old_log(path, lock)
+    found = identity(path)
+    if _is_log_lost(lock, found):
+        if wait:
+            return None
+        found = _replace_after_lost_log(path)
+    if lock.used.database not in {None, found.database}:
+        _set_aside_old_log(path, found, lock.used)
     try:
-        connection = _checked(path, expected, first_time=lock.used == Identity())
+        connection = _checked(path, found.database, first_time=lock.used == Identity())
     except StoreMovedError:
         return None
-    now = identity(path)
-    if now.database != expected or (wait and _is_log_lost(lock, now)):
+    opened = identity(path)
+    if opened.database != found.database or _is_log_lost(lock, opened):
         connection.close()
         return None
-    lock.note(now)
-    return OpenedFile(now, read_only=False, connection=connection)
+    lock.note(opened)
+    return OpenedFile(opened, read_only=False, connection=connection)
 
 
 def _open_for_reading(path: Path) -> OpenedFile:
@@ -132,30 +134,30 @@ def _checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite
     return connection
 
 
-def _set_aside_old_log(path: Path, lock: LockedStore) -> FileId | None:
-    """Take what belongs to a replaced file away from beside the new one, and return which that is.
+def _set_aside_old_log(path: Path, found: Identity, used: Identity) -> None:
+    """Take what belongs to a replaced file away from beside the new one.
 
     A process that still has it open goes on with it. SQLite in this process would take the index for unused and
     truncate it, under the hands of other connections.
     """
-    now, used = identity(path), lock.used
-    if used.database is None or now.database == used.database:
-        return now.database
-    if now.wal is None or now.wal == used.wal:
+    if found.wal is None or found.wal == used.wal:
         aside = Backups(path).set_aside_log(path)
-        if now.wal is not None:
+        if found.wal is not None:
             _log.warning("The log of a file that was replaced was set aside as %s", aside.name)
     else:
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
-    return now.database
 
 
-def _replace_after_lost_log(path: Path, lock: LockedStore) -> None:
-    """Put a copy in the place of a file whose log was deleted: a stopped process may still write to both."""
-    now = identity(path)
-    if _is_log_lost(lock, now) and now.wal is None:
-        with replaced_file(path) as draft, contextlib.closing(connect(path, immutable=True)) as source:
-            fill_copy(source, draft)
+def _replace_after_lost_log(path: Path) -> Identity:
+    """Put a copy in the place of a file whose log was deleted, and return what is there now.
+
+    A stopped process may still write to the file and to the deleted log. What has begun a new log since does not know
+    of that one, and nothing in it was acknowledged.
+    """
+    with replaced_file(path) as draft, contextlib.closing(connect(path, immutable=True)) as source:
+        fill_copy(source, draft)
+        Backups(path).set_aside_log(path)
+    return identity(path)
 
 
 def _create(path: Path, *, create: bool) -> None:

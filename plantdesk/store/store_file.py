@@ -121,24 +121,26 @@ class StoreFile:
         Another log for the same file would not know of this one. Does nothing where the file was replaced. Raises
         OSError and StoreError.
         """
-        with locked(self.path):
+        with locked(self.path) as lock:
             now, known = identity(self.path), self._opened.identity
-            if now.database == known.database and now.wal != known.wal:
+            is_ours = lock.used in {known, Identity()} and now.database == known.database
+            if is_ours and now.wal != known.wal:
                 with replaced_file(self.path) as draft:
                     fill_copy(connection, draft)
                     Backups(self.path).set_aside_log(self.path)
 
     def close(self) -> None:
         """Close the connection that keeps the log in place. May be called again."""
-        self._opened.connection.close()
         with contextlib.suppress(OSError, StoreError):
-            if not self._opened.read_only and not self._has_log_file():
-                self._note_closed()
+            if not self._opened.read_only:
+                self._close_and_note()
+        self._opened.connection.close()
 
-    def _note_closed(self) -> None:
+    def _close_and_note(self) -> None:
+        """Note that SQLite has deleted the log, as it does for the last process; else the log would count as lost."""
+        opened = self._opened
         with locked(self.path) as lock:
-            if lock.used == self._opened.identity and not self._has_log_file():
-                lock.note(Identity(self._opened.identity.database))
-
-    def _has_log_file(self) -> bool:
-        return os.path.lexists(f"{self.path}-wal")
+            is_whole = lock.used == opened.identity == identity(self.path)
+            opened.connection.close()
+            if is_whole and not os.path.lexists(f"{self.path}-wal"):
+                lock.note(Identity(opened.identity.database))

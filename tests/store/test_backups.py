@@ -99,8 +99,19 @@ def test_backups_of_one_millisecond_have_names_of_their_own(
 ) -> None:
     monkeypatch.setattr("plantdesk.store.backups.now_ms", lambda: 1_795_000_000_999)
     made = [back_up(path) for _ in range(3)]
-    assert [backup.made_at for backup in made] == [1_795_000_000_999, 1_795_000_001_000, 1_795_000_001_001]
+    assert [(backup.made_at, backup.number) for backup in made] == [(1_795_000_000_999, each) for each in (1, 2, 3)]
     assert backups.newest_first() == made[::-1]
+
+
+def test_the_newest_backups_stay_after_the_clock_was_set_back(
+    store: Store, path: Path, backups: Backups, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, 1)
+    made = [back_up(path, BackupKind.REPLACED) for _ in range(10)]
+    monkeypatch.setattr("plantdesk.store.backups.now_ms", lambda: 0)
+    made += [back_up(path, BackupKind.REPLACED) for _ in range(3)]
+    assert backups.newest_first() == made[::-1]
+    assert outdated(made) == made[2::-1]
 
 
 @pytest.mark.usefixtures("store")
@@ -218,7 +229,7 @@ def test_a_backup_of_the_future_keeps_no_other_from_being_made(
     add(store, 2)
     assert back_up_if_due(store.file, HOUR)
     assert not back_up_if_due(store.file, HOUR)
-    assert ids_in(backups.newest_first()[1].path) == [1, 2]
+    assert ids_in(backups.newest_first()[0].path) == [1, 2]
 
 
 def test_stores_of_one_stem_share_no_backups(tmp_path: Path) -> None:
