@@ -62,7 +62,7 @@ def _with_advice(error: ServerError, port: int) -> ServerError:
     """Add what to type, and whether it is PlantDesk itself that has the port."""
     if not isinstance(error, PortTakenError) or error.free_port is None:
         return error
-    other = runtime_file.running_on(paths.runtime_folder(), port)
+    other = runtime_file.find_server_on_port(paths.runtime_folder(), port)
     if other is not None:
         reason = f"PlantDesk is running on port {port} already, with {other.database}. To run another:"
     else:

@@ -69,7 +69,7 @@ def test_a_server_is_looked_for_whatever_the_file_holds(tmp_path: Path) -> None:
         @given(_BYTES | _some_of(_RUNTIME._asdict()))
         def check(content: bytes) -> None:
             file.write_bytes(content)
-            assert runtime_file.running(tmp_path / "run", tmp_path / "plants.db") is None
+            assert runtime_file.find_server(tmp_path / "run", tmp_path / "plants.db") is None
 
         check()
 

@@ -1,1 +1,1 @@
-"""The HTTP interface: one operation, its description, and the server that carries them. Knows no Qt."""
+"""The HTTP API: one operation, its OpenAPI document, and the server. Does not import Qt."""

@@ -1,8 +1,9 @@
-"""Who gets in: Host, Origin and token are looked at before anything else, so that who may not write learns nothing."""
+"""Checks Host, Origin and token before anything else of a request, so that an unauthorized client learns nothing."""
 
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMissingError
@@ -13,59 +14,76 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
     from plantdesk.records import Source
-    from plantdesk.store import TokenChecker
+    from plantdesk.store import TokenChecker, Tokens
 
-#: An exact list of names keeps pages out that rebind their own name to this machine; the port says nothing.
+#: An exact list of names refuses pages that rebind their own name to this machine (DNS rebinding). Any port will do.
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{0,5})?", re.IGNORECASE)
+#: Seconds between two records of the same token: each is a write of its own.
+_RECORD_INTERVAL = 60.0
 
 
-class Visitor(NamedTuple):
-    """A request that was let in: its header fields, and who sent it (None for a document that is no secret)."""
+class Client(NamedTuple):
+    """The sender of an authorized request: its header fields, and its token's source (None for a public document)."""
 
     fields: dict[bytes, bytes]
     source: Source | None
 
 
-class Gate:
-    """Lets requests in. To be used on the thread that made `checker`."""
+class AccessControl:
+    """Authorizes requests. For the thread that made `checker`."""
 
-    def __init__(self, checker: TokenChecker, *, open_path: str) -> None:
-        """Need no token for reading `open_path`."""
+    def __init__(self, checker: TokenChecker, *, public_path: str) -> None:
+        """`public_path` can be read without a token."""
         self._checker = checker
-        self._open_path = open_path
+        self._public_path = public_path
 
-    def admit(self, scope: Scope) -> Visitor:
-        """Return whom the request is from.
+    def authorize(self, scope: Scope) -> Client:
+        """Return the client of a request.
 
         Raises HostRefusedError, OriginRefusedError, TokenMissingError, TokenRefusedError, StoreError, in this order.
         """
-        fields = single_fields(scope["headers"])
+        fields = combined_fields(scope["headers"])
         if not _HOST.fullmatch(fields.get(b"host", b"")):
             raise HostRefusedError
-        # Browsers say where a request comes from; “none” is what a user has typed, and other programs say nothing.
+        # Browsers send Sec-Fetch-Site: “none” for an address that the user typed. Other programs do not send it.
         if b"origin" in fields or fields.get(b"sec-fetch-site", b"none") != b"none":
             raise OriginRefusedError
-        if scope["path"] == self._open_path and scope["method"] in {"GET", "HEAD"}:
-            return Visitor(fields, None)
-        return Visitor(fields, self._checker.source(_token(fields)))
+        if scope["path"] == self._public_path and scope["method"] in {"GET", "HEAD"}:
+            return Client(fields, None)
+        return Client(fields, self._checker.source(_bearer_token(fields)))
 
 
-def single_fields(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+class TokenUsage:
+    """Records when a token was last used for a refused request; the store does so for added plants. For one thread."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._recorded: dict[int, float] = {}
+
+    def record(self, source: Source) -> None:
+        """Record, without waiting for the write, that the token of `source` was used now."""
+        now = time.monotonic()
+        if now - self._recorded.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
+            self._recorded[source.id] = now
+            self._tokens.used(source)
+
+
+def combined_fields(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Return the header fields by name; repeated ones are joined by commas (RFC 9110, section 5.3).
 
-    A Host, Authorization or Content-Type that came twice is thereby none that is valid.
+    That makes a repeated Host, Authorization or Content-Type invalid.
     """
     headers = list(headers)
     fields = dict(headers)
     if len(fields) != len(headers):
         values: dict[bytes, list[bytes]] = {}
-        for name, value in headers:  # once over: a head may hold ten thousand fields
+        for name, value in headers:  # in one pass: a head may have ten thousand fields
             values.setdefault(name, []).append(value)
         fields = {name: b", ".join(each) for name, each in values.items()}
     return fields
 
 
-def _token(fields: dict[bytes, bytes]) -> str:
+def _bearer_token(fields: dict[bytes, bytes]) -> str:
     scheme, _, token = fields.get(b"authorization", b"").partition(b" ")
     token = token.strip(b" ")
     if scheme.lower() != b"bearer" or not token:

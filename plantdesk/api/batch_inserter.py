@@ -1,6 +1,6 @@
-"""The way of plants from the event loop to the store's writer thread and back, many at a time.
+"""Passes plants from the event loop to the store's writer thread in batches.
 
-All that arrive in one turn of the loop go to the store as one batch, and one wake-up of the loop resolves all of them.
+All plants that arrive in one turn of the loop are one batch, and one wake-up of the loop resolves all of its futures.
 """
 
 from __future__ import annotations
@@ -21,37 +21,36 @@ if TYPE_CHECKING:
     Waiting = list[asyncio.Future[Outcome]]
 
 
-class Intake:
+class BatchInserter:
     """Adds plants for one event loop; all methods are for its thread."""
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
         self._loop = loop
-        self._entries: list[tuple[NewPlant, Source]] = []
+        self._batch: list[tuple[NewPlant, Source]] = []
         self._waiting: Waiting = []
 
     async def add(self, plant: NewPlant, source: Source) -> PlantRow:
-        """Return the plant's row once it is durable; raises IdTakenError, TokenRefusedError and StoreError."""
-        if not self._entries:
-            self._loop.call_soon(self._hand_over)
+        """Return the plant's row when it is durable. Raises IdTakenError, TokenRefusedError, StoreError."""
+        if not self._batch:
+            self._loop.call_soon(self._submit)
         future: asyncio.Future[Outcome] = self._loop.create_future()
-        self._entries.append((plant, source))
+        self._batch.append((plant, source))
         self._waiting.append(future)
         outcome = await future
         if isinstance(outcome, PlantDeskError):
             raise outcome
         return outcome
 
-    def _hand_over(self) -> None:
-        entries, waiting = self._entries, self._waiting
-        self._entries, self._waiting = [], []
+    def _submit(self) -> None:
+        batch, waiting = self._batch, self._waiting
+        self._batch, self._waiting = [], []
 
         def on_written(outcomes: Future[list[Outcome]]) -> None:
-            # A closed loop has nobody left to tell: its clients were let go before.
-            with contextlib.suppress(RuntimeError):
+            with contextlib.suppress(RuntimeError):  # the loop is closed: no client is left
                 self._loop.call_soon_threadsafe(_resolve, waiting, outcomes)
 
-        self._store.add_each(entries).add_done_callback(on_written)
+        self._store.add_each(batch).add_done_callback(on_written)
 
 
 def _resolve(waiting: Waiting, outcomes: Future[list[Outcome]]) -> None:

@@ -1,4 +1,4 @@
-"""Failures as answers: the Error body and the headers that go with it, for the application and the parser alike."""
+"""Error responses: the Error body and its headers, for errors of the application and of the HTTP parser."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ _CHALLENGES = {
     ErrorNumber.TOKEN_MISSING: b'Bearer realm="plantdesk"',
     ErrorNumber.TOKEN_REFUSED: b'Bearer realm="plantdesk", error="invalid_token"',
 }
-#: A client's own token, or the beginning of one, where it put it into a field and the message tells what came.
+#: A client's own token, or the start of one, where it was sent as a field and the message quotes it.
 _TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
 _DEFECT = "PlantDesk could not do this because of a defect in it. Its log tells more; please report it."
 
 
-class Problem(NamedTuple):
-    """An answer that tells of a failure."""
+class ErrorResponse(NamedTuple):
+    """The parts of an error response."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
 
 
-def problem(error: Exception) -> Problem:
-    """Return the answer to a failure. What nobody foresaw is logged, and told without its cause."""
+def error_response(error: Exception) -> ErrorResponse:
+    """Return the response to an error. One that is not foreseeable is logged, and sent without its cause."""
     if isinstance(error, PlantDeskError) and error.number is not ErrorNumber.DEFECT:
-        return _problem(error.number, str(error), _more_headers(error))
+        return _response(error.number, str(error), _extra_headers(error))
     _log.error("A request could not be answered because of a defect.", exc_info=error)
-    return _problem(ErrorNumber.DEFECT, _DEFECT, [])
+    return _response(ErrorNumber.DEFECT, _DEFECT, [])
 
 
-def _problem(number: ErrorNumber, message: str, more: list[tuple[bytes, bytes]]) -> Problem:
-    told = {"error": int(number), "message": _TOKEN.sub("plantdesk_…", message)}
-    body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *more]
-    return Problem(number.status, headers, body)
+def _response(number: ErrorNumber, message: str, extra: list[tuple[bytes, bytes]]) -> ErrorResponse:
+    content = {"error": int(number), "message": _TOKEN.sub("plantdesk_…", message)}
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *extra]
+    return ErrorResponse(number.status, headers, body)
 
 
-def _more_headers(error: PlantDeskError) -> list[tuple[bytes, bytes]]:
+def _extra_headers(error: PlantDeskError) -> list[tuple[bytes, bytes]]:
     headers = []
     if error.number in _CHALLENGES:
         headers.append((b"www-authenticate", _CHALLENGES[error.number]))

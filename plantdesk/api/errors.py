@@ -1,4 +1,4 @@
-"""The refusals that only the HTTP interface knows, one class for each cause. All are answered, none is logged."""
+"""The errors that only the HTTP API raises, one class per cause. They are answered and not logged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from plantdesk.errors import ErrorNumber, PlantDeskError
 
 
 class MalformedHttpError(PlantDeskError):
-    """The bytes are not HTTP/1.1; `text` says in what."""
+    """The bytes are not HTTP/1.1; `text` says why."""
 
     number = ErrorNumber.MALFORMED_HTTP
 
@@ -15,7 +15,7 @@ class MalformedHttpError(PlantDeskError):
 
 
 class HostRefusedError(PlantDeskError):
-    """Host is missing, double or foreign (DNS rebinding)."""
+    """Host is missing, repeated, or not of this machine (DNS rebinding)."""
 
     number = ErrorNumber.HOST_REFUSED
 
@@ -46,17 +46,17 @@ class TokenMissingError(PlantDeskError):
         )
 
 
-class NoSuchPathError(PlantDeskError):
-    """There is nothing at the path."""
+class PathNotFoundError(PlantDeskError):
+    """There is no endpoint at the path."""
 
-    number = ErrorNumber.NO_SUCH_PATH
+    number = ErrorNumber.PATH_NOT_FOUND
 
     def __init__(self) -> None:
         super().__init__("There is nothing at this path. Plants are added with POST /plants; see GET /openapi.json.")
 
 
 class MethodNotAllowedError(PlantDeskError):
-    """The path takes other methods: those of `allow`, as the header of that name lists them."""
+    """The path has other methods: `allow`, as in the header of that name."""
 
     number = ErrorNumber.METHOD_NOT_ALLOWED
 
@@ -66,7 +66,7 @@ class MethodNotAllowedError(PlantDeskError):
 
 
 class WrongContentTypeError(PlantDeskError):
-    """The body does not come as plain `application/json`."""
+    """The body is not sent as plain `application/json`."""
 
     number = ErrorNumber.WRONG_CONTENT_TYPE
 
@@ -80,20 +80,20 @@ class BodyTooLargeError(PlantDeskError):
         super().__init__(f"The body is too large. Send at most {limit:,} bytes, one plant at a time.")
 
 
-class TooSlowError(PlantDeskError):
+class RequestTimeoutError(PlantDeskError):
     """The request did not arrive in time."""
 
-    number = ErrorNumber.TOO_SLOW
+    number = ErrorNumber.REQUEST_TIMEOUT
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"The request did not arrive within {seconds:g} seconds. Send it again, all at once.")
 
 
-class ClientGoneError(Exception):
-    """The client went away before its request was whole; nobody is there to be answered."""
+class ClientDisconnectedError(Exception):
+    """The client disconnected before its request was complete; there is nobody to answer."""
 
 
-def refusal_in(error: Exception) -> PlantDeskError:
-    """Return the refusal that a callback of the parser raised, or else one that says what the parser found."""
+def parser_error(error: Exception) -> PlantDeskError:
+    """Return the error that a callback of the parser raised, otherwise one with the parser's own message."""
     cause = error.__context__
     return cause if isinstance(cause, PlantDeskError) else MalformedHttpError(str(error) or "it cannot be read")

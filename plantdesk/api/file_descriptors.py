@@ -1,4 +1,4 @@
-"""How many more files and connections the process may open."""
+"""How many connections the process's limit on open files allows."""
 
 from __future__ import annotations
 
@@ -6,19 +6,34 @@ import contextlib
 import sys
 from pathlib import Path
 
-#: Descriptors that a process has from its start, where nobody can count them.
+from plantdesk.server_state import TooFewDescriptorsError
+
+#: Descriptors of stdin, stdout and stderr, where the open ones cannot be counted.
 _STANDARD = 3
+#: Descriptors that database, window and event loop need, and the fewest with which they work.
+_RESERVED = 200
+_MIN_RESERVED = 16
+#: With fewer connections a server is of no use.
+_MIN_CONNECTIONS = 8
 
 
 def free_descriptors() -> int:
-    """Return how many descriptors are left under the process's limit; a large number where there is none."""
+    """Return how many descriptors may still be opened; `sys.maxsize` where there is no limit."""
     if sys.platform != "win32":
         import resource
 
-        allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if allowed != resource.RLIM_INFINITY:
-            return allowed - _open_descriptors()
+        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if limit != resource.RLIM_INFINITY:
+            return limit - _open_descriptors()
     return sys.maxsize
+
+
+def max_connections(free: int) -> int:
+    """Return how many connections leave enough of `free` descriptors. Raises TooFewDescriptorsError."""
+    found = max(free - _RESERVED, (free - _MIN_RESERVED) * 2 // 3)
+    if found < _MIN_CONNECTIONS:
+        raise TooFewDescriptorsError
+    return found
 
 
 def _open_descriptors() -> int:

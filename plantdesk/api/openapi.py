@@ -1,6 +1,6 @@
-"""The description of the interface in OpenAPI 3.1.0, made from the models that enforce it and the table of errors.
+"""The OpenAPI 3.1.0 document, built from the models that validate requests and from the table of error numbers.
 
-Imports no web framework, so that `plantdesk openapi` prints it at once.
+Imports no web framework, so that `plantdesk openapi` starts fast.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from plantdesk.errors import ErrorNumber
 from plantdesk.records import NewPlant, PlantFields
 from plantdesk.settings import DEFAULT_PORT
 
-#: Of the interface, not of the program.
+#: The version of the API, not of the program.
 _VERSION = "1.0.0"
 _TAG = "plants"
 _EXAMPLE = {"name": "Monstera deliciosa", "tag": "office"}
@@ -24,7 +24,7 @@ Numbers are read exactly: `7`, `7.0` and `7e0` are the integer 7. Members that N
 member given twice is refused. Sending the same plant again answers 200 and changes nothing, so a program may retry.
 """
 
-#: The statuses that adding a plant may be answered with, besides 200, in the words of the interface.
+#: The statuses of POST /plants besides 200, with the descriptions of the contract.
 _FAILURES = {
     400: "unexpected error",
     401: "no valid bearer token; after many wrong ones the answer takes up to a second",

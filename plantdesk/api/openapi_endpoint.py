@@ -1,4 +1,4 @@
-"""`GET /openapi.json`: the description of the interface, for everyone, and the proof of which server this is."""
+"""`GET /openapi.json`: the OpenAPI document, without a token, and the proof of the server's identity."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from plantdesk.api.openapi import description
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from plantdesk.api.access_control import Visitor
+    from plantdesk.api.access_control import Client
     from plantdesk.api.discovery.server_identity import Identity
 
 _NONCE = re.compile(rb"[0-9a-f]{64}")
 
 
-class Document:
+class OpenApiEndpoint:
     """The endpoint, as an ASGI application."""
 
     def __init__(self, identity: Identity) -> None:
@@ -31,11 +31,11 @@ class Document:
         ]
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer with the description."""
+        """Send the document."""
         if scope["method"] not in {"GET", "HEAD"}:
             raise MethodNotAllowedError("GET, HEAD")
-        visitor: Visitor = scope["visitor"]
-        headers = [*self._headers, *self._proof(visitor.fields.get(NONCE_HEADER.lower().encode(), b""))]
+        client: Client = scope["client_access"]
+        headers = [*self._headers, *self._proof(client.fields.get(NONCE_HEADER.lower().encode(), b""))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": self._body})
 

@@ -1,7 +1,7 @@
-"""Reading the bodies of requests: each within its limit, and few large ones at a time.
+"""Reads request bodies within their limit, and few large ones at a time.
 
-A plant of 1 MiB takes some 10 MB while it is read, stored and answered, so that two hundred of them at once would fill
-the memory. They get a place one after the other; who has one must send quickly, since others wait.
+A plant of 1 MiB takes about 10 MB while it is read, stored and answered, so two hundred at once would fill the memory.
+Large bodies take turns; each must be sent quickly, since others wait for it.
 """
 
 from __future__ import annotations
@@ -9,77 +9,77 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from plantdesk.api.errors import BodyTooLargeError, ClientGoneError, TooSlowError
+from plantdesk.api.errors import BodyTooLargeError, ClientDisconnectedError, RequestTimeoutError
 
 if TYPE_CHECKING:
     from starlette.types import Receive
 
     from plantdesk.api.limits import Limits
 
-#: Bytes up to which a body needs no place; hardly any plant has more.
-SMALL = 65_536
+#: Bytes up to which a body does not wait for its turn; hardly any plant has more.
+SMALL_BODY = 65_536
 
 
-class Bodies:
-    """Makes the bodies of one server's requests. For the thread of one loop."""
+class RequestBodies:
+    """Opens the bodies of one server's requests. For the thread of one loop."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._places = asyncio.Semaphore(limits.large_bodies)
+        self._large_bodies = asyncio.Semaphore(limits.large_bodies)
 
-    def of(self, fields: dict[bytes, bytes], receive: Receive) -> Body:
-        """Return the body of a request, nothing of it read; raises BodyTooLargeError when it is announced to be."""
-        # The parser lets nothing but digits through, and zeros without end before them, which int() would refuse.
-        announced = int(fields.get(b"content-length", b"").lstrip(b"0") or b"0")
-        if announced > self._limits.body:
+    def open(self, fields: dict[bytes, bytes], receive: Receive) -> RequestBody:
+        """Return the unread body of a request. Raises BodyTooLargeError by its Content-Length."""
+        # The parser lets only digits through; int() would refuse thousands of leading zeros.
+        content_length = int(fields.get(b"content-length", b"").lstrip(b"0") or b"0")
+        if content_length > self._limits.body:
             raise BodyTooLargeError(self._limits.body)
-        return Body(receive, announced, self._limits, self._places)
+        return RequestBody(receive, content_length, self._limits, self._large_bodies)
 
 
-class Body:
-    """The body of one request, to be closed when its plant needs no memory any more."""
+class RequestBody:
+    """The body of one request. Close it when its plant no longer takes memory."""
 
-    def __init__(self, receive: Receive, announced: int, limits: Limits, places: asyncio.Semaphore) -> None:
+    def __init__(self, receive: Receive, content_length: int, limits: Limits, large_bodies: asyncio.Semaphore) -> None:
         self._receive = receive
-        self._large = announced > SMALL
+        self._is_large = content_length > SMALL_BODY
         self._limits = limits
-        self._places = places
-        self._has_place = False
+        self._large_bodies = large_bodies
+        self._has_turn = False
         self._parts: list[bytes] = []
         self._size = 0
         self._more = True
 
     async def read(self) -> bytes:
-        """Return the body when it is whole. Raises BodyTooLargeError, TooSlowError, ClientGoneError."""
-        if not self._large:
-            await self._take_in(SMALL)
+        """Return the complete body. Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError."""
+        if not self._is_large:
+            await self._receive_parts(SMALL_BODY)
         if self._more:
-            await self._places.acquire()
-            self._has_place = True
-            await self._take_in_quickly()
-        whole = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+            await self._large_bodies.acquire()
+            self._has_turn = True
+            await self._receive_rest()
+        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
         self._parts.clear()
-        return whole
+        return body
 
     def close(self) -> None:
-        """Give the place to the next one."""
-        if self._has_place:
-            self._has_place = False
-            self._places.release()
+        """Let the next large body be read."""
+        if self._has_turn:
+            self._has_turn = False
+            self._large_bodies.release()
 
-    async def _take_in_quickly(self) -> None:
+    async def _receive_rest(self) -> None:
         try:
-            async with asyncio.timeout(self._limits.large_within):
-                await self._take_in(self._limits.body)
+            async with asyncio.timeout(self._limits.large_body_timeout):
+                await self._receive_parts(self._limits.body)
         except TimeoutError:
-            raise TooSlowError(self._limits.large_within) from None
+            raise RequestTimeoutError(self._limits.large_body_timeout) from None
 
-    async def _take_in(self, enough: int) -> None:
-        """Read until the body is whole, or larger than `enough`."""
-        while self._more and self._size <= enough:
+    async def _receive_parts(self, limit: int) -> None:
+        """Receive until the body is complete, or larger than `limit`."""
+        while self._more and self._size <= limit:
             message = await self._receive()
             if message["type"] == "http.disconnect":
-                raise ClientGoneError
+                raise ClientDisconnectedError
             self._parts.append(message["body"])
             self._size += len(message["body"])
             self._more = message["more_body"]

@@ -1,13 +1,12 @@
-"""The server as the rest of the program sees it: on, off, and the truth about it.
+"""Starts, monitors and stops the API server, and reports its state to listeners.
 
     server = Server(store, runtime_folder=paths.runtime_folder())
-    unsubscribe = server.subscribe(listener)   # listener(state), on the server's thread, and once with the state of now
-    server.start(8721)                         # returns at once; Starting, then On or Failed, are told
-    server.stop()                              # returns when all that was due is answered and Off was told
+    unsubscribe = server.subscribe(listener)   # listener(state): at once with the current state, then on its thread
+    server.start(8721)                         # returns at once; listeners get Starting, then On or Failed
+    server.stop()                              # returns when due responses are sent and listeners got Off
 
-The states are in `plantdesk.server_state`. `Failed.error.free_port` is the port to offer when the wanted one is taken;
-`server.start(port)` moves to another port. Everything may be called from any thread; a listener may call `stop` (which
-then returns before the end), but not `start`.
+The states are in `plantdesk.server_state`. All methods may be called from any thread. A listener may call `stop`, which
+then returns at once, but not `start`.
 """
 
 from __future__ import annotations
@@ -42,21 +41,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from plantdesk.api.api_thread import Service
+    from plantdesk.api.api_thread import ApiThread
     from plantdesk.store import Store
 
 _log = logging.getLogger(__name__)
 
 
 class Server:
-    """Serves the interface of one store on this machine's loopback."""
+    """The API server of one store, on the loopback interface."""
 
     def __init__(self, store: Store, *, runtime_folder: Path | None = None, limits: Limits | None = None) -> None:
-        """Stay off until `start`; while on, be known to scripts in `runtime_folder`."""
+        """While the server is on, it is announced in `runtime_folder`."""
         self._store = store
         self._runtime_folder = runtime_folder
         self._limits = limits or Limits()
-        self._lock = threading.RLock()  # of state and listeners
+        self._lock = threading.RLock()  # guards state and listeners
         self._starting = threading.Lock()
         self._state: ServerState = Off()
         self._listeners: tuple[Callable[[ServerState], None], ...] = ()
@@ -64,13 +63,13 @@ class Server:
 
     @property
     def state(self) -> ServerState:
-        """What the server is doing now."""
+        """The current state."""
         return self._state
 
     def subscribe(self, listener: Callable[[ServerState], None]) -> Callable[[], None]:
-        """Call `listener` with the state of now, and on the server's thread with each new one.
+        """Call `listener` with the current state, and on the server's thread with each new one.
 
-        It must be quick. Returns the function that ends the subscription.
+        It must return quickly. Returns a function that unsubscribes.
         """
         with self._lock:
             self._listeners = (*self._listeners, listener)
@@ -83,28 +82,28 @@ class Server:
         return unsubscribe
 
     def start(self, port: int = DEFAULT_PORT) -> None:
-        """Begin to serve on `port` (0: any free one); a server on another port is stopped first.
+        """Start on `port` (0: any free one); a server on another port is stopped first.
 
-        Does nothing when the server is on `port` already. Never raises: what goes wrong is told as Failed.
+        Does nothing when the server is already on `port`. Does not raise: a failure is reported as `Failed`.
         """
         with self._starting:
             if isinstance(self._state, On) and port in {0, self._state.port}:
                 return
             self.stop()
-            run = _Run(lambda run: self._keep(port, run))
-            with self._lock:  # so that nothing is told before `stop` finds a thread that runs
+            run = _Run(lambda run: self._run_server(port, run))
+            with self._lock:  # no listener is called before `stop` can find the thread
                 run.thread.start()
                 self._run = run
 
     def settled(self, timeout: float | None = None) -> ServerState:
-        """Wait until the start has ended well or badly, and return the state of then."""
+        """Wait until the start has succeeded or failed, and return the state."""
         run = self._run
         if run is not None:
             run.settled.wait(timeout)
         return self._state
 
     def stop(self) -> None:
-        """End the server and wait for its end: a few seconds at most. May be called again, and when it is off."""
+        """Stop the server and wait for its end, a few seconds at most. Does nothing when it is off."""
         run = self._run
         if run is None:
             return
@@ -112,17 +111,17 @@ class Server:
         if run.thread is not threading.current_thread():
             run.thread.join()
 
-    # --- on the server's thread ----------------------------------------------------------------------------------
+    # --- on the server's thread ---
 
-    def _keep(self, port: int, run: _Run) -> None:
-        """Bring the server up, look after it, and take it down; whatever goes wrong is reported as Failed."""
-        self._tell(Starting(port))
+    def _run_server(self, port: int, run: _Run) -> None:
+        """Start the server, monitor it, and stop it; report a failure as `Failed`."""
+        self._set_state(Starting(port))
         try:
             self._serve(port, run)
-        except Exception as error:  # noqa: BLE001  the top of the thread: `_failure` logs what nobody foresaw
-            self._tell(Failed(_failure(error), port))
+        except Exception as error:  # noqa: BLE001  top of a thread: reported as Failed
+            self._set_state(Failed(_failure(error), port))
         else:
-            self._tell(Off())
+            self._set_state(Off())
         finally:
             run.settled.set()
 
@@ -134,34 +133,34 @@ class Server:
             if self._runtime_folder is not None:
                 announcement = Announcement(self._runtime_folder, self._store.path)
                 sockets += stack.enter_context(announcement.local_socket())
-            service = self._service(sockets, identity)
-            service.start()
-            stack.callback(service.stop)
+            thread = self._make_thread(sockets, identity)
+            thread.start()
+            stack.callback(thread.stop)
             if announcement is not None:
                 stack.callback(announcement.withdraw)
-            self._look_after(identity, announcement, run)
+            self._monitor(identity, announcement, run)
 
-    def _service(self, sockets: list[socket.socket], identity: Identity) -> Service:
-        from plantdesk.api.api_thread import Service  # only now: uvicorn and starlette take a while to import
+    def _make_thread(self, sockets: list[socket.socket], identity: Identity) -> ApiThread:
+        from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
-        return Service(sockets, self._store, identity, self._limits)
+        return ApiThread(sockets, self._store, identity, self._limits)
 
-    def _look_after(self, identity: Identity, announcement: Announcement | None, run: _Run) -> None:
+    def _monitor(self, identity: Identity, announcement: Announcement | None, run: _Run) -> None:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
-        fault: ServerError = NotReachableError()
+        failure: ServerError = NotReachableError()
         while not run.stopping.is_set():
-            if is_running(identity, within=self._limits.check_within):
-                fault = NotAnsweringError()
-                self._tell(on)
+            if is_running(identity, timeout=self._limits.check_timeout):
+                failure = NotAnsweringError()
+                self._set_state(on)
             else:
-                self._tell(Failed(fault, identity.port))
+                self._set_state(Failed(failure, identity.port))
             if announcement is not None:
-                announcement.keep(on.url, identity)
+                announcement.publish(on.url, identity)
             run.settled.set()
-            run.stopping.wait(self._limits.check_every)
+            run.stopping.wait(self._limits.check_interval)
 
-    def _tell(self, state: ServerState) -> None:
-        """Tell a new state, in order; nothing when it is that of before."""
+    def _set_state(self, state: ServerState) -> None:
+        """Notify listeners of `state`, unless it is the current one."""
         with self._lock:
             if self._state == state:
                 return
@@ -169,21 +168,21 @@ class Server:
             for listener in self._listeners:
                 try:
                     listener(state)
-                except Exception:  # noqa: BLE001  a listener's defect must not stop the server
+                except Exception:  # noqa: BLE001  a defect of a listener must not stop the server
                     _log.exception("a listener to the server failed")
 
 
 class _Run:
-    """One time of being on: `stopping` asks for its end, `settled` tells that its start has ended."""
+    """One run of the server: `stopping` requests its end, `settled` is set when its start has succeeded or failed."""
 
-    def __init__(self, keep: Callable[[_Run], None]) -> None:
+    def __init__(self, target: Callable[[_Run], None]) -> None:
         self.stopping = threading.Event()
         self.settled = threading.Event()
-        self.thread = threading.Thread(target=keep, args=(self,), name="server", daemon=True)
+        self.thread = threading.Thread(target=target, args=(self,), name="server", daemon=True)
 
 
 def _failure(error: Exception) -> ServerError:
-    """Return why the server is not there, in words for its user; what nobody foresaw is logged."""
+    """Return the error to show; log one that is not foreseeable."""
     if isinstance(error, ServerError):
         return error
     if isinstance(error, PlantDeskError):
@@ -191,4 +190,4 @@ def _failure(error: Exception) -> ServerError:
     if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
         return TooFewDescriptorsError()
     _log.error("The server could not be started", exc_info=error)
-    return ServerFailedError("The server could not be started. PlantDesk's log says why.")
+    return ServerFailedError("The server could not be started. The reason is in PlantDesk's log.")

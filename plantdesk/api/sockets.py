@@ -1,13 +1,14 @@
-"""The sockets that the server listens on: the loopback of this machine, a Unix domain socket, nothing else, ever."""
+"""The sockets that the server listens on: loopback addresses and a Unix domain socket, never anything else."""
 
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.api.port_owners import foreign_owner
 from plantdesk.server_state import (
     PortInUseError,
     PortOfOtherUserError,
@@ -19,35 +20,41 @@ from plantdesk.server_state import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-#: Connections that wait to be taken; one more would try again after a second.
+#: Connections that wait to be accepted; the client of one more retries after a second.
 BACKLOG = 1024
-#: What tells that there is no IPv6 on this machine.
-_NO_ADDRESS = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
-_NEIGHBOURS = 20
-_HIGHEST = 65535
+#: The errors of bind() on a machine without IPv6.
+_NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
+_WSAEACCES = 10013
+_NEARBY = 20
+_MAX_PORT = 65535
+_PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+_PROC_LISTEN = "0A"
+#: 127.0.0.1, ::1, ::ffff:127.0.0.1 and the wildcard addresses, as the kernel writes them on either byte order.
+_LOOPBACK_ADDRESSES = {
+    *("0100007F", "7F000001", "0" * 8, "0" * 32, "0" * 24 + "01000000", "0" * 31 + "1"),
+    *("0" * 16 + "FFFF00000100007F", "0" * 20 + "FFFF7F000001"),
+}
 
 
 def listen(port: int) -> list[socket.socket]:
-    """Return sockets that listen on 127.0.0.1 and, where there is one, ::1, both on `port` (0: any free one).
+    """Return sockets that listen on 127.0.0.1 and, where available, ::1, both on `port` (0: any free one).
 
     Raises PortTakenError, ServerFailedError.
     """
     try:
         return _listen(port)
     except OSError as error:
-        raise _told(error, port) from error
+        raise _server_error(error, port) from error
 
 
 def local_sockets(path: Path) -> list[socket.socket]:
     """Return a Unix domain socket that listens at `path`, mode 0600; none on Windows.
 
-    Raises OSError, also for a path that is too long for one.
+    Raises OSError, also for a path that is too long for a socket.
     """
-    if sys.platform == "win32":
-        return []
-    else:  # noqa: RET505  mypy takes what follows such a return for unreachable there
+    found: list[socket.socket] = []
+    if sys.platform != "win32":
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             listener.bind(str(path))
@@ -57,34 +64,63 @@ def local_sockets(path: Path) -> list[socket.socket]:
         except OSError:
             listener.close()
             raise
-        return [listener]
+        found.append(listener)
+    return found
+
+
+def foreign_owner(port: int) -> str | None:
+    """Return the name of another user who listens on `port` of the loopback; None where none is known (Linux only)."""
+    if sys.platform != "win32":
+        import pwd
+
+        uids = {uid for table in _PROC_TABLES for uid in _listening_uids(table, port)}
+        for uid in sorted(uids - {os.geteuid()}):
+            try:
+                return pwd.getpwuid(uid).pw_name
+            except KeyError:
+                return f"number {uid}"
+    return None
+
+
+def _listening_uids(table: str, port: int) -> set[int]:
+    try:
+        lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return set()
+    found = set()
+    for line in lines:
+        fields = line.split()
+        address, _, local_port = fields[1].partition(":")
+        if fields[3] == _PROC_LISTEN and int(local_port, 16) == port and address in _LOOPBACK_ADDRESSES:
+            found.add(int(fields[7]))
+    return found
 
 
 def _listen(port: int) -> list[socket.socket]:
     if port:
-        return _on_both(port)
-    for _ in range(_NEIGHBOURS):  # what is free on 127.0.0.1 need not be so on ::1
+        return _listen_on_both(port)
+    for _ in range(_NEARBY):  # a port that is free on 127.0.0.1 may be in use on ::1
         try:
-            return _on_both(0)
+            return _listen_on_both(0)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
-    return _on_both(0)
+    return _listen_on_both(0)
 
 
-def _on_both(port: int) -> list[socket.socket]:
+def _listen_on_both(port: int) -> list[socket.socket]:
     first = _bound(socket.AF_INET, "127.0.0.1", port)
     try:
         return [first, _bound(socket.AF_INET6, "::1", first.getsockname()[1])]
     except OSError as error:
-        if error.errno in _NO_ADDRESS:
+        if error.errno in _NO_IPV6:
             return [first]
         first.close()
         raise
 
 
 def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
-    # With the protocol named, asyncio sets TCP_NODELAY; without it each answer on a kept connection waits 40 ms.
+    # asyncio sets TCP_NODELAY only where the protocol is given; without it a response on a kept connection waits 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform == "win32":
@@ -103,13 +139,13 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     return listener
 
 
-def _told(error: OSError, port: int) -> ServerError:
+def _server_error(error: OSError, port: int) -> ServerError:
     if error.errno == errno.EADDRINUSE:
         owner = foreign_owner(port)
         if owner is not None:
             return PortOfOtherUserError(port, _free_port(port), owner)
         return PortInUseError(port, _free_port(port))
-    if error.errno == errno.EACCES or getattr(error, "winerror", None) == 10013:  # noqa: PLR2004  WSAEACCES
+    if error.errno == errno.EACCES or getattr(error, "winerror", None) == _WSAEACCES:
         return PortReservedError(port, _free_port(port))
     if error.errno in {errno.EMFILE, errno.ENFILE}:
         return TooFewDescriptorsError()
@@ -119,7 +155,7 @@ def _told(error: OSError, port: int) -> ServerError:
 def _free_port(taken: int) -> int | None:
     for port in _candidates(taken):
         try:
-            sockets = _on_both(port)
+            sockets = _listen_on_both(port)
         except OSError:
             continue
         found: int = sockets[0].getsockname()[1]
@@ -130,6 +166,6 @@ def _free_port(taken: int) -> int | None:
 
 
 def _candidates(taken: int) -> Iterator[int]:
-    """Yield the ports nearby first, since they are easily kept in mind; then whatever the system gives."""
-    yield from range(taken + 1, min(taken + _NEIGHBOURS, _HIGHEST) + 1)
+    """Yield the next ports, which are easy to remember, then 0: any that the system chooses."""
+    yield from range(taken + 1, min(taken + _NEARBY, _MAX_PORT) + 1)
     yield 0

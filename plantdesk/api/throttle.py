@@ -1,46 +1,45 @@
-"""Who tries wrong tokens waits longer the more of them come; a right one never waits, as it is looked up first."""
+"""Delays the responses to invalid tokens, the longer the more of them arrive. Valid tokens are never delayed."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 
-#: Wrong tokens that nobody waits for: a script with an old token is told at once.
+#: Invalid tokens without a delay, as of a script with an old token, and how many are forgotten per second.
 _FREE = 50
-#: So many of them are forgiven each second.
-_FORGIVEN = 5.0
-#: Seconds by which each further one makes the wait longer, and the longest.
+_FORGOTTEN_PER_SECOND = 5.0
+#: Seconds that each further invalid token adds to the delay, and the longest delay.
 _STEP = 0.02
-_LONGEST = 1.0
-#: Answers held back at a time, so that clients that come and go do not fill the memory.
-_MOST_HELD = 1000
+_MAX_DELAY = 1.0
+#: Responses delayed at a time, so that clients that connect and leave do not fill the memory.
+_MAX_DELAYED = 1000
 
 
-class WrongTokenThrottle:
-    """Counts the wrong tokens of all connections. For the thread of one loop.
+class InvalidTokenThrottle:
+    """Counts invalid tokens on all connections. For the thread of one loop.
 
-    Of all, since on this machine every client has the same address and can open connections at will.
+    Not per client: on this machine all have the same address, and can open connections at will.
     """
 
     def __init__(self) -> None:
-        self._wrong = 0.0
+        self._count = 0.0
         self._counted_at = time.monotonic()
-        self._held = 0
+        self._delayed = 0
 
-    async def wrong_token(self) -> None:
-        """Count one, and wait as long as is due by now; nothing else is kept from its work."""
-        seconds = self._due()
-        if seconds > 0 and self._held < _MOST_HELD:
-            self._held += 1
+    async def delay(self) -> None:
+        """Count one invalid token, and wait for the delay that is due."""
+        seconds = self._count_one()
+        if seconds > 0 and self._delayed < _MAX_DELAYED:
+            self._delayed += 1
             try:
                 await asyncio.sleep(seconds)
             finally:
-                self._held -= 1
+                self._delayed -= 1
 
-    def _due(self) -> float:
+    def _count_one(self) -> float:
         now = time.monotonic()
-        forgiven = (now - self._counted_at) * _FORGIVEN
+        forgotten = (now - self._counted_at) * _FORGOTTEN_PER_SECOND
         self._counted_at = now
-        most = _FREE + _LONGEST / _STEP  # so that the end of a flood is soon forgotten
-        self._wrong = min(max(0.0, self._wrong - forgiven) + 1, most)
-        return (self._wrong - _FREE) * _STEP
+        max_count = _FREE + _MAX_DELAY / _STEP  # bounded, so that a flood is soon forgotten
+        self._count = min(max(0.0, self._count - forgotten) + 1, max_count)
+        return (self._count - _FREE) * _STEP

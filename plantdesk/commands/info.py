@@ -31,7 +31,7 @@ def run(database: Path, *, as_json: bool, wait: float) -> int:
 
 
 def _found(database: Path, deadline: float) -> Runtime | None:
-    while (runtime := runtime_file.running(paths.runtime_folder(), database)) is None:
+    while (runtime := runtime_file.find_server(paths.runtime_folder(), database)) is None:
         left = deadline - time.monotonic()
         if left <= 0:
             return None

@@ -240,7 +240,7 @@ def test_credentials_come_before_path_method_and_body(api: Api, method: str, pat
 
 
 def test_path_and_method_come_before_the_body(api: Api) -> None:
-    assert api.request("POST", "/nowhere", b"{", api.bearer).number is ErrorNumber.NO_SUCH_PATH
+    assert api.request("POST", "/nowhere", b"{", api.bearer).number is ErrorNumber.PATH_NOT_FOUND
     assert api.request("PUT", "/plants", b"{", api.bearer).number is ErrorNumber.METHOD_NOT_ALLOWED
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from tests.api.client import Api
     from tests.api.conftest import Serve
 
-HASTY = Limits(request=0.3, keep_alive=0.3, linger=0.3, grace=0.3, tick=0.02)
+HASTY = Limits(
+    request_timeout=0.3, keep_alive_timeout=0.3, linger_timeout=0.3, shutdown_timeout=0.3, deadline_interval=0.02
+)
 
 
 def send_for_ever(connection: socket.socket, data: bytes) -> None:
@@ -31,7 +33,7 @@ def hasty(serve: Serve) -> Api:
 @pytest.mark.parametrize("cut", [1, 40, -1])
 def test_a_request_that_does_not_come_to_its_end_is_told(hasty: Api, cut: int) -> None:
     (answer,) = hasty.exchange(hasty.whole({"id": 1, "name": "Fern"})[:cut])
-    assert answer.number is ErrorNumber.TOO_SLOW
+    assert answer.number is ErrorNumber.REQUEST_TIMEOUT
     assert answer.headers["Connection"] == "close"
     assert hasty.stored() == {}
 

@@ -8,7 +8,7 @@ import pytest
 
 from plantdesk import errors
 from plantdesk.api import plants
-from plantdesk.api.error_response import problem
+from plantdesk.api.error_response import error_response
 from plantdesk.api.limits import Limits
 from plantdesk.errors import ErrorNumber
 from plantdesk.store import engine
@@ -38,7 +38,7 @@ def test_a_server_does_not_wait_for_ever_for_a_store_that_another_program_locks(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(engine, "LOCK_SECONDS", 1.0)
-    api = serve(limits=Limits(grace=0.05))
+    api = serve(limits=Limits(shutdown_timeout=0.05))
     with closing(sqlite3.connect(api.path, isolation_level=None)) as other, api.opened() as connection:
         other.execute("BEGIN IMMEDIATE")
         connection.sendall(api.whole(FERN, "Expect: 100-continue", "Connection: close"))
@@ -90,7 +90,7 @@ def test_a_failing_store_is_a_503_that_tells_whether_waiting_helps(
     status: int,
     waits: bool,  # noqa: FBT001
 ) -> None:
-    answer = problem(error)
+    answer = error_response(error)
     assert answer.status == status
     assert (b"retry-after" in dict(answer.headers)) is waits
 

@@ -70,7 +70,7 @@ def changed(request: bytes, changes: list[tuple[str, float, int, bytes]]) -> byt
 def test_whatever_the_bytes_are_every_answer_is_one_and_nothing_else_is_stored(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
-    api = serve(limits=Limits(linger=0.2, tick=0.02))
+    api = serve(limits=Limits(linger_timeout=0.2, deadline_interval=0.02))
     known: dict[int, tuple[str, str | None]] = {}
 
     @cases(250)

@@ -44,7 +44,9 @@ def quickly(api: Api, request: bytes, *, within: float = 0.5) -> Answer:
 def test_a_repeated_field_among_thousands_costs_little(serve: Serve) -> None:
     api = serve(limits=Limits(fields=20_000))
     lines = [f"{number:x}:" for number in range(9_000)]
-    assert quickly(api, api.head(*lines, lines[0], method="GET", target="/nowhere")).number is ErrorNumber.NO_SUCH_PATH
+    assert (
+        quickly(api, api.head(*lines, lines[0], method="GET", target="/nowhere")).number is ErrorNumber.PATH_NOT_FOUND
+    )
 
 
 def test_too_many_fields_are_refused(api: Api) -> None:
@@ -95,7 +97,7 @@ def test_a_hundred_thousand_repeated_members_are_not_all_named(api: Api) -> None
 )
 def test_there_is_one_path(api: Api, target: str) -> None:
     (answer,) = api.exchange(api.whole({"id": -78, "name": "Fern"}, target=target))
-    assert answer.number is ErrorNumber.NO_SUCH_PATH
+    assert answer.number is ErrorNumber.PATH_NOT_FOUND
     assert -78 not in api.stored()
 
 
@@ -167,16 +169,16 @@ def test_large_bodies_wait_for_their_place_and_small_ones_do_not(serve: Serve) -
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_who_has_a_place_and_does_not_send_loses_it(serve: Serve, announced: bool) -> None:  # noqa: FBT001
-    api = serve(limits=Limits(large_bodies=1, large_within=0.2))
+    api = serve(limits=Limits(large_bodies=1, large_body_timeout=0.2))
     with api.opened() as slow:
         head = api.head("Content-Length: 200000" if announced else "Transfer-Encoding: chunked")
         slow.sendall(head + b"20000\r\n" + b" " * 120_000)
-        assert one_answer(slow).number is ErrorNumber.TOO_SLOW
+        assert one_answer(slow).number is ErrorNumber.REQUEST_TIMEOUT
     assert api.post({"id": 3, "name": "y" * 200_000}).status == 200
 
 
 def test_a_large_answer_is_read_at_leisure(serve: Serve) -> None:
-    api = serve(limits=Limits(linger=0.1, tick=0.02))
+    api = serve(limits=Limits(linger_timeout=0.1, deadline_interval=0.02))
     name = "x" * 1_000_000
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api.discovery.runtime_file import running
+from plantdesk.api.discovery.runtime_file import find_server
 from plantdesk.errors import ErrorNumber
 from tests.api.client import PATIENCE, Answer, Api, answers
 
@@ -38,7 +38,7 @@ def api(serve: Serve, folder: Path) -> Api:
 
 
 def path_of(api: Api, folder: Path) -> Path:
-    runtime = running(folder, api.path)
+    runtime = find_server(folder, api.path)
     assert runtime is not None
     return Path(runtime.socket)
 
@@ -83,7 +83,7 @@ def test_a_folder_that_others_may_enter_is_closed_to_them(serve: Serve, folder: 
 def test_without_room_for_its_path_the_port_serves_alone(serve: Serve, tmp_path: Path) -> None:
     folder = tmp_path / ("x" * 100)
     api = serve(runtime_folder=folder)
-    runtime = running(folder, api.path)
+    runtime = find_server(folder, api.path)
     assert runtime is not None
     assert runtime.socket == ""
     assert json.loads(api.post({"id": 1, "name": "Fern"}).body) == {"name": "Fern"}

@@ -275,4 +275,4 @@ def test_another_method_is_refused_with_those_that_are_taken(api: Api, method: s
     "path", ["/", "/plants/", "//plants", "/plants/7", "/Plants", "/plants%2F", "/docs", "/%FF", "*"]
 )
 def test_there_is_nothing_at_another_path(api: Api, path: str) -> None:
-    assert api.request("POST", path, b"{}", api.bearer).number is ErrorNumber.NO_SUCH_PATH
+    assert api.request("POST", path, b"{}", api.bearer).number is ErrorNumber.PATH_NOT_FOUND

@@ -282,7 +282,7 @@ def test_there_is_no_websocket(api: Api) -> None:
 
 def test_there_is_no_proxy(api: Api) -> None:
     (answer,) = api.exchange(api.head(method="CONNECT", target="localhost:80"), b"anything", half_close=True)
-    assert answer.number is ErrorNumber.NO_SUCH_PATH
+    assert answer.number is ErrorNumber.PATH_NOT_FOUND
 
 
 def test_a_method_that_the_parser_does_not_know_is_a_method_like_others(api: Api) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api.discovery.runtime_file import Runtime, RuntimeFile, running, running_on
+from plantdesk.api.discovery.runtime_file import Runtime, RuntimeFile, find_server, find_server_on_port
 from plantdesk.api.discovery.server_identity import Identity, is_running, new_key
 from plantdesk.api.limits import Limits
 from plantdesk.api.server import Server
@@ -44,7 +44,7 @@ def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
 
         def start(database: Path) -> tuple[Server, int]:
             store = stack.enter_context(closing(Store(database)))
-            server = Server(store, runtime_folder=folder, limits=Limits(check_every=0.05))
+            server = Server(store, runtime_folder=folder, limits=Limits(check_interval=0.05))
             stack.callback(server.stop)
             server.start(0)
             state = server.settled(PATIENCE)
@@ -55,7 +55,7 @@ def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
 
 
 def found(folder: Path, database: Path) -> int | None:
-    runtime = running(folder, database)
+    runtime = find_server(folder, database)
     return runtime and runtime.port
 
 
@@ -116,7 +116,7 @@ def test_a_killed_server_is_not_asked_for_and_cleaned_up_by_the_next(
         path.chmod(0o600)
         file.socket_path.touch()
         assert found(folder, tmp_path / "plants.db") is None
-        assert running_on(folder, runtime.port) is None
+        assert find_server_on_port(folder, runtime.port) is None
         with pytest.raises(BlockingIOError):
             squatter.accept()
     _, port = start(tmp_path / "plants.db")
@@ -142,10 +142,10 @@ def test_a_file_that_others_may_touch_is_not_believed(
 
 def test_a_server_proves_its_key_without_sending_it(serve: Serve, folder: Path) -> None:
     api = serve(runtime_folder=folder)
-    runtime = running(folder, api.path)
+    runtime = find_server(folder, api.path)
     assert runtime is not None
-    assert is_running(runtime.identity, within=PATIENCE)
-    assert not is_running(Identity(new_key(), api.port), within=PATIENCE)
+    assert is_running(runtime.identity, timeout=PATIENCE)
+    assert not is_running(Identity(new_key(), api.port), timeout=PATIENCE)
     answer = api.request("GET", "/openapi.json", headers={"PlantDesk-Nonce": "0" * 64})
     assert answer.headers["PlantDesk-Proof"]
     assert runtime.key not in str(answer.headers) + answer.body.decode()
@@ -159,7 +159,7 @@ def test_only_a_nonce_of_the_right_form_is_answered(api: Api, nonce: str | None)
 
 def test_a_program_that_passes_the_challenge_on_is_no_proof(serve: Serve, folder: Path) -> None:
     api = serve(runtime_folder=folder)
-    runtime = running(folder, api.path)
+    runtime = find_server(folder, api.path)
     assert runtime is not None
 
     def pass_on(client: socket.socket) -> None:
@@ -169,7 +169,7 @@ def test_a_program_that_passes_the_challenge_on_is_no_proof(serve: Serve, folder
                 client.sendall(piece)
 
     with Impostor(pass_on) as port:
-        assert not is_running(Identity(runtime.identity.key, port), within=PATIENCE)
+        assert not is_running(Identity(runtime.identity.key, port), timeout=PATIENCE)
 
 
 def test_one_that_never_ends_its_answer_is_left_at_the_deadline() -> None:
@@ -180,7 +180,7 @@ def test_one_that_never_ends_its_answer_is_left_at_the_deadline() -> None:
 
     client_has_left = threading.Event()
     with Impostor(drip) as port:
-        assert not is_running(Identity(new_key(), port), within=0.3)
+        assert not is_running(Identity(new_key(), port), timeout=0.3)
 
 
 def test_one_that_sends_without_end_is_left_after_64_kib() -> None:
@@ -189,7 +189,7 @@ def test_one_that_sends_without_end_is_left_after_64_kib() -> None:
             client.sendall(b"X-Filler: x\r\n" * 1000)
 
     with Impostor(flood) as port:
-        assert not is_running(Identity(new_key(), port), within=PATIENCE)
+        assert not is_running(Identity(new_key(), port), timeout=PATIENCE)
 
 
 class Impostor:
@@ -242,7 +242,7 @@ def test_a_port_of_another_user_is_never_asked(port_of_other_user: int, folder: 
     folder.mkdir(mode=0o700)
     with closing(RuntimeFile(folder, tmp_path / "plants.db")) as file:
         file.write(RUNTIME._replace(port=port_of_other_user))
-        assert running(folder, tmp_path / "plants.db") is None
+        assert find_server(folder, tmp_path / "plants.db") is None
 
 
 @root

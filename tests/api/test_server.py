@@ -62,7 +62,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def server(store: Store) -> Iterator[Server]:
-    made = Server(store, limits=Limits(check_every=0.05, check_within=0.5))
+    made = Server(store, limits=Limits(check_interval=0.05, check_timeout=0.5))
     yield made
     made.stop()
 
@@ -253,7 +253,7 @@ def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 def test_a_server_that_no_longer_answers_is_told_and_that_it_answers_again(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api = serve(limits=Limits(check_every=0.05, check_within=0.2))
+    api = serve(limits=Limits(check_interval=0.05, check_timeout=0.2))
     told = Told()
     api.server.subscribe(told)
     on = told.next()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.api import throttle
-from plantdesk.api.throttle import WrongTokenThrottle
+from plantdesk.api.throttle import InvalidTokenThrottle
 from plantdesk.errors import ErrorNumber
 from tests.api.client import one_answer
 
@@ -29,13 +29,13 @@ def waits(wrong: int, *, pause: float, monkeypatch: pytest.MonkeyPatch) -> list[
 
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    counting = WrongTokenThrottle()
+    counting = InvalidTokenThrottle()
     told = []
     for _ in range(wrong):
         waited.clear()
         now[0] += pause
         with pytest.raises(StopIteration):
-            counting.wrong_token().send(None)
+            counting.delay().send(None)
         told.append(sum(waited))
     return told
 
@@ -55,20 +55,20 @@ def test_a_flood_is_soon_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     told = waits(300, pause=0.0001, monkeypatch=monkeypatch)
     assert told[-1] > 0.9
     monkeypatch.undo()
-    counting = WrongTokenThrottle()
+    counting = InvalidTokenThrottle()
 
     async def flood() -> None:
-        await asyncio.gather(*(counting.wrong_token() for _ in range(300)))
+        await asyncio.gather(*(counting.delay() for _ in range(300)))
 
     asyncio.run(flood())
 
 
 def test_no_more_are_held_back_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "_MOST_HELD", 3)
-    counting = WrongTokenThrottle()
+    monkeypatch.setattr(throttle, "_MAX_DELAYED", 3)
+    counting = InvalidTokenThrottle()
 
     async def flood() -> int:
-        tasks = [asyncio.ensure_future(counting.wrong_token()) for _ in range(200)]
+        tasks = [asyncio.ensure_future(counting.delay()) for _ in range(200)]
         await asyncio.sleep(0)
         waiting = sum(not task.done() for task in tasks)
         for task in tasks:

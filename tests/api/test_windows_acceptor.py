@@ -9,7 +9,7 @@ from contextlib import closing
 
 from typing_extensions import override
 
-from plantdesk.api.http.windows_acceptor import Acceptor
+from plantdesk.api.http.windows_acceptor import WindowsAcceptor
 from plantdesk.api.sockets import listen
 
 RESET = struct.pack("ii", 1, 0)
@@ -52,7 +52,7 @@ async def greeted(port: int) -> bytes:
 
 def test_clients_that_come_and_are_gone_keep_nobody_out() -> None:
     async def check() -> None:
-        with one_listener() as listener, closing(Acceptor(listener, Greeter)):
+        with one_listener() as listener, closing(WindowsAcceptor(listener, Greeter)):
             port = listener.getsockname()[1]
             for _ in range(5):
                 for _ in range(20):
@@ -67,7 +67,7 @@ def test_a_failure_to_take_one_is_not_the_last_try() -> None:
     async def check() -> None:
         with Faulty(fileno=one_listener().detach()) as listener:
             listener.failures = [ConnectionResetError(), OSError(24, "Too many open files")]
-            with closing(Acceptor(listener, Greeter)):
+            with closing(WindowsAcceptor(listener, Greeter)):
                 assert await asyncio.wait_for(greeted(listener.getsockname()[1]), 20) == b"welcome"
             assert listener.failures == []
 

@@ -1,6 +1,6 @@
-"""Makes a running server known to scripts: its runtime file, and its Unix domain socket where the system has them.
+"""Announces a running server to scripts: its runtime file and, where available, its Unix domain socket.
 
-Neither is needed for serving: where the folder cannot be written to, a warning is all that comes of it.
+The server works without either: where the folder is not writable, it only logs a warning.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class Announcement:
-    """The announcement of one server of `database` in `folder`; for the server's thread."""
+    """Announces one server of `database` in `folder`. For the server's thread."""
 
     def __init__(self, folder: Path, database: Path) -> None:
         self._database = database
@@ -37,14 +37,14 @@ class Announcement:
 
     @contextlib.contextmanager
     def local_socket(self) -> Iterator[list[socket.socket]]:
-        """Listen on a Unix domain socket for the block, readable and writable for its owner only; none on Windows."""
+        """Listen on a Unix domain socket during the block, mode 0600; none on Windows."""
         path = self._file.socket_path
         found: list[socket.socket] = []
-        with self._warning():
+        with self._log_failure():
             self._file.prepare()
             try:
                 found = local_sockets(path)
-            except OSError as error:  # its path is too long, or the file system knows no sockets
+            except OSError as error:  # its path is too long, or the file system has no sockets
                 _log.info("There is no Unix domain socket: %s", error)
         try:
             self._socket = str(path) if found else ""
@@ -55,9 +55,9 @@ class Announcement:
                 path.unlink(missing_ok=True)
             self._file.remove_folder()
 
-    def keep(self, url: str, identity: Identity) -> None:
-        """Write the runtime file, from which `running` finds the server; again if somebody has removed it."""
-        with self._warning():
+    def publish(self, url: str, identity: Identity) -> None:
+        """Write the runtime file, by which `find_server` finds the server; again where it was removed."""
+        with self._log_failure():
             if self._is_published:
                 self._file.restore()
             else:
@@ -75,8 +75,8 @@ class Announcement:
         self._file.close()
 
     @contextlib.contextmanager
-    def _warning(self) -> Iterator[None]:
-        """Log the first failure of the block, and go on."""
+    def _log_failure(self) -> Iterator[None]:
+        """Suppress an OSError of the block; log the first."""
         try:
             yield
         except OSError as error:

@@ -1,8 +1,8 @@
-"""Runtime files: where scripts find the running servers of a store, and the key by which each proves itself.
+"""Runtime files, by which scripts find the running servers of a store and verify their identity.
 
-Each server has a file of its own, `<store>-<server>.json`, so that several of one store do not disturb each other;
-`<store>` is made from the real path of the store. Beside it is the server's Unix domain socket. A server holds a lock
-on its file, which ends with its process: a file without one is stale. No file ever holds a token.
+Each server has its own file, `<store>-<server>.json`, so that a store may have several; `<store>` is a hash of the
+store's real path. Its Unix domain socket is beside it. A server holds a lock on its file, which ends with its process:
+a file without a lock is stale. The file holds the server's key, but never a token.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import paths
 from plantdesk.api.discovery.server_identity import Identity, is_running
-from plantdesk.api.port_owners import foreign_owner
+from plantdesk.api.sockets import foreign_owner
 from plantdesk.atomic_replace import replace
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 _MAX_FILE = 65_536
 _MAX_PORT = 65_535
-#: Seconds for a server to answer; it does so in milliseconds.
+#: Seconds. A server answers within milliseconds.
 _PROBE_TIMEOUT = 1.0
 
 
 class Runtime(NamedTuple):
-    """A server that runs, or ran. `socket` is empty where it has none; `started` is in milliseconds since 1970, UTC."""
+    """The content of a runtime file. `socket` is empty without one; `started` is in milliseconds since 1970, UTC."""
 
     url: str
     port: int
@@ -46,38 +46,38 @@ class Runtime(NamedTuple):
 
     @property
     def identity(self) -> Identity:
-        """By what the server proves itself."""
+        """What the server proves to be."""
         return Identity(self.key.encode(), self.port)
 
 
 class RuntimeFile:
-    """The file of one server, from `write` to `close`. For one thread at a time."""
+    """The runtime file of one server, from `write` to `close`. For one thread at a time."""
 
     def __init__(self, folder: Path, database: Path) -> None:
-        """Choose a name in `folder` for a server of `database`; nothing is created yet."""
+        """Choose a file name in `folder`; create nothing."""
         self._path = folder / f"{_store_name(database)}-{secrets.token_hex(4)}.json"
         self._runtime: Runtime | None = None
-        self._held: TextIOWrapper | None = None
+        self._locked: TextIOWrapper | None = None
 
     @property
     def socket_path(self) -> Path:
-        """Where the server's Unix domain socket belongs."""
+        """The path for the server's Unix domain socket."""
         return self._path.with_suffix(".sock")
 
     def prepare(self) -> None:
-        """Create the folder, for its owner only, and remove what ended servers left in it. Raises OSError."""
+        """Create the folder, mode 0700, and remove stale files from it. Raises OSError."""
         folder = self._path.parent
         paths.create_folder(folder)
         if sys.platform != "win32":
             folder.chmod(0o700)
         for file in folder.glob("*.json"):
             if _is_stale(file):
-                for left_over in (file, file.with_suffix(".sock")):
+                for stale in (file, file.with_suffix(".sock")):
                     with contextlib.suppress(OSError):
-                        left_over.unlink(missing_ok=True)
+                        stale.unlink(missing_ok=True)
 
     def write(self, runtime: Runtime) -> None:
-        """Write the file as a whole, readable for its owner only. Raises OSError."""
+        """Write the file atomically, mode 0600. Raises OSError."""
         self._runtime = runtime
         self._release()
         draft = self._path.with_suffix(".new")
@@ -90,50 +90,50 @@ class RuntimeFile:
             file.close()
         else:
             file.flush()
-            self._held = file
+            self._locked = file
         replace(draft, self._path)
 
     def restore(self) -> None:
-        """Write the file again if somebody has removed it. Raises OSError."""
+        """Write the file again where it was removed. Raises OSError."""
         if self._runtime is not None and not self._path.exists():
             paths.create_folder(self._path.parent)
             self.write(self._runtime)
 
     def close(self) -> None:
-        """Remove the file. May be called in any state."""
+        """Remove the file, if there is one."""
         self._release()
         if self._runtime is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
 
     def remove_folder(self) -> None:
-        """Remove the folder if nothing of another server is in it."""
+        """Remove the folder if it is empty."""
         with contextlib.suppress(OSError):
             self._path.parent.rmdir()
 
     def _release(self) -> None:
-        if self._held is not None:
-            self._held.close()
-            self._held = None
+        if self._locked is not None:
+            self._locked.close()
+            self._locked = None
 
 
-def running(folder: Path, database: Path) -> Runtime | None:
-    """Return the newest server of `database` that really runs, None when none does. Creates nothing.
+def find_server(folder: Path, database: Path) -> Runtime | None:
+    """Return the newest running server of `database`, None where none runs. Creates nothing.
 
-    Each server that may be there is asked to prove itself, for a second at most.
+    Each candidate must prove its identity within a second.
     """
     return _newest(folder, f"{_store_name(database)}-*.json")
 
 
-def running_on(folder: Path, port: int) -> Runtime | None:
-    """Return the server of any store that really runs on `port`, if it is the user's own."""
+def find_server_on_port(folder: Path, port: int) -> Runtime | None:
+    """Return the user's own running server on `port`, of any store."""
     return _newest(folder, "*.json", port)
 
 
 def _newest(folder: Path, pattern: str, port: int | None = None) -> Runtime | None:
     found = [each for file in folder.glob(pattern) for each in _read(file) if port in {None, each.port}]
     for runtime in sorted(found, key=lambda each: each.started, reverse=True):
-        if foreign_owner(runtime.port) is None and is_running(runtime.identity, within=_PROBE_TIMEOUT):
+        if foreign_owner(runtime.port) is None and is_running(runtime.identity, timeout=_PROBE_TIMEOUT):
             return runtime
     return None
 
@@ -143,35 +143,37 @@ def _store_name(database: Path) -> str:
     return hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
 
 
-# --- reading what may be there -----------------------------------------------------------------------------------
+# --- reading runtime files ---
 
 
 def _read(path: Path) -> Iterator[Runtime]:
-    """Yield what the file of a process that still runs says; nothing where it cannot be what `write` wrote."""
+    """Yield the content of the file of a running process; nothing where `write` cannot have written it."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError), _opened(path) as descriptor:
         if not _is_locked(descriptor):
             return
         fields = json.loads(os.read(descriptor, _MAX_FILE))
         found = Runtime(**{name: fields[name] for name in Runtime._fields})
-        fits = all(type(value) is kind for value, kind in zip(found, _KINDS, strict=True))
-        if fits and 0 < found.port <= _MAX_PORT:
+        is_valid = all(type(value) is kind for value, kind in zip(found, _TYPES, strict=True))
+        if is_valid and 0 < found.port <= _MAX_PORT:
             yield found
 
 
-_KINDS = (str, int, str, int, int, str, str, str)
+_TYPES = (str, int, str, int, int, str, str, str)
 
 
 def _is_stale(path: Path) -> bool:
-    """Return whether the process that wrote the file has ended; what is not ours is none of our business."""
+    """Return whether the process that wrote the file has ended; False for a file of another user."""
     with contextlib.suppress(OSError), _opened(path) as descriptor:
         if sys.platform != "win32":
             return not _is_locked(descriptor)
-    return sys.platform == "win32" and not any(is_running(each.identity, within=_PROBE_TIMEOUT) for each in _read(path))
+    return sys.platform == "win32" and not any(
+        is_running(each.identity, timeout=_PROBE_TIMEOUT) for each in _read(path)
+    )
 
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """Open a regular file that is the user's own and nobody else's to read. Raises OSError."""
+    """Open a regular file that only the user can read. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
         status = os.fstat(descriptor)
@@ -184,16 +186,16 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _lock(descriptor: int) -> None:
-    """Hold the file until it is closed, or the process ends in whatever way."""
+    """Lock the file until it is closed or the process ends."""
     if sys.platform != "win32":
         import fcntl
 
-        with contextlib.suppress(OSError):  # a file system without locks: nothing is taken for stale there
+        with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Return whether a process holds the file; True where the system cannot tell."""
+    """Return whether a process has locked the file; True where that is unknown."""
     if sys.platform != "win32":
         import fcntl
 

@@ -1,12 +1,13 @@
-"""How much is read at once: little, so that who sends all he can neither fills the memory nor keeps others waiting.
+"""Reads little at once, so that a client that sends all it can neither fills the memory nor delays the others.
 
-Whatever a turn of the loop has to parse for one connection takes about a millisecond at most.
+One turn of the event loop parses about a millisecond's worth of input per connection.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
@@ -15,85 +16,98 @@ from uvicorn.protocols.http.flow_control import FlowControl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Bytes. The loop's own buffer would hand over 256 KiB, and up to 32 times in one turn.
-AT_ONCE = 4096
-#: The same of what nobody hears.
-_DROPPED_AT_ONCE = 65_536
-#: Seconds for each connection that there is, between two reads of what is dropped: alone, a client that sends on soon
-#: comes to read its answer; two hundred of them together take a small part of the loop's time.
-_DROP_PAUSE = 0.002
+#: Bytes. asyncio's own buffer holds 256 KiB, and is filled up to 32 times in one turn of the loop.
+READ_SIZE = 4096
+#: The same for input that is discarded.
+_DISCARD_SIZE = 65_536
+#: Seconds per open connection between two reads of discarded input: a single client that keeps sending soon reads its
+#: response; two hundred of them take a small part of the loop's time.
+_DISCARD_DELAY = 0.002
 
 
 class Flow(FlowControl):
-    """Pauses reading for two reasons: there is enough to do, or it is the others' turn."""
+    """Pauses reading while enough input waits to be processed, and while it is another connection's turn."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(transport)
         self._loop = loop
-        self._others_turn = False
+        self._has_yielded = False
 
-    def let_others(self, seconds: float = 0) -> None:
-        """Read no more in this turn of the loop, or for longer."""
-        if not self._others_turn:
-            self._others_turn = True
+    def yield_turn(self, seconds: float = 0) -> None:
+        """Pause reading until the next turn of the loop, or for `seconds`."""
+        if not self._has_yielded:
+            self._has_yielded = True
             if not self.read_paused:
                 self._transport.pause_reading()
-            self._loop.call_later(seconds, self._go_on)
+            self._loop.call_later(seconds, self._end_pause)
 
-    def ignore(self, connections: int) -> None:
-        """Drop what came, and read on after a while, which is the longer the more `connections` there are."""
-        self.let_others(_DROP_PAUSE * connections)
+    def discard(self, connections: int) -> None:
+        """Pause reading after discarded input, the longer the more `connections` there are."""
+        self.yield_turn(_DISCARD_DELAY * connections)
 
     @override
     def pause_reading(self) -> None:
         if not self.read_paused:
             self.read_paused = True
-            if not self._others_turn:
+            if not self._has_yielded:
                 self._transport.pause_reading()
 
     @override
     def resume_reading(self) -> None:
         if self.read_paused:
             self.read_paused = False
-            if not self._others_turn:
+            if not self._has_yielded:
                 self._transport.resume_reading()
 
-    def _go_on(self) -> None:
-        self._others_turn = False
+    def _end_pause(self) -> None:
+        self._has_yielded = False
         if not self.read_paused and not self._transport.is_closing():
             self._transport.resume_reading()
 
 
-def reading_little(make: Callable[[], asyncio.Protocol]) -> Callable[[], asyncio.BaseProtocol]:
-    """Return a maker of protocols, for one loop, that are handed over little at once."""
-    if sys.platform == "win32":
-        return make  # its loop hands over 64 KiB at most, and fills the buffer while others may use it
-    else:  # noqa: RET505  mypy takes what follows such a return for unreachable there
-        buffer, bin_ = bytearray(AT_ONCE), bytearray(_DROPPED_AT_ONCE)
-        return lambda: _ReadingLittle(make(), buffer, bin_)
+def with_small_reads(make: Callable[[], asyncio.Protocol]) -> Callable[[], asyncio.BaseProtocol]:
+    """Return a protocol factory, for one loop, whose protocols receive at most `READ_SIZE` bytes at once."""
+    factory: Callable[[], asyncio.BaseProtocol] = make
+    if sys.platform != "win32":  # there the loop reads at most 64 KiB, and fills the buffer while others may use it
+        factory = partial(_SmallReads, make, bytearray(READ_SIZE), bytearray(_DISCARD_SIZE))
+    return factory
 
 
-class _ReadingLittle(asyncio.BufferedProtocol):
-    """A protocol's ear: what comes goes through a buffer that all share, since each read is taken out at once."""
+class _SmallReads(asyncio.BufferedProtocol):
+    """Reads into buffers that all connections share, since each read is copied out at once."""
 
-    def __init__(self, protocol: asyncio.Protocol, buffer: bytearray, bin_: bytearray) -> None:
+    def __init__(self, make: Callable[[], asyncio.Protocol], buffer: bytearray, discarded: bytearray) -> None:
+        self._protocol: Any = make()
         self._buffer = buffer
-        self._bin = bin_
-        self._protocol: Any = protocol
-        # What they are called with goes straight on.
-        self.connection_made = protocol.connection_made  # type: ignore[method-assign]
-        self.connection_lost = protocol.connection_lost  # type: ignore[method-assign]
-        self.eof_received = protocol.eof_received  # type: ignore[method-assign]
-        self.pause_writing = protocol.pause_writing  # type: ignore[method-assign]
-        self.resume_writing = protocol.resume_writing  # type: ignore[method-assign]
+        self._discarded = discarded
 
     @override
     def get_buffer(self, sizehint: int) -> bytearray:
-        return self._bin if self._protocol.deaf else self._buffer
+        return self._discarded if self._protocol.ignores_input else self._buffer
 
     @override
     def buffer_updated(self, nbytes: int) -> None:
-        if self._protocol.deaf:
+        if self._protocol.ignores_input:
             self._protocol.data_received(b"")
         else:
             self._protocol.data_received(bytes(memoryview(self._buffer)[:nbytes]))
+
+    @override
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._protocol.connection_made(transport)
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._protocol.connection_lost(exc)
+
+    @override
+    def eof_received(self) -> bool:
+        return bool(self._protocol.eof_received())
+
+    @override
+    def pause_writing(self) -> None:
+        self._protocol.pause_writing()
+
+    @override
+    def resume_writing(self) -> None:
+        self._protocol.resume_writing()

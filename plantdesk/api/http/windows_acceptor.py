@@ -1,7 +1,7 @@
-"""Taking connections on Windows, where asyncio's own way stops for good at the first client that comes and is gone.
+"""Accepts connections on Windows, where asyncio's event loop stops accepting after an aborted connection.
 
-Its proactor closes the listening socket when a connection fails between its coming and its being taken, so that any
-program could turn the API off. Here a thread takes them, passes over such a one, and hands the others to the loop.
+Its proactor closes the listening socket where a connection is reset between its arrival and accept(), so that any
+program could turn the API off. Here a thread accepts, ignores such connections, and passes the others to the loop.
 """
 
 from __future__ import annotations
@@ -17,51 +17,48 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
-#: Seconds until the next try where no connection can be taken at all, as without a free handle.
-_PAUSE = 0.1
+#: Seconds until the next try where accept() fails, as without a free handle.
+_RETRY_DELAY = 0.1
 
 
-class Acceptor:
-    """Takes connections from one listening socket, from its making on the loop's thread to `close`."""
+class WindowsAcceptor:
+    """Accepts connections of one listening socket until `close`. Construct it on the loop's thread."""
 
     def __init__(self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]) -> None:
         self._listener = listener
         self._protocol = protocol
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[object]] = set()
-        self._woken, self._waking = socket.socketpair()
+        self._stop_receiver, self._stop_sender = socket.socketpair()
         self._thread = threading.Thread(target=self._accept, name="api-accept", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Take no more; the listening socket is free to be closed then."""
-        self._waking.close()
+        """Stop accepting; the listening socket can be closed afterwards."""
+        self._stop_sender.close()
         self._thread.join()
-        self._woken.close()
+        self._stop_receiver.close()
 
     def _accept(self) -> None:
-        while self._woken not in select.select([self._listener, self._woken], [], [])[0]:
+        while self._stop_receiver not in select.select([self._listener, self._stop_receiver], [], [])[0]:
             try:
                 connection, _ = self._listener.accept()
-            except (BlockingIOError, ConnectionError):  # it is gone
+            except (BlockingIOError, ConnectionError):  # the client is gone
                 continue
             except OSError as error:
-                logger.debug("A connection could not be taken: %s", error)
-                select.select([self._woken], [], [], _PAUSE)
+                _log.debug("A connection could not be accepted: %s", error)
+                select.select([self._stop_receiver], [], [], _RETRY_DELAY)
             else:
-                self._hand_over(connection)
-
-    def _hand_over(self, connection: socket.socket) -> None:
-        connection.setblocking(False)
-        self._loop.call_soon_threadsafe(self._connect, connection)
+                connection.setblocking(False)
+                self._loop.call_soon_threadsafe(self._connect, connection)
 
     def _connect(self, connection: socket.socket) -> None:
         task = self._loop.create_task(self._serve(connection))
-        self._tasks.add(task)  # the loop itself keeps no hold of it
+        self._tasks.add(task)  # the loop keeps only a weak reference
         task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, connection: socket.socket) -> None:
-        with contextlib.suppress(OSError):  # it is gone
+        with contextlib.suppress(OSError):  # the client is gone
             await self._loop.connect_accepted_socket(self._protocol, connection)
