@@ -27,7 +27,7 @@ from plantdesk.errors import StoreReadOnlyError
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.server_state import Failed, Off, On
 from plantdesk.store import Store, back_up
-from plantdesk.store.migrations import SCHEMA_VERSION
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.plants.form import PlantForm
@@ -574,7 +574,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
         raise RuntimeError(f"{secret} at {private}")
 
     with logs.writing_to(tmp_path / "window.log"), logs.telling(desk.desktop.report_defect):
-        monkeypatch.setattr("plantdesk.store.store.add_as_next", defect)
+        monkeypatch.setattr("plantdesk.store.sqlite.store.add_as_next", defect)
         desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=PATIENCE)
         desk.add("Aloe")
         desk.until_bar(shown=True)

@@ -5,14 +5,14 @@ Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, li
 
 from __future__ import annotations
 
-from plantdesk.store.backup_jobs import AutomaticBackups, back_up, copy_store
-from plantdesk.store.backups import Backup, BackupKind, Backups
-from plantdesk.store.comparing import Difference, Group
-from plantdesk.store.queries import Order, Reader, View
 from plantdesk.store.restore_text import preview_text
-from plantdesk.store.restoring import Restored, RestorePreview, preview_restore, restore
-from plantdesk.store.store import Store
-from plantdesk.store.tokens import NewToken, TokenChecker, Tokens
+from plantdesk.store.sqlite.backups.difference import Difference, Group
+from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
+from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store
+from plantdesk.store.sqlite.backups.restoring import Restored, RestorePreview, preview_restore, restore
+from plantdesk.store.sqlite.queries import Order, Reader, View
+from plantdesk.store.sqlite.store import Store
+from plantdesk.store.sqlite.tokens import NewToken, TokenChecker, Tokens
 
 __all__ = [
     "AutomaticBackups",

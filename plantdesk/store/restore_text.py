@@ -9,8 +9,8 @@ from plantdesk.errors import shortened
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.store.comparing import Group
-    from plantdesk.store.restoring import RestorePreview
+    from plantdesk.store.sqlite.backups.difference import Group
+    from plantdesk.store.sqlite.backups.restoring import RestorePreview
 
 _MAX_NAME = 30
 

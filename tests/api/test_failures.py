@@ -11,7 +11,7 @@ from plantdesk.api import plants
 from plantdesk.api.error_response import error_response
 from plantdesk.api.limits import Limits
 from plantdesk.errors import ErrorNumber
-from plantdesk.store import engine
+from plantdesk.store.sqlite import connections
 
 if TYPE_CHECKING:
     from tests.api.conftest import Serve
@@ -22,7 +22,7 @@ FERN = {"id": 1, "name": "Fern"}
 def test_a_store_that_another_program_locks_is_told_with_when_to_try_again(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(connections, "LOCK_SECONDS", 0.1)
     api = serve()
     with closing(sqlite3.connect(api.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -37,7 +37,7 @@ def test_a_store_that_another_program_locks_is_told_with_when_to_try_again(
 def test_a_server_does_not_wait_for_ever_for_a_store_that_another_program_locks(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(engine, "LOCK_SECONDS", 1.0)
+    monkeypatch.setattr(connections, "LOCK_SECONDS", 1.0)
     api = serve(limits=Limits(shutdown_timeout=0.05))
     with closing(sqlite3.connect(api.path, isolation_level=None)) as other, api.opened() as connection:
         other.execute("BEGIN IMMEDIATE")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.store import Store
-from plantdesk.store.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,11 +22,11 @@ from plantdesk.errors import (
 )
 from plantdesk.records import COMMAND, NewPlant
 from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store, back_up, copy_store
-from plantdesk.store.backup_jobs import HOUR, back_up_if_due
-from plantdesk.store.backups import copy_database, outdated
-from plantdesk.store.engine import connect
-from plantdesk.store.migrations import MIGRATIONS
-from plantdesk.store.writes import now_ms
+from plantdesk.store.sqlite.backups.folder import copy_database, outdated
+from plantdesk.store.sqlite.backups.jobs import HOUR, back_up_if_due
+from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.inserts import now_ms
+from plantdesk.store.sqlite.migrations import MIGRATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +97,7 @@ def test_backups_made_while_plants_stream_in_hold_a_beginning_of_them(store: Sto
 def test_backups_of_one_millisecond_have_names_of_their_own(
     path: Path, backups: Backups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plantdesk.store.backups.now_ms", lambda: 1_795_000_000_999)
+    monkeypatch.setattr("plantdesk.store.sqlite.backups.folder.now_ms", lambda: 1_795_000_000_999)
     made = [back_up(path) for _ in range(3)]
     assert [(backup.made_at, backup.number) for backup in made] == [(1_795_000_000_999, each) for each in (1, 2, 3)]
     assert backups.newest_first() == made[::-1]
@@ -108,7 +108,7 @@ def test_the_newest_backups_stay_after_the_clock_was_set_back(
 ) -> None:
     add(store, 1)
     made = [back_up(path, BackupKind.REPLACED) for _ in range(10)]
-    monkeypatch.setattr("plantdesk.store.backups.now_ms", lambda: 0)
+    monkeypatch.setattr("plantdesk.store.sqlite.backups.folder.now_ms", lambda: 0)
     made += [back_up(path, BackupKind.REPLACED) for _ in range(3)]
     assert backups.newest_first() == made[::-1]
     assert outdated(made) == made[2::-1]
@@ -224,7 +224,7 @@ def test_a_backup_of_the_future_keeps_no_other_from_being_made(
 ) -> None:
     add(store, 1)
     with monkeypatch.context() as clock:
-        clock.setattr("plantdesk.store.backups.now_ms", lambda: now_ms() + 4 * 365 * 86_400_000)
+        clock.setattr("plantdesk.store.sqlite.backups.folder.now_ms", lambda: now_ms() + 4 * 365 * 86_400_000)
         back_up(store.path, BackupKind.AUTOMATIC)
     add(store, 2)
     assert back_up_if_due(store.file, HOUR)
@@ -283,7 +283,7 @@ def test_no_token_is_valid_in_a_backup(store: Store, path: Path) -> None:
 _QUITTING = """
 import sys, threading
 from pathlib import Path
-from plantdesk.store.atomic_file import new_file
+from plantdesk.store.sqlite.files.atomic_file import new_file
 
 def write():
     with new_file(Path(sys.argv[1])) as draft:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlmodel import SQLModel, create_engine
 
-from plantdesk.store import Store, migrations, tables
-from plantdesk.store.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
+from plantdesk.store import Store, tables
+from plantdesk.store.sqlite import migrations
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,8 +23,10 @@ from plantdesk.errors import (
     StoreReadOnlyError,
 )
 from plantdesk.records import COMMAND, FORM, new_plant
-from plantdesk.store import Backups, Store, back_up, file_lock, writer
-from plantdesk.store.migrations import SCHEMA_VERSION
+from plantdesk.store import Backups, Store, back_up
+from plantdesk.store.sqlite import writer
+from plantdesk.store.sqlite.files import file_lock
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,7 +168,9 @@ _OPEN_AND_ADD = """
 import sys
 from pathlib import Path
 from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import Backups, Store, back_up, file_lock, writer
+from plantdesk.store import Backups, Store, back_up
+from plantdesk.store.sqlite import writer
+from plantdesk.store.sqlite.files import file_lock
 print("ready", flush=True)
 sys.stdin.readline()
 store = Store(Path(sys.argv[1]))

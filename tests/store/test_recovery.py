@@ -15,7 +15,7 @@ import pytest
 from plantdesk.errors import StoreDamagedError
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.store import BackupKind, Backups, Store, back_up, preview_restore, restore
-from plantdesk.store.open_checks import check_file
+from plantdesk.store.sqlite.files.open_checks import check_file
 from tests.support.wal import checkpoint_writes
 
 if TYPE_CHECKING:

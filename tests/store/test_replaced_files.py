@@ -16,7 +16,7 @@ import pytest
 from plantdesk.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
 from plantdesk.records import COMMAND, NewPlant, new_plant
 from plantdesk.store import BackupKind, Backups, Store, back_up, restore
-from plantdesk.store.backup_jobs import back_up_if_due
+from plantdesk.store.sqlite.backups.jobs import back_up_if_due
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
 

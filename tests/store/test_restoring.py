@@ -11,8 +11,8 @@ import pytest
 from plantdesk.errors import BackupUnusableError, StoreBusyError, StoreError, StoreGoneError, TokenRefusedError
 from plantdesk.records import COMMAND, FORM, Changes, NewPlant
 from plantdesk.store import Backup, Backups, Store, back_up, preview_restore, restore
-from plantdesk.store.engine import connect
-from plantdesk.store.migrations import SCHEMA_VERSION
+from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from tests.hostile_stores.generator import store as hostile_store
 from tests.store.test_backups import damage, ids_in, make_older
 
@@ -182,7 +182,7 @@ def test_without_a_backup_of_the_present_state_nothing_is_restored(path: Path, b
 
 
 def test_a_locked_store_is_told_and_left(path: Path, backup: Backup, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plantdesk.store.engine.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("plantdesk.store.sqlite.connections.LOCK_SECONDS", 0.05)
     before = rows(path)
     with closing(connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -221,7 +221,7 @@ def test_damage_that_only_the_backup_of_the_present_finds(
     with path.open("r+b") as file:  # an index: no question of a preview reads it
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
-    monkeypatch.setattr("plantdesk.store.opening._CHECKED_SIZE", 0)
+    monkeypatch.setattr("plantdesk.store.sqlite.files.opening._CHECKED_SIZE", 0)
     restored = restore(path, backup.path)
     assert rows(path) == rows(backup.path)
     assert restored.saved is not None

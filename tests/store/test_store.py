@@ -31,7 +31,8 @@ from plantdesk.records import (
     new_plant,
     plant_fields,
 )
-from plantdesk.store import BackupKind, Backups, Store, View, engine, writer
+from plantdesk.store import BackupKind, Backups, Store, View
+from plantdesk.store.sqlite import connections, writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,7 +189,7 @@ def test_what_another_program_changed_is_to_be_read_again(store: Store, path: Pa
 
 
 def test_a_lock_of_another_program_is_waited_for_and_then_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "LOCK_SECONDS", 0.05)
     store = Store(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

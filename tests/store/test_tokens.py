@@ -13,9 +13,10 @@ import pytest
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
 from plantdesk.records import COMMAND, Changes, SourceKind, new_plant
-from plantdesk.store import Store, restore, tokens
-from plantdesk.store.store_file import StoreFile
-from plantdesk.store.writes import now_ms
+from plantdesk.store import Store, restore
+from plantdesk.store.sqlite import tokens
+from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.inserts import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -68,7 +68,7 @@ class Module:
 
     @property
     def part(self) -> str:
-        """The part of the house it belongs to: `store` for plantdesk.store.writer, `paths` for plantdesk.paths."""
+        """The part that a layer rule names: `store` for plantdesk.store.sqlite.writer, `paths` for plantdesk.paths."""
         return part_of(self.name)
 
     @cached_property

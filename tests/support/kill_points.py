@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.errors import StoreDamagedError, StoreError, StoreGoneError
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.store import BackupKind, Backups, Store, View, back_up, restore
-from plantdesk.store.backup_jobs import back_up_if_due
-from plantdesk.store.migrations import MIGRATIONS
+from plantdesk.store.sqlite.backups.jobs import back_up_if_due
+from plantdesk.store.sqlite.migrations import MIGRATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

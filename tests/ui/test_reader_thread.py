@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import PlantDeskError, StoreBusyError
-from plantdesk.store.engine import translate_errors
+from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.ui.reader_thread import ReaderThread
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from plantdesk.records import COMMAND, LARGEST_ID, SMALLEST_ID, new_plant
-from plantdesk.store import engine
+from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.widgets.message_line import Tone
@@ -373,7 +373,7 @@ def locked(desk: Desk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> Itera
     """Another program that holds the store's write lock."""
     unsubscribe = desk.store.subscribe_health(bridge.notify_health)
     desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(10)
-    monkeypatch.setattr(engine, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(connections, "LOCK_SECONDS", 0.01)
     desk.store._writer._current.get().raw.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
     with closing(sqlite3.connect(desk.store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import ForeignSchemaError
-from plantdesk.store.engine import transaction
+from plantdesk.store.sqlite.connections import transaction
 
 if TYPE_CHECKING:
     from collections.abc import Container

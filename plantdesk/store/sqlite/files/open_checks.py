@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 
 from plantdesk.errors import ForeignFileError, NewerStoreError, StoreUnreachableError, UnsafeFileError
-from plantdesk.store.atomic_file import drafts_of
-from plantdesk.store.engine import connect, translate_errors
-from plantdesk.store.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
+from plantdesk.store.sqlite.connections import connect, translate_errors
+from plantdesk.store.sqlite.files.atomic_file import drafts_of
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
 
 _JOURNAL = "-journal"
 #: The last bytes of a rollback journal that names a super-journal (https://sqlite.org/fileformat2.html, section 3).

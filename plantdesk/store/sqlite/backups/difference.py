@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.store.open_checks import has_log
+from plantdesk.store.sqlite.files.open_checks import has_log
 
 if TYPE_CHECKING:
     import sqlite3

@@ -9,14 +9,14 @@ import threading
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import DiskReserveError, StoreError, StoreUnreachableError
-from plantdesk.store.backups import Backup, BackupKind, Backups, copy_database, unusable
-from plantdesk.store.comparing import attached, same
-from plantdesk.store.disk_space import is_low
-from plantdesk.store.engine import connect, translate_errors
-from plantdesk.store.migrations import SCHEMA_VERSION, check_schema
-from plantdesk.store.open_checks import is_absent, resolved
-from plantdesk.store.store_file import StoreFile
-from plantdesk.store.writes import now_ms
+from plantdesk.store.sqlite.backups.difference import attached, same
+from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups, copy_database, unusable
+from plantdesk.store.sqlite.connections import connect, translate_errors
+from plantdesk.store.sqlite.files.disk_space import is_low
+from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
+from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.inserts import now_ms
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,7 +38,7 @@ store.close()
 
 
 def test_what_others_write_reaches_the_file_while_nobody_listens(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plantdesk.store.writer._POLL_INTERVAL", 0.001)
+    monkeypatch.setattr("plantdesk.store.sqlite.writer._POLL_INTERVAL", 0.001)
     with closing(Store(path)):
         for plant_id in (1, 2):  # the second when this process has been idle for long
             before = path.stat().st_mtime_ns

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import StoreBusyError, StoreDamagedError, StoreError, StoreGoneError, StoreUnreachableError
 from plantdesk.records import SourceKind
-from plantdesk.store.atomic_file import flush, put, unnamed_draft
-from plantdesk.store.backups import Backup, BackupKind, Backups
-from plantdesk.store.comparing import Difference, difference
-from plantdesk.store.engine import configure, connect, transaction, translate_errors
-from plantdesk.store.file_lock import identity, locked
-from plantdesk.store.migrations import check_schema, migrate
-from plantdesk.store.open_checks import has_log, is_absent, resolved
-from plantdesk.store.restore_source import Loaded, load
-from plantdesk.store.store_file import StoreFile
+from plantdesk.store.sqlite.backups.difference import Difference, difference
+from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
+from plantdesk.store.sqlite.backups.restore_source import Loaded, load
+from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
+from plantdesk.store.sqlite.files.atomic_file import flush, put, unnamed_draft
+from plantdesk.store.sqlite.files.file_lock import identity, locked
+from plantdesk.store.sqlite.files.open_checks import has_log, is_absent, resolved
+from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.migrations import check_schema, migrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

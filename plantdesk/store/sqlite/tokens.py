@@ -12,17 +12,17 @@ from sqlmodel import Session, col, select
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.records import Changes, Source, SourceKind, TokenRow
-from plantdesk.store.backups import Backup, BackupKind, Backups
-from plantdesk.store.engine import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
+from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.tables import SourceTable, TokenTable
-from plantdesk.store.writes import now_ms
 
 if TYPE_CHECKING:
     import builtins
     from concurrent.futures import Future
 
-    from plantdesk.store.store_file import StoreFile
-    from plantdesk.store.writer import Writer
+    from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.writer import Writer
 
 #: Lets scanners for leaked secrets recognise a token.
 PREFIX = "plantdesk_"

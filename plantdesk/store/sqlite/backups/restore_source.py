@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError
 from plantdesk.records import LARGEST_ID, SMALLEST_ID, SourceKind
-from plantdesk.store.comparing import attached
-from plantdesk.store.engine import check_whole, connect, translate_errors
 from plantdesk.store.folding import folded
-from plantdesk.store.migrations import check_schema
-from plantdesk.store.open_checks import check_file, has_log, is_absent, resolved
+from plantdesk.store.sqlite.backups.difference import attached
+from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
+from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
+from plantdesk.store.sqlite.migrations import check_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

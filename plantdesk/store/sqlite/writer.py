@@ -19,19 +19,18 @@ from sqlmodel import Session
 
 from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError, StoreReadOnlyError
 from plantdesk.records import Changes
-from plantdesk.store.disk_space import DiskSpace
-from plantdesk.store.engine import check_whole, transaction, translate_errors
 from plantdesk.store.health import Health
-from plantdesk.store.watch import Watch
-from plantdesk.store.write_connection import CurrentConnection, WriteConnection
-from plantdesk.store.writes import Outcome, add_group
+from plantdesk.store.sqlite.connections import check_whole, transaction, translate_errors
+from plantdesk.store.sqlite.files.disk_space import DiskSpace
+from plantdesk.store.sqlite.inserts import Outcome, add_group
+from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from plantdesk.records import NewPlant, PlantRow, Source
     from plantdesk.store.health import Tell
-    from plantdesk.store.store_file import StoreFile
+    from plantdesk.store.sqlite.files.store_file import StoreFile
 
 _log = logging.getLogger(__name__)
 
@@ -173,7 +172,7 @@ class Writer:
         try:
             with translate_errors():
                 connection = self._current_connection()
-                changes = connection.watch.poll()
+                changes = connection.detector.poll()
         except StoreError as error:
             self._health.failed(error)
             return
@@ -187,8 +186,8 @@ class Writer:
             return
         with contextlib.suppress(StoreError):
             with self._durably() as connection:
-                Watch.count(connection.raw)
-            connection.watch.own_commit(0)
+                ChangeDetector.count(connection.raw)
+            connection.detector.note_commit(0)
             if self._health.is_damaged:
                 with translate_errors():
                     check_whole(connection.raw)
@@ -238,8 +237,8 @@ class Writer:
         with self._durably() as connection:
             outcome = add_group(connection.raw, entries, token_refusal=refusal)
             if not outcome.added:
-                Watch.count(connection.raw)
-        connection.watch.own_commit(len(outcome.added))
+                ChangeDetector.count(connection.raw)
+        connection.detector.note_commit(len(outcome.added))
         connection.checkpointer.committed(1 + len(outcome.added) // 20)
         return outcome
 
@@ -257,14 +256,14 @@ class Writer:
                 result, changes = job.action(session)
                 session.flush()
                 if not changes.added:
-                    Watch.count(connection.raw)
+                    ChangeDetector.count(connection.raw)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(error)
             return
         finally:
             if self._known is not None:  # SQLAlchemy's own idea of a transaction; SQLite's has ended
                 self._known.connection.rollback()
-        connection.watch.own_commit(len(changes.added))
+        connection.detector.note_commit(len(changes.added))
         connection.checkpointer.committed()
         job.future.set_result(result)
         self._notify(changes)
@@ -276,7 +275,7 @@ class Writer:
             with translate_errors():
                 connection = self._current_connection()
                 with transaction(connection.raw):
-                    self._notify(connection.watch.poll())  # of others, and durable already; ours come after it
+                    self._notify(connection.detector.poll())  # of others, and durable already; ours come after it
                     yield connection
             self._file.check()
         except StoreError as error:

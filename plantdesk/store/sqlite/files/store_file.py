@@ -13,12 +13,12 @@ import time
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import StoreError, StoreMovedError
-from plantdesk.store.atomic_file import replaced_file
-from plantdesk.store.backups import Backups, fill_copy
-from plantdesk.store.engine import configure, connect
-from plantdesk.store.file_lock import Identity, file_id, identity, locked
-from plantdesk.store.open_checks import is_writable, resolved
-from plantdesk.store.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
+from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
+from plantdesk.store.sqlite.connections import configure, connect
+from plantdesk.store.sqlite.files.atomic_file import replaced_file
+from plantdesk.store.sqlite.files.file_lock import Identity, file_id, identity, locked
+from plantdesk.store.sqlite.files.open_checks import is_writable, resolved
+from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
 
 if TYPE_CHECKING:
     import sqlite3

@@ -5,8 +5,8 @@ TRUNCATE + EXTRA, the other mode that survives a power cut, it made 6 to 8 times
 search in half a million plants its longest took 6 ms instead of 142 (tests/benchmarks/journal.py).
 
 SQLite before 3.51.3 may damage the file when a checkpoint meets a write of another connection
-(https://sqlite.org/wal.html#walresetbug), so no connection checkpoints by itself; `plantdesk.store.checkpoint` does it
-under the write lock.
+(https://sqlite.org/wal.html#walresetbug), so no connection runs one by itself; `write_connection.Checkpointer`
+does, under the write lock.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError
 from plantdesk.records import Changes
-from plantdesk.store.engine import driver_connection
 from plantdesk.store.listeners import Listeners
-from plantdesk.store.queries import Reader
-from plantdesk.store.store_file import StoreFile
-from plantdesk.store.tokens import Tokens
-from plantdesk.store.writer import Writer
-from plantdesk.store.writes import add_as_next
+from plantdesk.store.sqlite.connections import driver_connection
+from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.inserts import add_as_next
+from plantdesk.store.sqlite.queries import Reader
+from plantdesk.store.sqlite.tokens import Tokens
+from plantdesk.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

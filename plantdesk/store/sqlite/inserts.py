@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.errors import IdTakenError, PlantDeskError, TokenRefusedError, TokenUsedUpError
 from plantdesk.records import PlantRow, Source, SourceKind
 from plantdesk.store.folding import folded
-from plantdesk.store.rows import CHUNK, chunks, last_seq, next_free_id, rows_by_id
+from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_seq, next_free_id, rows_by_id
 
 if TYPE_CHECKING:
     import sqlite3

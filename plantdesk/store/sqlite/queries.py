@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import ColumnElement, String, case, cast, false, func, or_, type_coerce
 from sqlmodel import col, select
 
-from plantdesk.store.engine import driver_connection, make_engine, translate_errors
 from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words
-from plantdesk.store.rows import chunks, next_free_id, rows_by_id, rows_cut
+from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
 
     from plantdesk.records import PlantRow
-    from plantdesk.store.store_file import StoreFile
+    from plantdesk.store.sqlite.files.store_file import StoreFile
 
 #: Ids in the first chunk of a view: some screens full, there at once.
 _FIRST_CHUNK = 512

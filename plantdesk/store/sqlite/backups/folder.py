@@ -14,9 +14,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import BackupFolderError, StoreError, StoreFullError
-from plantdesk.store.atomic_file import flush_folder, make_private_folder, new_file, remove_old_drafts
-from plantdesk.store.engine import DISK_FULL, check_whole, connect, translate_errors
-from plantdesk.store.writes import now_ms
+from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, translate_errors
+from plantdesk.store.sqlite.files.atomic_file import flush_folder, make_private_folder, new_file, remove_old_drafts
+from plantdesk.store.sqlite.inserts import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

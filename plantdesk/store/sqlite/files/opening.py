@@ -25,12 +25,19 @@ from plantdesk.errors import (
     StoreUnreachableError,
     UnsafeFileError,
 )
-from plantdesk.store.atomic_file import flush_folder, new_file, remove_old_drafts, replaced_file
-from plantdesk.store.backups import SIDE_FILES, BackupKind, Backups, fill_copy
-from plantdesk.store.engine import DISK_FULL, LOCK_SECONDS, check_whole, configure, connect, translate_errors
-from plantdesk.store.file_lock import FileId, Identity, LockedStore, file_id, identity, locked
-from plantdesk.store.migrations import SCHEMA_VERSION, check_schema, migrate
-from plantdesk.store.open_checks import check_file, has_log, is_absent, is_writable, named, refuse_newer
+from plantdesk.store.sqlite.backups.folder import SIDE_FILES, BackupKind, Backups, fill_copy
+from plantdesk.store.sqlite.connections import (
+    DISK_FULL,
+    LOCK_SECONDS,
+    check_whole,
+    configure,
+    connect,
+    translate_errors,
+)
+from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_drafts, replaced_file
+from plantdesk.store.sqlite.files.file_lock import FileId, Identity, LockedStore, file_id, identity, locked
+from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, is_writable, named, refuse_newer
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
