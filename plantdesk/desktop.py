@@ -32,11 +32,11 @@ from plantdesk.ui.theme.theme import STYLE_ARGUMENTS, Theme, ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future
 
     from plantdesk.api.server import Server
     from plantdesk.server_state import ServerState
     from plantdesk.store import Store
+    from plantdesk.ui.background import Task
     from plantdesk.ui.widgets.message_box import MessageBox
     from plantdesk.ui.workspace import Workspace
 
@@ -81,8 +81,9 @@ class Desktop(QObject):
         self._api.settled.connect(_enable_collector)
         self._single = SingleWindow(self._database, self._folder)
         self._store_state = StoreState.CLOSED
-        self._opening: Future[Store] | None = None
-        self._attempt = 0
+        self._opening: Task | None = None
+        self._opening_lock = threading.Lock()
+        self._store: Store | None = None
         self._signature: object = None
         self._unsubscribe: list[Callable[[], None]] = []
         self._window: MainWindow | None = None
@@ -151,8 +152,9 @@ class Desktop(QObject):
             self._workspace.release_store()
         self._api.close()
         self._bridge.close()
-        if self._opening is not None:
-            self._opening.add_done_callback(_close_store)  # at once, or whenever an opening under way has ended
+        store = self._take_store()
+        if store is not None:
+            store.close()
         self._single.release()
 
     @Slot()
@@ -193,26 +195,34 @@ class Desktop(QObject):
         if self._store_state is not StoreState.CLOSED:
             return
         self._store_state = StoreState.OPENING
-        self._attempt += 1
         self._retry.stop()
-        path, named, attempt = self._database, self._named, self._attempt
+        path, named = self._database, self._named
 
-        def open_store() -> Store:
+        def open_store(task: Task) -> Store:
             from plantdesk.store import Store
 
             self._signature = signature(path)  # read on the GUI thread only when this has ended
             if not named:
                 paths.data_folder()
-            return Store(path, create=create)
+            store = Store(path, create=create)
+            with self._opening_lock:
+                if not task.cancelled:
+                    self._store = store
+                    return store
+            store.close()  # the program ends, or the user has chosen another file meanwhile
+            raise InterruptedError
 
-        self._opening = self._bridge.ask_long(
-            self, open_store, partial(self._on_opened, attempt), partial(self._on_not_opened, attempt)
-        )
+        self._opening = self._bridge.long_tasks.ask(self, open_store, self._on_opened, self._on_not_opened)
 
-    def _on_opened(self, attempt: int, store: Store) -> None:
-        if attempt != self._attempt:  # the user has chosen another file meanwhile
-            self._bridge.ask_long(self, store.close, _ignore)
-            return
+    def _take_store(self) -> Store | None:
+        """Cancel the opening under way, and return the store that is open: the caller closes it."""
+        with self._opening_lock:
+            if self._opening is not None:
+                self._opening.cancel()
+            store, self._store = self._store, None
+            return store
+
+    def _on_opened(self, store: Store) -> None:
         self._store_state = StoreState.OPEN
         if not self._single.is_locked:  # its folder could not be written to before
             single = SingleWindow(self._database, _usable(paths.data_folder))
@@ -227,13 +237,9 @@ class Desktop(QObject):
             self._workspace.set_store(store, named=self._named)
         self._api.serve(store)
 
-    def _on_not_opened(self, attempt: int, error: Exception) -> None:
+    def _on_not_opened(self, error: Exception) -> None:
         _enable_collector()
-        if attempt != self._attempt:
-            return
         self._store_state = StoreState.CLOSED
-        if not isinstance(error, PlantDeskError):
-            _log.error("the store could not be opened", exc_info=error)
         self._show_no_store(error if isinstance(error, PlantDeskError) else _UnopenedError())
         if isinstance(error, _PASSING):
             self._signature = None
@@ -247,7 +253,8 @@ class Desktop(QObject):
     @Slot()
     def _check_again(self) -> None:
         """Open the store if its file has changed since it could not be opened, or if the cause may have passed."""
-        self._bridge.ask_long(self, partial(signature, self._database), self._on_signature)
+        path = self._database
+        self._bridge.long_tasks.ask(self, lambda _task: signature(path), self._on_signature)
 
     def _on_signature(self, found: object) -> None:
         if found != self._signature:
@@ -267,6 +274,9 @@ class Desktop(QObject):
         elif single.take():
             self._single.release()
             self._adopt(single)
+            store = self._take_store()
+            if store is not None:  # opened, but not shown yet
+                self._bridge.long_tasks.ask(self, lambda _task: store.close())
             self._database, self._named, self._store_state = path, True, StoreState.CLOSED
             self._try_again()
         else:
@@ -372,15 +382,6 @@ def _begin_backups(store: Store) -> Callable[[], None]:
         ending.join(_BACKUP_TIMEOUT)
 
     return end
-
-
-def _close_store(opening: Future[Store]) -> None:
-    if opening.exception() is None:
-        opening.result().close()
-
-
-def _ignore(_result: object) -> None:
-    """Need nothing of a result."""
 
 
 def _set_default_locale() -> None:

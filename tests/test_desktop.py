@@ -6,6 +6,7 @@ import gc
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -34,6 +35,7 @@ from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.status_line import StatusLine
 from plantdesk.ui.widgets.info_bar import InfoBar
+from tests.support.architecture import ROOT
 from tests.support.programs import runtimes
 from tests.test_updates import release, telling
 
@@ -540,11 +542,32 @@ def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None
         assert "settings.damaged.json" in desk.bar.text
 
 
+def test_the_table_of_threads_is_true(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Threads")[2].partition("\n## ")[0]
+    documented = set(re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE))
+    if sys.platform != "win32":
+        documented.remove("api-accept")
+    others = set(threading.enumerate()) - {threading.main_thread()}
+    released = threading.Event()
+
+    def running_threads() -> set[str]:
+        return {re.sub(r"_\d+$", "", each.name) for each in set(threading.enumerate()) - others}
+
+    with closing(Store(tmp_path / "plants.db")) as store:
+        store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(10)
+    with running(qtbot, qapp, tmp_path / "plants.db") as desk:
+        desk.until_on()
+        desk.sees("Fern")
+        desk.desktop.bridge.long_tasks.ask(desk.window, lambda _task: released.wait())
+        qtbot.waitUntil(lambda: running_threads() == documented, timeout=PATIENCE)
+        released.set()
+
+
 def test_quitting_waits_for_no_long_task(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     never = threading.Event()
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
         desk.until_on()
-        desk.desktop.bridge.ask_long(desk.window, never.wait, print)
+        desk.desktop.bridge.long_tasks.ask(desk.window, lambda _task: never.wait(), print)
         desk.add("Fern")
         desk.sees("Fern")
     assert not never.is_set()

@@ -10,14 +10,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from shiboken6 import isValid
 
+from plantdesk.ui.background import LongTasks, Worker
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from plantdesk.errors import StoreError
     from plantdesk.records import Changes
@@ -47,7 +49,8 @@ class Bridge(QObject):
         self._pending: Changes | None = None
         self._closed = False
         self._told_at = float("-inf")
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="window-worker")
+        self.short_tasks = self.worker("window-worker")
+        self.long_tasks = LongTasks(self.call)
         self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._pause.timeout.connect(self._tell)
         self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
@@ -78,35 +81,9 @@ class Bridge(QObject):
             if not self._closed:
                 self._called.emit((receiver, function, args))
 
-    def ask(
-        self,
-        receiver: QObject,
-        task: Callable[[], _Result],
-        done: Callable[[_Result], object],
-        failed: Callable[[Exception], object] | None = None,
-    ) -> None:
-        """Run a short task, a query, on the worker thread; the tasks run in their order.
-
-        `done` gets the result or `failed` the exception, as with `follow`.
-        """
-        self.follow(receiver, self.run(task), done, failed)
-
-    def ask_long(
-        self,
-        receiver: QObject,
-        task: Callable[[], _Result],
-        done: Callable[[_Result], object],
-        failed: Callable[[Exception], object] | None = None,
-    ) -> Future[_Result]:
-        """Run a task that may take long on a daemon thread of its own: it delays neither queries nor the exit."""
-        future: Future[_Result] = Future()
-        self.follow(receiver, future, done, failed)
-        threading.Thread(target=_run_into, args=(future, task), name="window-task", daemon=True).start()
-        return future
-
-    def run(self, task: Callable[[], _Result]) -> Future[_Result]:
-        """Run a short task on the worker thread, without a receiver."""
-        return self._worker.submit(task)
+    def worker(self, name: str) -> Worker:
+        """Return a new thread for tasks in their order, whose results come through this bridge; close it."""
+        return Worker(self.call, name)
 
     def follow(
         self,
@@ -134,11 +111,11 @@ class Bridge(QObject):
         future.add_done_callback(pass_on)
 
     def close(self) -> None:
-        """Drop all later results and end the worker thread after the task it runs; long tasks are not waited for."""
+        """Drop all later results, and wait for the short task that runs; long tasks are not waited for."""
         with self._lock:
             self._closed = True
         self._pause.stop()
-        self._worker.shutdown(wait=True, cancel_futures=True)
+        self.short_tasks.close()
 
     @Slot()
     def _on_woken(self) -> None:
@@ -161,13 +138,6 @@ class Bridge(QObject):
         receiver, function, args = call
         if not self._closed and isValid(receiver):
             function(*args)
-
-
-def _run_into(future: Future[_Result], task: Callable[[], _Result]) -> None:
-    try:
-        future.set_result(task())
-    except BaseException as error:  # noqa: BLE001  the top of a thread: `follow` reports or logs it
-        future.set_exception(error)
 
 
 def _together(first: Changes | None, second: Changes) -> Changes:

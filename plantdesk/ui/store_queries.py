@@ -1,67 +1,84 @@
-"""Small queries to the store, asked by the window and answered off its thread."""
+"""Queries of one store from the window, on a worker's thread with one read connection."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from PySide6.QtCore import QObject
 
     from plantdesk.store import Reader, Store
-    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.background import Task, Worker
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 
 class StoreQueries:
-    """Asks one store, one question after the other, with one reader. Lives on the GUI thread."""
+    """Asks like `Worker.ask`; its functions get a reader as well. Lives on the GUI thread.
 
-    def __init__(self, bridge: Bridge, store: Store) -> None:
-        self._bridge = bridge
+    After a failed query the next one gets a new connection.
+    """
+
+    def __init__(self, worker: Worker, store: Store) -> None:
+        self._worker = worker
         self._store = store
+        self._tasks: list[Task] = []
         self._reader: Reader | None = None
 
     def ask(
         self,
         receiver: QObject,
-        question: Callable[[Reader], _Answer],
-        answered: Callable[[_Answer], object],
+        query: Callable[[Reader, Task], _Result],
+        done: Callable[[_Result], object],
         failed: Callable[[Exception], object] | None = None,
-    ) -> None:
-        """Ask for `receiver`; `answered` or `failed` is called on the GUI thread unless it is deleted by then."""
-        self._bridge.ask(receiver, lambda: question(self._opened()), answered, failed or _leave_it)
+        *,
+        progress: Callable[[Any], object] | None = None,
+    ) -> Task:
+        """Run `query`; without `failed`, store errors are ignored: `health_changed` reports them."""
+        run = partial(self._run, query)
+        task = self._worker.ask(receiver, run, done, failed or _ignore, progress=progress)
+        self._tasks = [*(each for each in self._tasks if not each.ended), task]
+        return task
 
-    def ask_next_free_id(
-        self,
-        receiver: QObject,
-        answered: Callable[[int], object],
-        failed: Callable[[Exception], object] | None = None,
-    ) -> None:
-        """Ask which id a new plant may have."""
-        self.ask(receiver, _next_free_id, answered, failed)
+    def cancel(self) -> None:
+        """Cancel all queries that wait or run."""
+        for task in self._tasks:
+            task.cancel()
+        self._tasks.clear()
 
     def close(self) -> None:
-        """Close the reader after the queries already asked, and wait for that: the file is closed next."""
-        self._bridge.run(self._close).result()
+        """Cancel all queries and close the connection, and wait for that: the file is closed next."""
+        self.cancel()
+        self._worker.run(self._close_reader)
 
-    # --- on the worker thread ---
+    # --- on the worker's thread ---
 
-    def _opened(self) -> Reader:
+    def _run(self, query: Callable[[Reader, Task], _Result], task: Task) -> _Result:
         if self._reader is None:
             self._reader = self._store.reader()
-        return self._reader
+        try:
+            with task.interrupted_by(self._reader.interrupt):
+                return query(self._reader, task)
+        except InterruptedError:
+            raise
+        except Exception:
+            self._close_reader()
+            raise
 
-    def _close(self) -> None:
-        if self._reader is not None:
-            self._reader.close()
-            self._reader = None
+    def _close_reader(self) -> None:
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.close()
 
 
-def _next_free_id(reader: Reader) -> int:
+def next_free_id(reader: Reader, _task: Task) -> int:
+    """Return the id that a new plant may have."""
     return reader.next_free_id()
 
 
-def _leave_it(_error: Exception) -> None:
-    """Ignore: store failures are reported through health_changed."""
+def _ignore(_error: Exception) -> None:
+    """Do nothing."""

@@ -107,7 +107,7 @@ class Workspace(QWidget):
         """Show the plants of a store; its file stands in the title when the user `named` it."""
         self._store = store
         self._no_store_reason = None
-        self._queries = StoreQueries(self._bridge, store)
+        self._queries = StoreQueries(self._bridge.short_tasks, store)
         self.window().setWindowTitle(f"{store.path.name} — PlantDesk" if named else "PlantDesk")
         self._backups.path = self._help.path = store.path
         self._store_notice.show_health(None)
@@ -212,7 +212,8 @@ class Workspace(QWidget):
 
     def _ask_tokens(self) -> None:
         if self._store is not None:
-            self._bridge.ask(self, self._store.tokens.list, self._on_tokens, self._on_no_tokens)
+            tokens = self._store.tokens
+            self._bridge.short_tasks.ask(self, lambda _task: tokens.list(), self._on_tokens, self._on_no_tokens)
 
     def _on_tokens(self, rows: list[TokenRow]) -> None:
         self._status.show_tokens(any_there=bool(rows))
@@ -240,11 +241,11 @@ class Workspace(QWidget):
         self._browser.search_field.selectAll()
 
     @Slot(str)
-    def _on_told(self, text: str) -> None:
+    def _on_copied(self, text: str) -> None:
         self._form.message.show_message(Tone.OK, text)
 
     @Slot(str)
-    def _on_refused(self, text: str) -> None:
+    def _on_copy_refused(self, text: str) -> None:
         self._form.message.show_message(Tone.WARNING, text)
 
     @Slot(bool)
@@ -284,12 +285,12 @@ class Workspace(QWidget):
     def _browser(self) -> PlantBrowser:
         from plantdesk.ui.plants import browser as plant_browser
 
-        browser = plant_browser.PlantBrowser(self._theme)
+        browser = plant_browser.PlantBrowser(self._theme, self._bridge)
         browser.api_access_wanted.connect(self._api.open_dialog)
         browser.selection_count_changed.connect(self._status.show_selection)
         browser.order_changed.connect(self._menus.show_order)
-        browser.told.connect(self._on_told)
-        browser.refused.connect(self._on_refused)
+        browser.copied.connect(self._on_copied)
+        browser.copy_refused.connect(self._on_copy_refused)
         browser.failed.connect(self._on_not_read)
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self._add_controller.plant_added.connect(browser.reveal_added)

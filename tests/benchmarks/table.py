@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QApplication
 
 from plantdesk.records import FORM, Changes, PlantRow
 from plantdesk.store import Store
+from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
@@ -164,11 +165,13 @@ def main() -> None:
         path = Path(folder, "plants.plantdesk")
         _fill(path, plants)
         store = Store(path)
-        browser = PlantBrowser(theme)
+        bridge = Bridge()
+        browser = PlantBrowser(theme, bridge)
         browser.resize(1180, 760)
         browser.show()
         Bench(browser, plants).run(store)
         browser.close_store()
+        bridge.close()
         store.close()
 
 

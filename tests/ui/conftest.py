@@ -60,7 +60,7 @@ def bridge(store: Store) -> Iterator[Bridge]:
 
 @pytest.fixture
 def queries(bridge: Bridge, store: Store) -> Iterator[StoreQueries]:
-    queries = StoreQueries(bridge, store)
+    queries = StoreQueries(bridge.short_tasks, store)
     yield queries
     queries.close()
 
@@ -107,7 +107,7 @@ def failing(store: Store) -> Failing:
 @pytest.fixture
 def browser(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[PlantBrowser]:
     """A browser on the screen, without a store yet, that is told of changes."""
-    browser = PlantBrowser(theme)
+    browser = PlantBrowser(theme, bridge)
     qtbot.addWidget(browser)
     bridge.changed.connect(browser.apply)
     browser.resize(1000, 600)

@@ -57,23 +57,6 @@ def test_too_many_to_list_are_to_be_read_again(qtbot: QtBot, lone_bridge: Bridge
     assert len(changes.added) == 1000
 
 
-def test_answers_and_failures_come_on_the_gui_thread(qtbot: QtBot, lone_bridge: Bridge) -> None:
-    heard: list[tuple[object, threading.Thread]] = []
-
-    def note(what: object) -> None:
-        heard.append((what, threading.current_thread()))
-
-    def fail() -> None:
-        raise LookupError
-
-    lone_bridge.ask(lone_bridge, lambda: 7, note)
-    lone_bridge.ask(lone_bridge, fail, note, note)
-    qtbot.waitUntil(lambda: len(heard) == 2)
-    assert heard[0] == (7, threading.main_thread())
-    assert isinstance(heard[1][0], LookupError)
-    assert heard[1][1] is threading.main_thread()
-
-
 def test_nothing_comes_through_a_closed_bridge(qtbot: QtBot) -> None:
     bridge = Bridge()
     heard: list[object] = []
@@ -99,18 +82,6 @@ def test_a_result_is_dropped_when_its_receiver_is_deleted(qtbot: QtBot, lone_bri
     lone_bridge.follow(gone, future, heard.append)
     delete(gone)
     future.set_result("for nobody")
-    lone_bridge.ask(there, lambda: "for somebody", heard.append)
+    lone_bridge.short_tasks.ask(there, lambda _task: "for somebody", heard.append)
     qtbot.waitUntil(lambda: bool(heard))
     assert heard == ["for somebody"]
-
-
-def test_a_long_task_delays_neither_queries_nor_the_end(qtbot: QtBot) -> None:
-    bridge = Bridge()
-    ended = threading.Event()
-    heard: list[object] = []
-    bridge.ask_long(bridge, ended.wait, heard.append)
-    bridge.ask(bridge, lambda: "short", heard.append)
-    qtbot.waitUntil(lambda: heard == ["short"])
-    bridge.close()
-    assert not ended.is_set()
-    ended.set()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication
 
 from plantdesk.server_state import On
+from plantdesk.ui.store_queries import next_free_id
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -106,7 +107,7 @@ class ApiCommands(QObject):
     def _copy_example(self) -> None:
         if self._open is not None:
             _, queries = self._open
-            queries.ask_next_free_id(self, self._copy_example_for)
+            queries.ask(self, next_free_id, self._copy_example_for)
 
     def _copy_example_for(self, plant_id: int) -> None:
         from plantdesk.ui.api_access.snippets import Language, snippet

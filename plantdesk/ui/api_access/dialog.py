@@ -22,6 +22,7 @@ from plantdesk.settings import DEFAULT_PORT
 from plantdesk.ui.api_access.snippet_panel import SnippetPanel
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import set_properties
+from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
@@ -151,7 +152,7 @@ class ApiDialog(Dialog):
         self._ask_next_id()
 
     def _ask_next_id(self) -> None:
-        self._queries.ask_next_free_id(self, self._on_next_id)
+        self._queries.ask(self, next_free_id, self._on_next_id)
 
     def _on_next_id(self, plant_id: int) -> None:
         self._plant_id = plant_id

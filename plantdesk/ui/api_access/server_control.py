@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
@@ -79,7 +78,7 @@ class ApiControl(QObject):
         self._store: Store | None = None
         self._server: StoreServer | None = None
         self._failure: ServerError | None = None
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="server-control")
+        self._worker = bridge.worker("server-control")
         self._unsubscribe: Callable[[], None] | None = None
 
     @property
@@ -105,7 +104,8 @@ class ApiControl(QObject):
         """Stop to serve, without waiting; the API stays off at the next start of the program."""
         self._preferences.change(api_enabled=False)
         if self._server is not None:
-            self._worker.submit(self._server.stop)
+            server = self._server
+            self._worker.ask(self, lambda _task: server.stop())
         self._signal_state()
 
     def set_port(self, port: int) -> None:
@@ -125,20 +125,20 @@ class ApiControl(QObject):
         self._store = store
         self._failure = None
         self._signal_state()
-        making = self._worker.submit(self._make_server, store)
-        self._bridge.follow(self, making, self._on_made, self._on_not_made)
+        self._worker.ask(self, lambda _task: self._make_server(store), self._on_made, self._on_not_made)
 
     def close(self) -> None:
         """Stop the server; returns when it has answered what it accepted."""
         if self._unsubscribe is not None:
             self._unsubscribe()
-        self._worker.shutdown(wait=True, cancel_futures=True)
+        self._worker.close()
         if self._server is not None:
             self._server.stop()
 
     def _start(self) -> None:
         if self._server is not None:
-            self._worker.submit(self._server.start, self._port)
+            server, port = self._server, self._port
+            self._worker.ask(self, lambda _task: server.start(port))
         elif self._store is not None and self._failure is not None:  # it could not be made: try again
             self.serve(self._store)
 

@@ -32,6 +32,7 @@ from plantdesk.ui.widgets.secret_edit import SecretEdit
 if TYPE_CHECKING:
     from plantdesk.records import TokenRow
     from plantdesk.store import NewToken, Tokens
+    from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
 
@@ -83,7 +84,7 @@ class TokenPanel(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Read the list again."""
-        self._bridge.ask(self, self._tokens.list, self._on_listed, self._on_failed)
+        self._bridge.short_tasks.ask(self, lambda _task: self._tokens.list(), self._on_listed, self._on_failed)
 
     @Slot()
     def create_token(self) -> None:
@@ -110,9 +111,11 @@ class TokenPanel(QWidget):
     def save_token(self, file: Path) -> None:
         """Write the token that is shown to a file that only its owner may read."""
         token = self._new_edit.text()
-        self._bridge.ask_long(
-            self, lambda: write_private(file, token + "\n"), partial(self._on_saved, file), self._on_not_saved
-        )
+
+        def write(_task: Task) -> None:
+            write_private(file, token + "\n")
+
+        self._bridge.long_tasks.ask(self, write, partial(self._on_saved, file), self._on_not_saved)
 
     # --- what came back ---
 

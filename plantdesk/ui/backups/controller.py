@@ -58,7 +58,7 @@ class BackupController(QObject):
 
         path = self.path
         self._message.show_message(Tone.HINT, self.tr("Backing up…"))
-        self._bridge.ask_long(self, lambda: back_up(path), self._on_backed_up, self._show_failure)
+        self._bridge.long_tasks.ask(self, lambda _task: back_up(path), self._on_backed_up, self._show_failure)
 
     @Slot()
     def open_dialog(self) -> RestoreDialog:
@@ -93,7 +93,7 @@ class BackupController(QObject):
         from plantdesk.store import restore
 
         path = self.path
-        self._bridge.ask_long(self, lambda: restore(path, file), self._on_restored, self._show_failure)
+        self._bridge.long_tasks.ask(self, lambda _task: restore(path, file), self._on_restored, self._show_failure)
 
     def _on_restored(self, restored: Restored) -> None:
         if self._dialog is not None:

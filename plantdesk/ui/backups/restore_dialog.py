@@ -58,7 +58,7 @@ class RestoreDialog(Dialog):
         self._cancel_button.clicked.connect(self.reject)
         self._restore_button.clicked.connect(self._on_restore)
         self._choose(None)
-        self._bridge.ask(self, lambda: Backups(path).newest_first(), self._on_listed, self.show_failure)
+        bridge.short_tasks.ask(self, lambda _task: Backups(path).newest_first(), self._on_listed, self.show_failure)
 
     def choose_file(self, file: Path) -> None:
         """Preview a file that is not in the list."""
@@ -121,7 +121,9 @@ class RestoreDialog(Dialog):
         path, file = self._path, self._file
         if file is not None and self._comparing is None:
             self._comparing = file
-            self._bridge.ask_long(self, lambda: preview_restore(path, file), self._on_compared, self._on_not_compared)
+            self._bridge.long_tasks.ask(
+                self, lambda _task: preview_restore(path, file), self._on_compared, self._on_not_compared
+            )
 
     def _on_compared(self, preview: RestorePreview) -> None:
         file, self._comparing = self._comparing, None

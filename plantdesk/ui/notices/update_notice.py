@@ -95,7 +95,7 @@ class UpdateNotice(QObject):
         if address is None or not settings.ask_for_updates or not updates.is_due(settings.updates_asked_at, now):
             return
         self._preferences.change(updates_asked_at=int(now))
-        self._bridge.ask_long(self, lambda: updates.newer_release(address), self._on_answer)
+        self._bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
 
     def _on_answer(self, release: Release | None) -> None:
         self._found = release

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.errors import IdTakenError, InvalidPlantError, PlantDeskError, StoreClosedError, StoreError
 from plantdesk.ui.plants.form import FieldName, PlantForm
+from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.texts import quoted
 from plantdesk.ui.widgets.message_line import Tone
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from plantdesk.errors import IdOwner
     from plantdesk.records import Changes, PlantRow
     from plantdesk.store import Reader, Store
+    from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.widgets.action_buttons import MessageAction
@@ -204,7 +206,7 @@ class AddPlantController(QObject):
 
     def _ask_next_id(self) -> None:
         if self._queries is not None:
-            self._queries.ask_next_free_id(self, self._show_next_id)
+            self._queries.ask(self, next_free_id, self._show_next_id)
 
     def _show_next_id(self, next_id: int | None) -> None:
         before, self._next_id = self._next_id_label, next_id
@@ -223,7 +225,7 @@ class AddPlantController(QObject):
         except InvalidPlantError:
             return  # reported when the plant is submitted: the ID may be half typed
 
-        def owner(reader: Reader) -> PlantRow | None:
+        def owner(reader: Reader, _task: Task) -> PlantRow | None:
             return reader.plant(plant_id)
 
         self._queries.ask(self, owner, self._on_owner)
@@ -265,5 +267,5 @@ class AddPlantController(QObject):
         self._form.message.show_message(Tone.HINT, text)
 
 
-def _tags(reader: Reader) -> list[str]:
+def _tags(reader: Reader, _task: Task) -> list[str]:
     return reader.tags()

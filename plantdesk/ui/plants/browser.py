@@ -18,7 +18,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.texts import quoted
+from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.theme.metrics import XS, L, M, S, tabular
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.state_page import StatePage
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from plantdesk.errors import StoreError
     from plantdesk.records import Changes, PlantRow
     from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
 
 _WHEEL_AFTER_MS, _OPENING_AFTER_MS = 150, 300
@@ -37,26 +38,27 @@ _ANNOUNCE_AFTER_MS = 600
 class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
-    `api_access_wanted`: the button of the empty state. `selection_count_changed(count)`: so many rows are selected.
-    `added_hidden(plant_id)`: the search does not find the plant of `reveal_added`. `told(text)`: a sentence about what
-    was done; `refused(text)`: about what was not. `failed(error)`: the store could not answer.
+    `api_access_wanted`: the button of the empty state. `selection_count_changed(count)`: the number of selected rows.
+    `added_hidden(plant_id)`: the search does not find the plant of `reveal_added`. `copied(text)`: a sentence about
+    what was copied; `copy_refused(text)`: why nothing was. `failed(error)`: a query of the store failed.
     """
 
     api_access_wanted = Signal()
     selection_count_changed = Signal(int)
     order_changed = Signal(str)
     added_hidden = Signal(object)
-    told = Signal(str)
-    refused = Signal(str)
+    copied = Signal(str)
+    copy_refused = Signal(str)
     failed = Signal(object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
         self._theme = theme
         self._copier: RowCopier | None = None
         self._revealed: int | None = None
-        self._model = PlantModel(self)
+        self._bridge = bridge
+        self._model = PlantModel(bridge, self)
         self._search_field = SearchField(theme)
         self._count_label = PlainLabel("…", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._table = PlantTable(self._model, theme)
@@ -86,9 +88,9 @@ class PlantBrowser(QFrame):
     def set_store(self, store: Store) -> None:
         """Show the plants of `store`."""
         self.close_store()
-        self._copier = RowCopier(store, self)
-        self._copier.told.connect(self.told)
-        self._copier.refused.connect(self.refused)
+        self._copier = RowCopier(self._bridge, store, self)
+        self._copier.copied.connect(self.copied)
+        self._copier.refused.connect(self.copy_refused)
         self._copier.failed.connect(self.failed)
         self._model.set_store(store)
 
@@ -119,7 +121,7 @@ class PlantBrowser(QFrame):
     def reveal_added(self, row: PlantRow) -> None:
         """Scroll to a plant that the user has just added; search and order stay as they are."""
         self._revealed = row.id
-        if not self._show_revealed() and self._model.wanted.text:
+        if not self._show_revealed() and self._model.query.text:
             self._model.check(row.id)
 
     @Slot(object)
@@ -135,7 +137,7 @@ class PlantBrowser(QFrame):
 
     def set_order(self, order: str) -> None:
         """Sort by one of the columns as is usual for it: newest first, largest ID first, the others from A to Z."""
-        column = Column[order.upper()]
+        column = next(each for each in Column if each.order == order)
         self.sort_by(column, descending=column in {Column.ADDED, Column.ID})
 
     def clear_search(self) -> bool:
@@ -156,12 +158,12 @@ class PlantBrowser(QFrame):
 
     @Slot(int)
     def _on_sorted(self, section: int) -> None:
-        self.order_changed.emit(Column(section).name.lower())
+        self.order_changed.emit(Column(section).order)
 
     @Slot(str)
     def _on_search_changed(self, text: str) -> None:
         self._revealed = None
-        self._model.show(self._model.wanted._replace(text=text.strip()))
+        self._model.show(self._model.query._replace(text=text.strip()))
         self._announce_timer.start()
 
     @Slot()
@@ -180,7 +182,7 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _on_wheel_due(self) -> None:
-        self._search_field.set_searching(searching=self._model.busy and bool(self._model.wanted.text))
+        self._search_field.set_searching(searching=self._model.busy and bool(self._model.query.text))
 
     @Slot()
     def _on_opening_due(self) -> None:
@@ -212,7 +214,7 @@ class PlantBrowser(QFrame):
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
-        self._failed_page.set_text(str(error))
+        self._failed_page.set_text(error_text(error))
         self._show_state()
         self.failed.emit(error)
 
@@ -300,14 +302,14 @@ class PlantBrowser(QFrame):
             self._pages.setCurrentWidget(self._table)
         elif model.complete:
             self._nothing_page.set_text(self._nothing_text())
-            self._pages.setCurrentWidget(self._nothing_page if model.wanted.text else self._empty_page)
+            self._pages.setCurrentWidget(self._nothing_page if model.query.text else self._empty_page)
         if model.rowCount() or model.complete:
             self._opening_label.hide()
 
     def _count_text(self) -> str:
         model, grouped = self._model, QLocale().toString
         shown = grouped(model.rowCount()) if model.complete and not model.busy else "…"
-        if model.wanted.text:
+        if model.query.text:
             total = grouped(model.total) if model.total is not None else "…"
             one, many = self.tr("{shown} of 1 plant"), self.tr("{shown} of {total} plants")
             return (one if model.total == 1 else many).format(shown=shown, total=total)
@@ -317,7 +319,7 @@ class PlantBrowser(QFrame):
         return words.get(model.rowCount(), self.tr("{count} plants").format(count=shown))
 
     def _nothing_text(self) -> str:
-        return self.tr("Nothing contains {text}.").format(text=quoted(self._model.wanted.text))
+        return self.tr("Nothing contains {text}.").format(text=quoted(self._model.query.text))
 
 
 def _order(*, descending: bool) -> Qt.SortOrder:

@@ -282,7 +282,7 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
     desk.create("greenhouse")
     desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
     released = threading.Event()
-    bridge.run(released.wait)  # what is asked from now on is pending
+    bridge.short_tasks.ask(bridge, lambda _task: released.wait())  # what is asked from now on is pending
     with desk.qtbot.captureExceptions() as raised:
         panel = desk.dialog.findChildren(TokenPanel)[0]
         panel.refresh()
@@ -295,10 +295,10 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
         delete(desk.dialog)
         released.set()
         heard: list[int] = []
-        bridge.ask(bridge, lambda: 1, heard.append)
+        bridge.short_tasks.ask(bridge, lambda _task: 1, heard.append)
         desk.qtbot.waitUntil(lambda: heard == [1])
         desk.qtbot.waitUntil(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
-        bridge.ask(bridge, lambda: 2, heard.append)
+        bridge.short_tasks.ask(bridge, lambda _task: 2, heard.append)
         desk.qtbot.waitUntil(lambda: heard == [1, 2])
     assert raised == []
     assert caplog.records == []

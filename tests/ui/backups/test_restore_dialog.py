@@ -172,7 +172,7 @@ def test_what_would_change_nothing_cannot_be_restored(desk: Desk, add: Adder) ->
 
 def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: Desk, bridge: Bridge, backup: Backup) -> None:
     released = threading.Event()
-    bridge.run(released.wait)  # the list waits behind it
+    bridge.short_tasks.ask(bridge, lambda _task: released.wait())  # the list waits behind it
     dialog = desk.open()
     other = backup.path.with_name("other.db")
     backup.path.rename(other)
@@ -180,7 +180,7 @@ def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: Desk, bridge:
     desk.says("“other.db” holds 2 plants")
     released.set()
     heard: list[int] = []
-    bridge.ask(bridge, lambda: 1, heard.append)
+    bridge.short_tasks.ask(bridge, lambda _task: 1, heard.append)
     desk.qtbot.waitUntil(lambda: heard == [1])
     desk.says("“other.db” holds 2 plants")
 

@@ -200,7 +200,7 @@ def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: Desk) -
     desk.store.add(new_plant({"id": 42, "name": "by a script"}), COMMAND).result(10)
     desk.qtbot.waitUntil(lambda: desk.next_id == "43")
     answered: list[bool] = []
-    desk.queries.ask(desk.form, lambda _reader: True, answered.append)  # after the question whose ID 41 is
+    desk.queries.ask(desk.form, lambda _reader, _task: True, answered.append)  # after the question whose ID 41 is
     desk.qtbot.waitUntil(lambda: bool(answered))
     assert desk.actions["Show that plant"].hasFocus()
     assert "Use 43" in desk.actions

@@ -21,13 +21,18 @@ translate = QCoreApplication.translate
 
 
 class Column(IntEnum):
-    """The columns in logical order; their names in lower case are those of `plantdesk.store.Order`."""
+    """The columns in logical order."""
 
     ID = 0
     NAME = 1
     TAG = 2
     ADDED = 3
     SOURCE = 4
+
+    @property
+    def order(self) -> str:
+        """The value of `plantdesk.store.Order` that sorts by this column."""
+        return self.name.lower()
 
 
 def column_title(column: Column) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import closing
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QLocale, QObject, Signal, Slot
+from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from plantdesk.ui.plants.table.cells import Column, column_title, source_text
-from plantdesk.ui.reader_thread import ReaderThread
 
 if TYPE_CHECKING:
     from array import array
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
     from plantdesk.records import PlantRow
     from plantdesk.store import Reader, Store
-    from plantdesk.ui.reader_thread import Run
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.bridge import Bridge
 
-#: More is no use on a clipboard, and would hold the desktop up.
+#: A larger clipboard would block the desktop.
 MAX_ROWS = 100_000
-_MOST_CHARACTERS = 50_000_000
+_MAX_CHARACTERS = 50_000_000
 _CHUNK = 2000
 #: What makes a spreadsheet evaluate a cell (https://owasp.org/www-community/attacks/CSV_Injection).
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -38,46 +40,43 @@ class _Table(NamedTuple):
 
 
 class RowCopier(QObject):
-    """Copies rows in the background. `told` carries a sentence about what was copied, `refused` why nothing was."""
+    """Copies rows in the background. `copied` carries a sentence about what was copied, `refused` why nothing was."""
 
-    told = Signal(str)
+    copied = Signal(str)
     refused = Signal(str)
     failed = Signal(object)
-    _written = Signal(object)
-    _too_long = Signal()
 
-    def __init__(self, store: Store, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thread = ReaderThread("plant copier", store)
-        self._written.connect(self._on_written)
-        self._too_long.connect(self._on_too_long)
+        self._bridge = bridge
+        self._store = store
+        self._task: Task | None = None
 
     def copy(self, count: int, ids: Callable[[], array[int]]) -> None:
-        """Copy `count` plants, whose ids are only asked for when there are not too many."""
+        """Copy `count` plants, instead of what is being copied; `ids` is called only when there are not too many."""
         if count > MAX_ROWS:
             text = self.tr("Up to {most} plants can be copied at once. Select fewer, then copy again.")
             self.refused.emit(text.format(most=QLocale().toString(MAX_ROWS)))
             return
-        wanted = ids()
-        headings = [column_title(column) for column in Column]
-
-        def job(reader: Reader, run: Run) -> None:
-            table = _table(reader, run, wanted, headings)
-            if run.cancelled:
-                return
-            if table is None:
-                self._too_long.emit()
-            else:
-                self._written.emit(table)
-
-        self._thread.submit_alone(job, self.failed.emit)
+        self._cancel()
+        table = partial(_table, self._store, ids=ids(), headings=[column_title(column) for column in Column])
+        self._task = self._bridge.long_tasks.ask(self, table, self._on_read, self.failed.emit)
 
     def close(self) -> None:
-        """End the thread; no signal follows."""
-        self._thread.close()
+        """Cancel, and wait until the store is no longer read; no signal follows."""
+        self._cancel()
+        if self._task is not None:
+            self._task.wait()
 
-    @Slot(object)
-    def _on_written(self, table: _Table) -> None:
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _on_read(self, table: _Table | None) -> None:
+        if table is None:
+            text = self.tr("These plants are too long to be copied at once. Select fewer, then copy again.")
+            self.refused.emit(text)
+            return
         QGuiApplication.clipboard().setText(table.text)
         one, many = self.tr("Copied 1 plant."), self.tr("Copied {count} plants.")
         sentences = [one if table.rows == 1 else many.format(count=QLocale().toString(table.rows))]
@@ -86,15 +85,16 @@ class RowCopier(QObject):
             many = self.tr("{count} cells that a spreadsheet would take for formulas begin with ' now.")
             count = table.formulas
             sentences.append(one if count == 1 else many.format(count=QLocale().toString(count)))
-        self.told.emit(" ".join(sentences))
-
-    @Slot()
-    def _on_too_long(self) -> None:
-        self.refused.emit(self.tr("These plants are too long to be copied at once. Select fewer, then copy again."))
+        self.copied.emit(" ".join(sentences))
 
 
-def _table(reader: Reader, run: Run, ids: array[int], headings: list[str]) -> _Table | None:
-    """Return the rows as text; None when it gets too long or the run is cancelled."""
+def _table(store: Store, task: Task, ids: array[int], headings: list[str]) -> _Table | None:
+    """Return the rows as text, None when it gets too long; on the thread of the task."""
+    with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
+        return _read_table(reader, task, ids, headings)
+
+
+def _read_table(reader: Reader, task: Task, ids: array[int], headings: list[str]) -> _Table | None:
     text, formulas, count = io.StringIO(), 0, 0
     writer = csv.writer(text, "excel-tab", lineterminator="\n")
     writer.writerow(headings)
@@ -105,7 +105,9 @@ def _table(reader: Reader, run: Run, ids: array[int], headings: list[str]) -> _T
         formulas += sum(cell.startswith(_FORMULA_STARTS) for row in values for cell in row[1:])
         writer.writerows([plant_id, *map(_as_text, cells)] for plant_id, *cells in values)
         count += len(values)
-        if text.tell() > _MOST_CHARACTERS or run.cancelled:
+        if task.cancelled:
+            raise InterruptedError
+        if text.tell() > _MAX_CHARACTERS:
             return None
     return _Table(text.getvalue(), count, formulas)
 

@@ -1,7 +1,7 @@
-"""The rows of the table: right for a million, because only their order is held whole and nothing is read in `data()`.
+"""The model of the table, for a million rows: `data()` reads nothing from the store.
 
-The order of the rows is one array of ids (8 MB per million); the rows themselves are pages of a cache. Until a row is
-there its cells show "…".
+The order of the rows is one array of ids (8 MB per million); the rows themselves are read in pages into a cache. Cells
+of a row that is not there yet show "…".
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, Slot
 
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, summary, tool_tip
-from plantdesk.ui.plants.table.live_order import LiveOrder, Wanted
+from plantdesk.ui.plants.table.live_order import LiveOrder, Query
 from plantdesk.ui.plants.table.page_cache import PageCache
 from plantdesk.ui.qt import override
 
@@ -21,25 +21,26 @@ if TYPE_CHECKING:
 
     from plantdesk.records import Changes, PlantRow
     from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
 
     Index = QModelIndex | QPersistentModelIndex
 
 #: The role under which a delegate gets the PlantRow itself, None while it is not there.
 PLANT_ROLE = Qt.ItemDataRole.UserRole
 
-_AROUND = 100
-_LONGEST_PAGE = 2000
+_PREFETCH_ROWS = 100
+_MAX_PAGE = 2000
 #: After a page could not be read, until the rows on the screen are asked for again.
 _RETRY_DELAY_MS = 2000
 
 
 class PlantModel(QAbstractTableModel):
-    """The plants of a store in one view. Belongs to the GUI thread; errors of the store are signalled, never raised.
+    """The plants of a store that a query finds. Belongs to the GUI thread; store errors are signalled, never raised.
 
-    `busy_changed`: another view was requested, or its first rows are there. `rows_replaced(kept_rows, same_view)`: all
-    rows were replaced; `kept_rows` are the rows of the kept ids. `kept_rows_found(kept_rows)`: rows of kept ids that
-    were loaded later. `count_changed`: `rowCount()`, `total` or `complete` changed. `rows_added(ids)`: added plants
-    are in the rows now. `checked(plant_id, found)` answers `check`.
+    `busy_changed`: another query was requested, or its first rows are there. `rows_replaced(kept_rows, same_query)`:
+    all rows were replaced; `kept_rows` are the rows of the kept ids. `kept_rows_found(kept_rows)`: rows of kept ids
+    that were loaded later. `count_changed`: `rowCount()`, `total` or `complete` changed. `rows_added(ids)`: added
+    plants are in the rows now. `checked(plant_id, found)` answers `check`.
     """
 
     busy_changed = Signal(bool)
@@ -50,9 +51,10 @@ class PlantModel(QAbstractTableModel):
     count_changed = Signal()
     failed = Signal(object)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._wanted = Wanted()
+        self._bridge = bridge
+        self._query = Query()
         self._order: LiveOrder | None = None
         self._cache: PageCache | None = None
         self._kept: Callable[[], frozenset[int]] = frozenset
@@ -63,9 +65,9 @@ class PlantModel(QAbstractTableModel):
         self._retry_timer.timeout.connect(self._on_page_loaded)
 
     @property
-    def wanted(self) -> Wanted:
-        """What was asked for last; the rows may still be those before."""
-        return self._wanted
+    def query(self) -> Query:
+        """The query that was requested last; the rows may still be those of the previous one."""
+        return self._query
 
     @property
     def total(self) -> int | None:
@@ -74,43 +76,43 @@ class PlantModel(QAbstractTableModel):
 
     @property
     def complete(self) -> bool:
-        """Whether all rows of the view are here, so that their number is known."""
+        """Whether all rows of the query are here, so that their number is known."""
         return self._order is not None and self._order.complete
 
     @property
     def busy(self) -> bool:
-        """Whether the rows are still those of the view before."""
+        """Whether the rows are still those of the previous query."""
         return self._order is not None and self._order.busy
 
     @property
     def failed_to_load(self) -> bool:
-        """Whether the view could not be loaded, so that the rows are not its own or not all of them."""
+        """Whether the query failed, so that the rows are another query's or incomplete."""
         return self._order is not None and self._order.failed_to_load
 
     def set_store(self, store: Store) -> None:
         """Show the plants of `store`."""
         self.close()
         self.beginResetModel()
-        self._cache = PageCache(store, self)
+        self._cache = PageCache(self._bridge, store, self)
         self._cache.loaded.connect(self._on_page_loaded)
         self._cache.checked.connect(self.checked)
         self._cache.failed.connect(self._on_page_failed)
-        self._order = LiveOrder(store, self._kept, self)
+        self._order = LiveOrder(self._bridge, store, self._kept, self)
         self.endResetModel()
         self._follow(self._order)
-        self._order.ask(self._wanted)
+        self._order.load(self._query)
 
     def keep(self, kept: Callable[[], frozenset[int]]) -> None:
         """Call `kept` before each query for the ids whose rows are to be reported; to be set before the store."""
         self._kept = kept
 
-    def show(self, wanted: Wanted) -> None:
-        """Show another view; the rows of the one before stay until the first new ones are there."""
-        if wanted == self._wanted:
+    def show(self, query: Query) -> None:
+        """Show the rows of another query; the previous rows stay until the first new ones are there."""
+        if query == self._query:
             return
-        self._wanted = wanted
+        self._query = query
         if self._order is not None:
-            self._order.ask(wanted)
+            self._order.load(query)
             self.count_changed.emit()
 
     def retry(self) -> None:
@@ -132,9 +134,9 @@ class PlantModel(QAbstractTableModel):
             self.count_changed.emit()
 
     def check(self, plant_id: int) -> None:
-        """Ask whether the search that is wanted finds a plant."""
+        """Check whether the current search finds a plant."""
         if self._cache is not None:
-            self._cache.check(plant_id, self._wanted.text)
+            self._cache.check(plant_id, self._query.text)
 
     def close(self) -> None:
         """End the threads, before the store is closed, and forget the rows."""
@@ -193,7 +195,7 @@ class PlantModel(QAbstractTableModel):
     @override
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         descending = order is Qt.SortOrder.DescendingOrder
-        self.show(self._wanted._replace(column=Column(column), descending=descending))
+        self.show(self._query._replace(column=Column(column), descending=descending))
 
     @Slot()
     def _ask_for_page(self) -> None:
@@ -202,9 +204,9 @@ class PlantModel(QAbstractTableModel):
         if self._cache is None or not lacking:
             return
         ids, cache = self._ids(), self._cache
-        rows: Iterable[int] = range(max(lacking[0] - _AROUND, 0), min(lacking[-1] + _AROUND, len(ids)))
-        if lacking[-1] - lacking[0] > _LONGEST_PAGE:  # not one screen: single rows are read here and there
-            rows = [row for row in lacking[:_LONGEST_PAGE] if row < len(ids)]
+        rows: Iterable[int] = range(max(lacking[0] - _PREFETCH_ROWS, 0), min(lacking[-1] + _PREFETCH_ROWS, len(ids)))
+        if lacking[-1] - lacking[0] > _MAX_PAGE:  # not one screen: single rows are read here and there
+            rows = [row for row in lacking[:_MAX_PAGE] if row < len(ids)]
         cache.ask([ids[row] for row in rows if cache.lacks(ids[row])])
 
     @Slot(object)
@@ -224,9 +226,9 @@ class PlantModel(QAbstractTableModel):
         self._lacking.clear()
 
     @Slot(object, bool)
-    def _on_replaced(self, places: dict[int, int], live: bool) -> None:  # noqa: FBT001 - a signal's slot
+    def _on_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:  # noqa: FBT001 - a signal's slot
         self.endResetModel()
-        self.rows_replaced.emit(places, live)
+        self.rows_replaced.emit(kept_rows, same_query)
 
     @Slot(int, int)
     def _on_inserting(self, first: int, last: int) -> None:

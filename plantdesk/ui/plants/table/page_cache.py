@@ -5,68 +5,68 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
-from plantdesk.ui.reader_thread import ReaderThread
+from plantdesk.ui.store_queries import StoreQueries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from plantdesk.records import PlantRow
     from plantdesk.store import Reader, Store
-    from plantdesk.ui.reader_thread import Run
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.bridge import Bridge
 
-_MOST_ROWS = 8000
-#: A name may be a megabyte long: rows here hold no more than a cell and its tool tip can show.
+_MAX_ROWS = 8000
+#: Characters; a name may be a megabyte long, a cell and its tooltip show no more than this.
 MAX_TEXT = 600
-#: While somebody drags the scroll bar, only the newest pages are still worth reading.
-_PAGES_WAITING = 6
+#: While the user drags the scroll bar, only the newest pages are worth reading.
+_MAX_WAITING = 6
 
 
 class PageCache(QObject):
     """Rows by id. Belongs to the GUI thread.
 
-    `loaded`: rows that were asked for are here. `checked(plant_id, found)` answers `check`.
+    `loaded`: requested rows are here. `checked(plant_id, found)` answers `check`.
     """
 
     loaded = Signal()
     checked = Signal(object, bool)
     failed = Signal(object)
-    _rows_read = Signal(object, object)
 
-    def __init__(self, store: Store, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: dict[int, PlantRow | None] = {}
         self._expired: set[int] = set()
-        self._waiting: deque[Sequence[int]] = deque(maxlen=_PAGES_WAITING)
-        self._rows_read.connect(self._on_rows_read)
-        self._thread = ReaderThread("plant pages", store)
+        self._waiting: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING)
+        self._worker = bridge.worker("plant-pages")
+        self._queries = StoreQueries(self._worker, store)
 
     def row(self, plant_id: int) -> PlantRow | None:
-        """Return a row if it is here, its texts cut short; perhaps an outdated one until the new one is read."""
+        """Return a row if it is here, its texts shortened; an expired one until it is read again."""
         return self._rows.get(plant_id)
 
     def lacks(self, plant_id: int) -> bool:
-        """Whether the row has to be asked for. A row that the store no longer has counts as here."""
+        """Whether the row has to be read. A row that the store no longer has counts as here."""
         return plant_id not in self._rows or plant_id in self._expired
 
     def ask(self, ids: Sequence[int]) -> None:
         """Read the rows of `ids` in the background. When too many pages wait, the oldest are dropped."""
         self._waiting.append(ids)
-        self._thread.submit(self._read, self.failed.emit)
+        self._queries.ask(self, self._read, self._on_read, self.failed.emit)
 
     def check(self, plant_id: int, text: str) -> None:
-        """Ask whether a search for `text` finds a plant."""
+        """Check whether a search for `text` finds a plant."""
 
-        def job(reader: Reader, _run: Run) -> None:
+        def matches(reader: Reader, _task: Task) -> bool:
             from plantdesk.store import View
 
-            self.checked.emit(plant_id, bool(reader.matching([plant_id], View(text))))
+            return bool(reader.matching([plant_id], View(text)))
 
-        self._thread.submit(job, self.failed.emit)
+        self._queries.ask(self, matches, lambda found: self.checked.emit(plant_id, found), self.failed.emit)
 
     def put(self, rows: Iterable[PlantRow]) -> None:
-        """Take in rows that are known already."""
+        """Store rows that are known already."""
         for row in rows:
             self._set(row.id, _cut(row))
         self._trim()
@@ -76,23 +76,25 @@ class PageCache(QObject):
         self._expired = set(self._rows)
 
     def close(self) -> None:
-        """End the thread; no signal follows."""
-        self._thread.close()
+        """Cancel the queries and end the thread; no signal follows."""
+        self._queries.close()
+        self._worker.close()
 
-    def _read(self, reader: Reader, _run: Run) -> None:
+    def _read(self, reader: Reader, _task: Task) -> dict[int, PlantRow | None]:
+        """Read the newest page that waits; on the thread of the pages."""
         try:
             ids = self._waiting.pop()
-        except IndexError:  # a page was dropped, its job was not
-            return
+        except IndexError:  # the page was dropped, its query was not
+            return {}
         rows = reader.rows_cut(ids, MAX_TEXT)
-        self._rows_read.emit(ids, {plant_id: _cut(row) for plant_id, row in rows.items()})
+        return {plant_id: _cut(rows[plant_id]) if plant_id in rows else None for plant_id in ids}
 
-    @Slot(object, object)
-    def _on_rows_read(self, ids: Sequence[int], rows: dict[int, PlantRow]) -> None:
-        for plant_id in ids:
-            self._set(plant_id, rows.get(plant_id))
+    def _on_read(self, rows: dict[int, PlantRow | None]) -> None:
+        for plant_id, row in rows.items():
+            self._set(plant_id, row)
         self._trim()
-        self.loaded.emit()
+        if rows:
+            self.loaded.emit()
 
     def _set(self, plant_id: int, row: PlantRow | None) -> None:
         self._rows.pop(plant_id, None)  # so that it counts as the newest
@@ -100,8 +102,8 @@ class PageCache(QObject):
         self._expired.discard(plant_id)
 
     def _trim(self) -> None:
-        """Forget what was read longest ago."""
-        while len(self._rows) > _MOST_ROWS:
+        """Remove the rows that were read first."""
+        while len(self._rows) > _MAX_ROWS:
             plant_id = next(iter(self._rows))
             del self._rows[plant_id]
             self._expired.discard(plant_id)

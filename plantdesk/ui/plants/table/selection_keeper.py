@@ -76,22 +76,22 @@ class SelectionKeeper(QObject):
         self._before = self._standing()
 
     @Slot(object, bool)
-    def _on_rows_replaced(self, places: dict[int, int], live: bool) -> None:  # noqa: FBT001 - a signal's slot
+    def _on_rows_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:  # noqa: FBT001 - a signal's slot
         self._table.updateGeometries()
-        self._select(places)
-        if self._seek_in(places):
+        self._select(kept_rows)
+        if self._seek_in(kept_rows):
             return
-        if live:
-            self._return_to_top_row(places)
-        elif self._before.current in self._before.selected and not self._model.wanted.text:
+        if same_query:
+            self._return_to_top_row(kept_rows)
+        elif self._before.current in self._before.selected and not self._model.query.text:
             self._table.scrollTo(self._table.currentIndex())
         else:
             self._table.scrollToTop()
 
     @Slot(object)
-    def _on_kept_rows_found(self, places: dict[int, int]) -> None:
-        self._select(places)
-        if not self._seek_in(places) and self._before.current in places and not self._scrolled():
+    def _on_kept_rows_found(self, kept_rows: dict[int, int]) -> None:
+        self._select(kept_rows)
+        if not self._seek_in(kept_rows) and self._before.current in kept_rows and not self._scrolled():
             self._table.scrollTo(self._table.currentIndex())
 
     @Slot(QModelIndex, int, int)
@@ -123,22 +123,22 @@ class SelectionKeeper(QObject):
         ranges = self._table.selectionModel().selection().toList()
         return sorted((each.top(), each.bottom()) for each in ranges if each.left() == 0)
 
-    def _select(self, places: dict[int, int]) -> None:
+    def _select(self, kept_rows: dict[int, int]) -> None:
         """Select what was selected, as far as its place is known."""
-        rows = sorted(places[plant_id] for plant_id in self._before.selected & places.keys())
+        rows = sorted(kept_rows[plant_id] for plant_id in self._before.selected & kept_rows.keys())
         selection = QItemSelection()
         last_column = self._model.columnCount() - 1
         for first, last in _ranges(rows):
             selection.select(self._model.index(first, 0), self._model.index(last, last_column))
         self._table.selectionModel().select(selection, _Flag.Select)
-        if self._before.current in places:
-            index = self._model.index(places[self._before.current], 0)
+        if self._before.current in kept_rows:
+            index = self._model.index(kept_rows[self._before.current], 0)
             self._table.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
 
-    def _seek_in(self, places: dict[int, int]) -> bool:
-        if self._sought is None or self._sought not in places:
+    def _seek_in(self, kept_rows: dict[int, int]) -> bool:
+        if self._sought is None or self._sought not in kept_rows:
             return False
-        self._go_to(places[self._sought])
+        self._go_to(kept_rows[self._sought])
         self._sought = None
         return True
 
@@ -148,8 +148,8 @@ class SelectionKeeper(QObject):
         self._table.selectionModel().setCurrentIndex(index, flags)
         self._table.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
 
-    def _return_to_top_row(self, places: dict[int, int]) -> None:
-        row = places.get(self._before.top) if self._before.top is not None else None
+    def _return_to_top_row(self, kept_rows: dict[int, int]) -> None:
+        row = kept_rows.get(self._before.top) if self._before.top is not None else None
         if row is not None and (self._before.offset or row):
             self._table.verticalScrollBar().setValue(row * self._row_height() + self._before.offset)
 

@@ -193,13 +193,13 @@ class PlantTable(QTableView):
     def _on_rows_added(self, ids: array[int]) -> None:
         self._highlights.add(ids)
         self.viewport().update()
-        wanted = self._plants.wanted
-        if wanted.column is Column.ADDED and wanted.descending and self.verticalScrollBar().value() > 0:
+        query = self._plants.query
+        if query.column is Column.ADDED and query.descending and self.verticalScrollBar().value() > 0:
             self._set_unseen(self._unseen + len(ids))
 
     @Slot(object, bool)
-    def _on_rows_replaced(self, _places: dict[int, int], live: bool) -> None:  # noqa: FBT001 - a signal's slot
-        if not live:
+    def _on_rows_replaced(self, _kept_rows: dict[int, int], same_query: bool) -> None:  # noqa: FBT001 - a signal's slot
+        if not same_query:
             self._set_unseen(0)
         self._on_selection_changed()
 
@@ -241,7 +241,7 @@ class PlantTable(QTableView):
         header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(64)
         descending = Qt.SortOrder.DescendingOrder
-        header.setSortIndicator(model.wanted.column, descending)
+        header.setSortIndicator(model.query.column, descending)
         self.setSortingEnabled(True)
 
     def _fit_columns(self) -> None:

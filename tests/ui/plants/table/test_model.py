@@ -8,7 +8,7 @@ from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from plantdesk.records import FORM, Changes, PlantRow
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.live_order import Wanted
+from plantdesk.ui.plants.table.live_order import Query
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def model(qtmodeltester: ModelTester) -> Iterator[PlantModel]:
+def model(qtmodeltester: ModelTester, bridge: Bridge) -> Iterator[PlantModel]:
     """A model without a store, under Qt's own tester."""
-    model = PlantModel()
+    model = PlantModel(bridge)
     qtmodeltester.check(model)
     yield model
     model.close()
 
 
 @pytest.fixture
-def unread_model() -> Iterator[PlantModel]:
+def unread_model(bridge: Bridge) -> Iterator[PlantModel]:
     """A model that no tester reads."""
-    model = PlantModel()
+    model = PlantModel(bridge)
     yield model
     model.close()
 
@@ -60,9 +60,9 @@ def shown(qtbot: QtBot, model: PlantModel, store: Store) -> None:
     qtbot.waitUntil(lambda: model.complete and not model.busy)
 
 
-def asked(qtbot: QtBot, model: PlantModel, wanted: Wanted) -> None:
+def asked(qtbot: QtBot, model: PlantModel, query: Query) -> None:
     with qtbot.waitSignal(model.rows_replaced):
-        model.show(wanted)
+        model.show(query)
     qtbot.waitUntil(lambda: model.complete)
 
 
@@ -140,7 +140,7 @@ def test_a_search_looks_into_name_tag_and_id(
     add("Aloe", "Basil")
     add("Cactus", tag="office")
     shown(qtbot, model, store)
-    model.show(Wanted(text))
+    model.show(Query(text))
     await_names(qtbot, model, ["Cactus"])
     assert model.total == 3
 
@@ -151,7 +151,7 @@ def test_the_rows_before_stay_until_those_of_a_search_are_there(
     add("Aloe", "Basil")
     shown(qtbot, model, store)
     await_names(qtbot, model, ["Basil", "Aloe"])
-    model.show(Wanted("aloe"))
+    model.show(Query("aloe"))
     assert model.busy
     assert names(model) == ["Basil", "Aloe"]
     await_names(qtbot, model, ["Aloe"])
@@ -162,7 +162,7 @@ def test_of_several_searches_the_last_one_counts(qtbot: QtBot, model: PlantModel
     add("Aloe", "Basil", "Cactus")
     shown(qtbot, model, store)
     for text in ("a", "al", "b", "bas"):
-        model.show(Wanted(text))
+        model.show(Query(text))
     await_names(qtbot, model, ["Basil"])
 
 
@@ -171,27 +171,27 @@ def test_a_search_takes_in_only_those_new_plants_that_it_finds(
 ) -> None:
     add("Aloe vera")
     shown(qtbot, live, store)
-    asked(qtbot, live, Wanted("aloe"))
+    asked(qtbot, live, Query("aloe"))
     add("Basil", "Aloe ferox")
     await_names(qtbot, live, ["Aloe ferox", "Aloe vera"])
     qtbot.waitUntil(lambda: live.total == 3)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("query", "expected"),
     [
-        (Wanted(column=Column.NAME, descending=False), ["Aloe", "Basil", "Cactus"]),
-        (Wanted(column=Column.NAME, descending=True), ["Cactus", "Basil", "Aloe"]),
-        (Wanted(column=Column.ID, descending=False), ["Basil", "Cactus", "Aloe"]),
-        (Wanted(column=Column.ADDED, descending=False), ["Basil", "Cactus", "Aloe"]),
+        (Query(column=Column.NAME, descending=False), ["Aloe", "Basil", "Cactus"]),
+        (Query(column=Column.NAME, descending=True), ["Cactus", "Basil", "Aloe"]),
+        (Query(column=Column.ID, descending=False), ["Basil", "Cactus", "Aloe"]),
+        (Query(column=Column.ADDED, descending=False), ["Basil", "Cactus", "Aloe"]),
     ],
 )
 def test_a_new_plant_finds_its_place_in_every_order(
-    qtbot: QtBot, live: PlantModel, store: Store, add: Adder, wanted: Wanted, expected: list[str]
+    qtbot: QtBot, live: PlantModel, store: Store, add: Adder, query: Query, expected: list[str]
 ) -> None:
     add("Basil")
     shown(qtbot, live, store)
-    asked(qtbot, live, wanted)
+    asked(qtbot, live, query)
     basil = QPersistentModelIndex(live.index(0, 0))
     with qtbot.assertNotEmitted(live.modelReset):
         add("Cactus", "Aloe")

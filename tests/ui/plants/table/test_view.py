@@ -235,7 +235,7 @@ def test_ctrl_c_copies_the_selected_rows_as_a_table(
 ) -> None:
     for row in rows:
         click_row(table, row, CONTROL)
-    with qtbot.waitSignal(browser.told) as told:
+    with qtbot.waitSignal(browser.copied) as told:
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0] == "ID\tName\tTag\tAdded\tFrom"
@@ -249,7 +249,7 @@ def test_copied_names_keep_their_lines_inside_quotes(
     add('two\nlines, a\ttab and a "quote"')
     qtbot.waitUntil(lambda: table.model().rowCount() == 101)
     click_row(table, 0)
-    with qtbot.waitSignal(browser.told):
+    with qtbot.waitSignal(browser.copied):
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     assert '101\t"two\nlines, a\ttab and a ""quote"""\t' in QGuiApplication.clipboard().text()
 
@@ -262,7 +262,7 @@ def test_no_copied_name_is_a_formula(
     store.add(new_plant({"id": -5, "name": name, "tag": "+1"}), FORM).result(10)
     qtbot.waitUntil(lambda: table.model().rowCount() == 101)
     click_row(table, 0)
-    with qtbot.waitSignal(browser.told) as told:
+    with qtbot.waitSignal(browser.copied) as told:
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     text = QGuiApplication.clipboard().text().replace("\r\n", "\n")
     (_, (plant_id, copied, tag, *_)) = csv.reader(io.StringIO(text, newline=""), "excel-tab")
@@ -276,7 +276,7 @@ def test_more_plants_than_a_clipboard_should_hold_are_refused_kindly(
     monkeypatch.setattr("plantdesk.ui.plants.table.clipboard.MAX_ROWS", 99)
     QGuiApplication.clipboard().setText("before")
     table.selectAll()
-    with qtbot.waitSignal(browser.refused) as refused:
+    with qtbot.waitSignal(browser.copy_refused) as refused:
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     assert refused.args == ["Up to 99 plants can be copied at once. Select fewer, then copy again."]
     assert QGuiApplication.clipboard().text() == "before"

@@ -1,0 +1,67 @@
+"""The queries for the order of the rows; each runs on the thread of the order."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.ui.plants.table.id_list_diff import Edit, id_list_diff
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plantdesk.store import Reader, View
+    from plantdesk.ui.background import Task
+
+
+class Chunk(NamedTuple):
+    """A part of the order: its ids from row `start` on, and the rows of the kept ids among them."""
+
+    start: int
+    ids: array[int]
+    kept_rows: dict[int, int]
+
+
+class Refreshed(NamedTuple):
+    """The order as it is now: as edits of the previous one, or whole (None) when there are too many."""
+
+    edits: list[Edit] | None
+    ids: array[int]
+    kept_rows: dict[int, int]
+    total: int
+
+
+def load_order(reader: Reader, task: Task, view: View, kept: frozenset[int]) -> int:
+    """Report the order of a view in chunks; return the number of plants in the store."""
+    start = 0
+    for ids in reader.ids(view):
+        if task.cancelled:
+            raise InterruptedError
+        task.report(Chunk(start, ids, _kept_rows(ids, start, kept)))
+        start += len(ids)
+    return reader.count() if view.text else start
+
+
+def refresh_order(reader: Reader, task: Task, view: View, kept: frozenset[int], old: array[int]) -> Refreshed:
+    """Return the order of a view compared with `old`, which nobody may change meanwhile."""
+    ids = array("q")
+    for chunk in reader.ids(view):
+        if task.cancelled:
+            raise InterruptedError
+        ids.extend(chunk)
+    edits = id_list_diff(old, ids)
+    kept_rows = _kept_rows(ids, 0, kept) if edits is None else {}
+    total = reader.count() if view.text else len(ids)
+    return Refreshed(edits, ids, kept_rows, total)
+
+
+def matching_ids(reader: Reader, _task: Task, view: View, ids: Sequence[int]) -> list[int]:
+    """Return those of `ids` that are in a view, in the same sequence."""
+    found = reader.matching(ids, view)
+    return [plant_id for plant_id in ids if plant_id in found]
+
+
+def _kept_rows(ids: array[int], start: int, kept: frozenset[int]) -> dict[int, int]:
+    if not kept:
+        return {}
+    return {plant_id: row for row, plant_id in enumerate(ids, start) if plant_id in kept}

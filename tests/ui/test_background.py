@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QObject
+from shiboken6 import delete
+
+from plantdesk.errors import StoreBusyError
+from plantdesk.ui.bridge import Bridge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.background import LongTasks, Task, Worker
+
+
+@pytest.fixture
+def lone_bridge() -> Iterator[Bridge]:
+    bridge = Bridge()
+    yield bridge
+    bridge.close()
+
+
+@pytest.fixture(params=["short_tasks", "long_tasks"])
+def tasks(request: pytest.FixtureRequest, lone_bridge: Bridge) -> Worker | LongTasks:
+    """Either way to run a task: both behave alike."""
+    chosen: Worker | LongTasks = getattr(lone_bridge, request.param)
+    return chosen
+
+
+def busy(_task: Task) -> None:
+    raise StoreBusyError
+
+
+def broken(_task: Task) -> None:
+    raise ZeroDivisionError
+
+
+def test_the_result_comes_on_the_gui_thread(qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge) -> None:
+    received: list[tuple[int, threading.Thread]] = []
+    tasks.ask(lone_bridge, lambda _task: 7, lambda result: received.append((result, threading.current_thread())))
+    qtbot.waitUntil(lambda: bool(received))
+    assert received == [(7, threading.main_thread())]
+
+
+def test_an_exception_comes_on_the_gui_thread(
+    qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
+) -> None:
+    received: list[tuple[Exception, threading.Thread]] = []
+    tasks.ask(lone_bridge, busy, None, lambda error: received.append((error, threading.current_thread())))
+    qtbot.waitUntil(lambda: bool(received))
+    assert isinstance(received[0][0], StoreBusyError)
+    assert received[0][1] is threading.main_thread()
+    assert caplog.records == []
+
+
+def test_a_defect_is_logged_also_when_it_is_reported(
+    qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
+) -> None:
+    received: list[Exception] = []
+    tasks.ask(lone_bridge, broken, None, received.append)
+    qtbot.waitUntil(lambda: bool(received))
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_an_exception_that_nobody_handles_is_logged(
+    tasks: Worker | LongTasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
+) -> None:
+    tasks.ask(lone_bridge, busy).wait()
+    assert "StoreBusyError" in caplog.text
+
+
+def test_progress_comes_before_the_result(qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge) -> None:
+    received: list[object] = []
+
+    def count(task: Task) -> str:
+        for number in range(3):
+            task.report(number)
+        return "done"
+
+    tasks.ask(lone_bridge, count, received.append, progress=received.append)
+    qtbot.waitUntil(lambda: "done" in received)
+    assert received == [0, 1, 2, "done"]
+
+
+def test_nothing_comes_from_a_cancelled_task(qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge) -> None:
+    received: list[object] = []
+    task = tasks.ask(lone_bridge, lambda _task: 1, received.append, received.append, progress=received.append)
+    task.wait()
+    task.cancel()  # its result waits in the event loop already
+    tasks.ask(lone_bridge, lambda _task: 2, received.append)
+    qtbot.waitUntil(lambda: bool(received))
+    assert received == [2]
+
+
+def test_nothing_comes_for_a_deleted_receiver(qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge) -> None:
+    received: list[object] = []
+    receiver = QObject()
+    tasks.ask(receiver, lambda _task: 1, received.append).wait()
+    delete(receiver)
+    tasks.ask(lone_bridge, lambda _task: 2, received.append)
+    qtbot.waitUntil(lambda: bool(received))
+    assert received == [2]
+
+
+def test_a_cancelled_task_that_waits_is_never_called(lone_bridge: Bridge) -> None:
+    released = threading.Event()
+    called: list[int] = []
+    lone_bridge.short_tasks.ask(lone_bridge, lambda _task: released.wait())
+    task = lone_bridge.short_tasks.ask(lone_bridge, lambda _task: called.append(1))
+    task.cancel()
+    task.wait()
+    released.set()
+    lone_bridge.short_tasks.run(lambda: None)
+    assert called == []
+
+
+def test_short_tasks_run_in_their_order(lone_bridge: Bridge) -> None:
+    called: list[int] = []
+
+    def note(number: int, _task: Task) -> None:
+        called.append(number)
+
+    for number in range(5):
+        lone_bridge.short_tasks.ask(lone_bridge, partial(note, number))
+    lone_bridge.short_tasks.run(lambda: None)
+    assert called == [0, 1, 2, 3, 4]
+
+
+def test_a_long_task_delays_neither_short_ones_nor_the_end(qtbot: QtBot) -> None:
+    bridge = Bridge()
+    released = threading.Event()
+    received: list[object] = []
+    bridge.long_tasks.ask(bridge, lambda _task: released.wait(), received.append)
+    bridge.short_tasks.ask(bridge, lambda _task: "short", received.append)
+    qtbot.waitUntil(lambda: received == ["short"])
+    bridge.close()
+    assert not released.is_set()
+    released.set()
