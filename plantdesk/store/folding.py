@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 
-#: Between name and tag in the column `folded`; sorts before every printable character.
+#: Separates name and tag in the column `folded`; sorts before every printable character.
 SEPARATOR = "\x1f"
-#: What would end a text for LIKE, and the name for the column `folded`.
+#: Characters that would end a text for LIKE, or the name in the column `folded`.
 _BLANKS = "\0" + SEPARATOR
-#: Characters whose folding is kept; texts of people use some hundreds.
-_KEPT = 4096
-#: `translate` moves all it has made whenever it needs more room, which a whole text would pay for twenty times over.
+#: Characters whose folding is cached; ordinary texts use some hundreds.
+_MAX_CACHED = 4096
+#: Characters per call: `str.translate` copies its whole result each time it grows, which long texts pay for repeatedly.
 _PIECE = 4096
 
 
@@ -21,17 +21,17 @@ _SEARCHED = str.maketrans({other: one for one, others in LOOKALIKES.items() for 
 
 
 class _Folding(dict[int, str]):
-    """What each character becomes, worked out when it is first met.
+    """Maps each character to its folding, computed on first use.
 
-    One by one, as `unicodedata.normalize` puts the marks of a character in order, in a time that grows with the
-    square of their number: half a million of them, in a name of 1 MB, would stop the program for minutes. Here they
-    are left out, so that their order does not matter.
+    One by one, because `unicodedata.normalize` sorts the combining marks of a character in quadratic time: half a
+    million of them, in a name of 1 MB, would stop the program for minutes. Here they are removed, so that their order
+    does not matter.
     """
 
     def __missing__(self, code: int) -> str:
         decomposed = unicodedata.normalize("NFKD", chr(code)) if chr(code) not in _BLANKS else " "
         kept = "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
-        if len(self) < _KEPT:
+        if len(self) < _MAX_CACHED:
             self[code] = kept
         return kept
 
@@ -46,12 +46,12 @@ def fold(text: str) -> str:
 
 
 def search_words(text: str) -> list[str]:
-    """Return what to look for in folded texts, for a piece of a search without spaces in it; empty for bare accents."""
+    """Return the words to search in folded texts for `text`, which has no spaces; empty for accents alone."""
     return fold(text).translate(_SEARCHED).split()
 
 
 def folded(name: str, tag: str | None) -> str | None:
-    """Return what the column `folded` holds for a plant: NULL where SQLite's own ASCII rules find it as well."""
+    """Return the value of column `folded` for a plant: None where SQLite's own ASCII rules are enough."""
     both = name + (tag or "")
     if both.isascii() and "\0" not in both:
         return None

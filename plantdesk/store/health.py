@@ -1,4 +1,4 @@
-"""Whether the store can be written to, as far as the last attempt told."""
+"""Whether the store can be written to, according to the last attempt."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
     from plantdesk.errors import StoreError
 
-    Tell = Callable[["StoreError | None"], None]
+    HealthListener = Callable[["StoreError | None"], None]
 
 
 class Health:
-    """Tells when a store gets into trouble, or into another kind, and when it is well again. One thread uses it."""
+    """Reports when writes begin to fail, fail for another reason, and succeed again. Belongs to one thread."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, notify: HealthListener) -> None:
+        self._notify = notify
         self._trouble: StoreError | None = None
 
     @property
     def trouble(self) -> StoreError | None:
-        """What the last attempt failed with, until one succeeds. Any thread may ask."""
+        """The error of the last attempt, until one succeeds. May be read by any thread."""
         return self._trouble
 
     @property
@@ -33,23 +33,23 @@ class Health:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether SQLite found the file malformed; that one write succeeds then says nothing about the next."""
+        """Whether SQLite found the file malformed; a single successful write does not end that."""
         return isinstance(self._trouble, StoreDamagedError)
 
     def failed(self, error: StoreError) -> None:
-        """Note what a write failed with."""
+        """Record the error of a write."""
         known = self._trouble is not None and str(self._trouble) == str(error)
         if not known and not isinstance(error, StoreClosedError):
             self._trouble = error
-            self._tell(error)
+            self._notify(error)
 
     def succeeded(self) -> None:
-        """Note that a write is durable."""
+        """Record that a write is durable."""
         if not self.is_damaged:
             self.healed()
 
     def healed(self) -> None:
-        """Note that the whole file is well, or another one."""
+        """Record that the whole file was checked, or that another file is open."""
         if self._trouble is not None:
             self._trouble = None
-            self._tell(None)
+            self._notify(None)

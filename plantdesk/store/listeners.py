@@ -1,4 +1,4 @@
-"""Who wants to hear of something: plain functions, added and removed by any thread."""
+"""Lists of callbacks, added and removed by any thread."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_News = TypeVar("_News")
+_Event = TypeVar("_Event")
 
 
-class Listeners(Generic[_News]):
-    """Tells each of its listeners, on the thread that tells."""
+class Listeners(Generic[_Event]):
+    """Calls each listener on the thread that calls `notify`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._all: tuple[Callable[[_News], None], ...] = ()
+        self._all: tuple[Callable[[_Event], None], ...] = ()
 
-    def add(self, listener: Callable[[_News], None]) -> Callable[[], None]:
-        """Tell `listener` from now on; returns the function that ends it."""
+    def add(self, listener: Callable[[_Event], None]) -> Callable[[], None]:
+        """Call `listener` from now on; return the function that ends the subscription."""
         with self._lock:
             self._all = (*self._all, listener)
 
@@ -32,10 +32,10 @@ class Listeners(Generic[_News]):
 
         return remove
 
-    def tell(self, news: _News) -> None:
-        """Tell all; a listener's defect stops neither the others nor the one who tells."""
+    def notify(self, event: _Event) -> None:
+        """Call all listeners. An exception of one is logged and stops neither the others nor the caller."""
         for listener in self._all:
             try:
-                listener(news)
+                listener(event)
             except Exception:  # noqa: BLE001  whatever it is, it is the listener's
                 _log.exception("a listener failed")

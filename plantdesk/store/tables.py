@@ -1,7 +1,7 @@
-"""The tables as SQLModel classes: what queries are written against. They never leave this package.
+"""The tables as SQLModel classes, for queries. They never leave this package.
 
-What creates and changes the tables are the migrations; a test holds both together. `table=True` classes do not validate
-what they are given: input comes through `plantdesk.records.new_plant` alone.
+The migrations create and change the tables; a test compares both. `table=True` classes do not validate their values:
+input comes through `plantdesk.records.new_plant` alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from plantdesk.records import SourceKind
 
 
 class SourceTable(SQLModel, table=True):
-    """A way in: the form, the command line, one import, one token."""
+    """An origin of plants: the form, the command line, one import, one token."""
 
     __tablename__ = "source"
 
@@ -23,7 +23,7 @@ class SourceTable(SQLModel, table=True):
 
 
 class PlantTable(SQLModel, table=True):
-    """A plant, with where it came from and when."""
+    """A plant, its origin and the time when it was added."""
 
     __tablename__ = "plant"
 
@@ -35,12 +35,12 @@ class PlantTable(SQLModel, table=True):
     source_id: int = Field(sa_column_args=[ForeignKey("source.id")])
     folded: str | None = Field(
         default=None,
-        description="Name, U+001F, tag without case and accents; NULL where ASCII rules do (most plants)",
+        description="Name, U+001F, tag without case and accents; NULL where ASCII rules are enough (most plants)",
     )
 
 
 class TokenTable(SQLModel, table=True):
-    """A token: its SHA-256 digest, never itself. A revoked one stays, so that its plants keep their origin."""
+    """A token, as its SHA-256 digest. A revoked one stays, so that its plants keep their origin."""
 
     __tablename__ = "token"
     __table_args__ = (Index("token_name", "name", unique=True, sqlite_where=text("revoked_at IS NULL")),)
@@ -54,16 +54,16 @@ class TokenTable(SQLModel, table=True):
     revoked_at: int | None = None
     last_used_at: int | None = None
     plants_added: int = 0
-    max_plants: int | None = Field(default=None, description="How many plants it may add in all; NULL: any number")
+    max_plants: int | None = Field(default=None, description="Plants that it may add in all; NULL: any number")
 
 
 class StoreTable(SQLModel, table=True):
-    """One row: which store this is, and the counters by which processes notice the commits of others."""
+    """One row: the identity of the store, and counters by which processes notice the commits of others."""
 
     __tablename__ = "store"
     __table_args__ = (CheckConstraint("id = 1"),)
 
     id: int | None = Field(default=None, primary_key=True)
-    identity: str = Field(description="Random; a backup has that of its store")
-    rewritten: int = Field(description="How often plants that were there have been changed or removed")
-    other_commits: int = Field(description="How often something was committed that changed no plant")
+    identity: str = Field(description="Random; backups keep that of their store")
+    rewritten: int = Field(description="Commits that changed or removed plants")
+    other_commits: int = Field(description="Commits that changed no plant")

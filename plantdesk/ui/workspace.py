@@ -184,7 +184,7 @@ class Workspace(QWidget):
     @Slot(object)
     def _on_not_read(self, error: Exception) -> None:
         if self._store is not None and isinstance(error, StoreDamagedError):
-            self._store.tell_damage(error)
+            self._store.report_damage(error)
 
     @Slot(object)
     def _on_health_changed(self, trouble: StoreError | None) -> None:

@@ -80,7 +80,7 @@ def test_restoring_makes_the_plants_those_of_the_backup(store: Store, path: Path
     add(store, 4, "Daisy again")  # the store goes on
 
 
-def test_restoring_can_be_taken_back_by_restoring(path: Path, backup: Backup) -> None:
+def test_restoring_can_undo_by_restoring(path: Path, backup: Backup) -> None:
     before = rows(path)
     restored = restore(path, backup.path)
     assert restored.saved is not None

@@ -91,7 +91,7 @@ def test_a_revocation_by_another_process_reaches_a_checker_that_knows_the_token(
     assert checker.source(token).label == "greenhouse"
     with closing(Store(path)) as other:
         other.tokens.revoke("greenhouse").result(SECONDS)
-    Event().wait(2 * tokens._TRUST_SECONDS)  # noqa: SLF001  for so long it may trust what it knows
+    Event().wait(2 * tokens._CACHE_SECONDS)  # noqa: SLF001  for so long it may trust what it knows
     with pytest.raises(TokenRefusedError):
         checker.source(token)
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from plantdesk.records import NewPlant, PlantFields
 
 
-#: Characters that may go into one statement with several rows.
-_MOST_TEXT = 65_536
+#: Characters in one statement with several rows.
+_MAX_TEXT = 65_536
 
 
 class Outcome(NamedTuple):
-    """What became of a group: an outcome for each entry, in their order, and the rows that are new."""
+    """The result of a group: one outcome per entry, in order, and the new rows."""
 
     outcomes: list[PlantRow | PlantDeskError]
     added: list[PlantRow]
@@ -45,9 +45,9 @@ def add_group(
     *,
     token_refusal: PlantDeskError | None = None,
 ) -> Outcome:
-    """Add the plants of `entries`, each on its own terms, within the caller's write transaction.
+    """Add the plants of `entries`, each with its own outcome, within the caller's write transaction.
 
-    With `token_refusal` no new plant of a token is added: that is its outcome.
+    `token_refusal` is the outcome of every new plant of a token, which is then not added.
     """
     now = now_ms()
     valid = _valid_tokens(connection, {source for _, source in entries if source.token_id is not None}, now)
@@ -80,7 +80,7 @@ def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Sou
 
 
 def _is_retry(plant: NewPlant, source: Source, row: PlantRow) -> bool:
-    """Whether a script sends again what is there already; the form always reports a used id."""
+    """Whether a script repeats a plant that exists; the form always reports a used id."""
     return source.kind is not SourceKind.FORM and (row.name, row.tag) == (plant.name, plant.tag)
 
 
@@ -90,7 +90,7 @@ class _Limit(NamedTuple):
 
 
 class _Allowance:
-    """What the tokens of a group may still add, counted down as they do."""
+    """The plants that the tokens of a group may still add."""
 
     def __init__(self, limits: dict[Source, _Limit], refusal: PlantDeskError | None) -> None:
         self._refusal = refusal
@@ -98,7 +98,7 @@ class _Allowance:
         self._added: Counter[Source] = Counter()
 
     def refusal(self, source: Source) -> PlantDeskError | None:
-        """Return why `source` may not add a plant, or count one."""
+        """Return why `source` may not add a plant, or count one for it."""
         if source.token_id is None:
             return None
         limit = self._limits[source]
@@ -130,13 +130,13 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
 
 
 def _statements(rows: Sequence[PlantRow]) -> Iterator[Sequence[PlantRow]]:
-    """Cut `rows` into those of one statement: large plants go alone.
+    """Split `rows` by statement; large plants get a statement each.
 
-    sqlite3 keeps a prepared statement for each number of rows, and each keeps the values that it was last given:
-    together, they may not hold much.
+    sqlite3 caches a prepared statement for each number of rows, and each keeps its last values: these must not take
+    much memory.
     """
     for chunk in chunks(rows):
-        if sum(len(row.name) + len(row.tag or "") for row in chunk) <= _MOST_TEXT:
+        if sum(len(row.name) + len(row.tag or "") for row in chunk) <= _MAX_TEXT:
             yield chunk
         else:
             yield from ([row] for row in chunk)

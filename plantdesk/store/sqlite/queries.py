@@ -1,8 +1,8 @@
-"""Reading the store: the order of the rows in a view, pages of rows by id, and small questions.
+"""Reading the store: the order of the rows in a view, pages of rows by id, and short queries.
 
 Search and sort are SQL over the whole table, without an index of their own: at a million plants a search takes
-0.5 to 1 s and a sort by name 2.5 s in the reader's thread, which a newer question interrupts, and every plant added
-stays as cheap as it is.
+0.5 to 1 s and a sort by name 2.5 s in the reader's thread, which a newer query interrupts; an index would make
+every insert slower.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from plantdesk.records import PlantRow
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
-#: Ids in the first chunk of a view: some screens full, there at once.
+#: Ids in the first chunk of a view: a few screens, available at once.
 _FIRST_CHUNK = 512
 _CHUNK = 50_000
-#: SQLite's LIKE takes patterns up to 50,000 bytes; longer words are looked for by instr().
-_LONGEST_PATTERN = 10_000
+#: SQLite's LIKE takes patterns up to 50,000 bytes; longer words are searched with instr().
+_MAX_PATTERN = 10_000
 
 
 class Order(StrEnum):
-    """What a view is sorted by."""
+    """The sort key of a view."""
 
     ADDED = "added"
     ID = "id"
@@ -47,7 +47,7 @@ class Order(StrEnum):
 
 
 class View(NamedTuple):
-    """Which plants, in which order. Each word of `text` is in name, tag or id, whatever its case or accents."""
+    """A search and an order. Each word of `text` must be in name, tag or id; case and accents do not matter."""
 
     text: str = ""
     order: Order = Order.ADDED
@@ -69,29 +69,29 @@ class Reader:
     def ids(self, view: View) -> Iterator[array[int]]:
         """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
         statement = select(PlantTable.id).where(*_conditions(view.text)).order_by(*_ordering(view))
-        with self._asking(), self._connection.execute(statement) as result:
+        with self._query(), self._connection.execute(statement) as result:
             size = _FIRST_CHUNK
             while rows := result.cursor.fetchmany(size):
                 yield array("q", [plant_id for (plant_id,) in rows])
                 size = _CHUNK
 
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
-        """Return those of `ids` that a view holds."""
+        """Return those of `ids` that are in a view."""
         found: set[int] = set()
-        with self._asking():
+        with self._query():
             for chunk in chunks(ids):
                 statement = select(PlantTable.id).where(col(PlantTable.id).in_(chunk), *_conditions(view.text))
                 found.update(self._connection.scalars(statement))
         return found
 
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
-        """Return the plants of `ids` by id; those that are gone are left out."""
-        with self._asking():
+        """Return the plants of `ids` by id; those that do not exist are left out."""
+        with self._query():
             return rows_by_id(self._raw, ids)
 
     def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
         """Return the same with long texts cut to `longest` characters: a name may have a million."""
-        with self._asking():
+        with self._query():
             return rows_cut(self._raw, ids, longest)
 
     def plant(self, plant_id: int) -> PlantRow | None:
@@ -100,18 +100,18 @@ class Reader:
 
     def count(self) -> int:
         """Return the number of plants in the store."""
-        with self._asking():
+        with self._query():
             return self._connection.execute(select(func.count()).select_from(PlantTable)).scalar_one()
 
     def next_free_id(self) -> int:
         """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
-        with self._asking():
+        with self._query():
             return next_free_id(self._raw)
 
     def tags(self) -> list[str]:
         """Return the tags that plants have, sorted without regard to case and accents."""
         statement = select(PlantTable.tag).where(col(PlantTable.tag).is_not(None)).distinct()
-        with self._asking():
+        with self._query():
             return sorted((str(tag) for tag in self._connection.scalars(statement)), key=lambda tag: (fold(tag), tag))
 
     def interrupt(self) -> None:
@@ -126,8 +126,8 @@ class Reader:
             self._connection.close()
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
-        """Query the file that the writer has open now, which may be another one than at the last query."""
+    def _query(self) -> Iterator[None]:
+        """Use the file that the writer has open now, which may be another one than at the last query."""
         with translate_errors():
             if self._generation != self._file.generation:
                 with self._swapping:
@@ -138,7 +138,7 @@ class Reader:
 
     def _open(self) -> None:
         generation = self._file.generation
-        connection = make_engine(self._file.connect).connect()  # where it fails, all stays as it was
+        connection = make_engine(self._file.connect).connect()  # where it fails, nothing changes
         self._connection, self._raw = connection, driver_connection(connection)
         self._generation = generation
 
@@ -147,14 +147,14 @@ def _conditions(text: str) -> list[ColumnElement[bool]]:
     conditions = []
     for piece in text.split():
         words = search_words(piece)
-        conditions += [_holds(word) for word in words] if words else [_holds_exactly(piece)]
+        conditions += [_contains(word) for word in words] if words else [_contains_exactly(piece)]
     return conditions
 
 
-def _holds(word: str) -> ColumnElement[bool]:
-    name, tag = _alike(col(PlantTable.name), word), _alike(col(PlantTable.tag), word)
-    folded = _alike(col(PlantTable.folded), word)
-    if len(word) > _LONGEST_PATTERN:
+def _contains(word: str) -> ColumnElement[bool]:
+    name, tag = _normalized(col(PlantTable.name), word), _normalized(col(PlantTable.tag), word)
+    folded = _normalized(col(PlantTable.folded), word)
+    if len(word) > _MAX_PATTERN:
         return func.instr(func.coalesce(folded, func.lower(name + SEPARATOR + func.coalesce(tag, ""))), word) > 0
     plain = or_(name.contains(word, autoescape=True), tag.contains(word, autoescape=True))
     in_text = case((col(PlantTable.folded).is_(None), plain), else_=folded.contains(word, autoescape=True))
@@ -162,7 +162,7 @@ def _holds(word: str) -> ColumnElement[bool]:
     return or_(in_text, is_id)
 
 
-def _alike(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement[str]:
+def _normalized(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement[str]:
     """Return a column's text with the lookalikes of the word's characters replaced, as in the word."""
     text: ColumnElement[str] = type_coerce(column, String)
     for one, others in LOOKALIKES.items():
@@ -171,8 +171,8 @@ def _alike(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement
     return text
 
 
-def _holds_exactly(piece: str) -> ColumnElement[bool]:
-    """Look for accents without a letter, which are not in folded texts."""
+def _contains_exactly(piece: str) -> ColumnElement[bool]:
+    """Match accents without a letter, which are not in folded texts."""
     return or_(*(func.instr(text, piece) > 0 for text in (PlantTable.name, PlantTable.tag)))
 
 

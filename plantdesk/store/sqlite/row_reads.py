@@ -1,6 +1,6 @@
-"""Plants as they come out of the file: by id, or by their order of arrival.
+"""Reads plants by id, or in their order of arrival.
 
-Plain SQL on the driver's connection: the writer asks in every transaction, and SQLAlchemy would double the cost.
+Plain SQL on the driver's connection: the writer uses it in every transaction, and SQLAlchemy would double the cost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SELECT_CUT = f"SELECT plant.id, {_CUT.format('name')}, {_CUT.format('tag')}, {_
 
 
 def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, PlantRow]:
-    """Return the plants of `ids` that there are. Raises sqlite3.Error."""
+    """Return the plants of `ids` that exist. Raises sqlite3.Error."""
     found: dict[int, PlantRow] = {}
     for chunk in chunks(list(ids)):
         cursor = connection.execute(_select_listed(len(chunk)), chunk)
@@ -36,7 +36,7 @@ def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, 
 
 
 def rows_cut(connection: sqlite3.Connection, ids: Iterable[int], longest: int) -> dict[int, PlantRow]:
-    """Return the plants of `ids` that there are; texts over 4 × `longest` bytes are cut to `longest` characters.
+    """Return the plants of `ids` that exist; texts over 4 × `longest` bytes are cut to `longest` characters.
 
     For SQLite's substr() a text ends at a NUL as well. Raises sqlite3.Error.
     """
@@ -46,7 +46,7 @@ def rows_cut(connection: sqlite3.Connection, ids: Iterable[int], longest: int) -
 
 
 def rows_since(connection: sqlite3.Connection, seq: int, limit: int) -> list[PlantRow]:
-    """Return at most `limit` plants that came after `seq`, in the order in which they came. Raises sqlite3.Error."""
+    """Return at most `limit` plants added after `seq`, in their order of arrival. Raises sqlite3.Error."""
     cursor = connection.execute(f"{_SELECT} WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit))
     return [_row(values) for values in cursor.fetchall()]
 
@@ -69,7 +69,7 @@ def next_free_id(connection: sqlite3.Connection) -> int:
 
 
 def chunks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
-    """Cut `items` into pieces that fit into one statement."""
+    """Split `items` into parts that fit into one statement."""
     for start in range(0, len(items), CHUNK):
         yield items[start : start + CHUNK]
 

@@ -1,4 +1,4 @@
-"""The face of the store: what the ways in (API, window, command line) may ask of it."""
+"""The store as API, window and command line use it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Store:
         self.path = self.file.path
         self._listeners: Listeners[Changes] = Listeners()
         self._health_listeners: Listeners[StoreError | None] = Listeners()
-        self._writer = Writer(self.file, self._listeners.tell, self._health_listeners.tell)
+        self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
         self.tokens = Tokens(self.file, self._writer)
 
     @property
@@ -104,8 +104,8 @@ class Store:
             listener(self.trouble)
         return unsubscribe
 
-    def tell_damage(self, error: StoreDamagedError) -> None:
-        """Let the listeners of the health know what a reader has found."""
+    def report_damage(self, error: StoreDamagedError) -> None:
+        """Notify the health listeners of damage that a reader has found."""
 
         def action(_session: Session) -> tuple[None, Changes]:
             raise error

@@ -1,4 +1,4 @@
-"""The tokens of a store: making, listing, revoking, and checking them."""
+"""The tokens of a store: create, list, revoke, check."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.writer import Writer
 
-#: Lets scanners for leaked secrets recognise a token.
+#: Lets secret scanners recognise a token.
 PREFIX = "plantdesk_"
 
 _CHANGED = Changes(tokens=True)
-_LONGEST_NAME = 100
-#: Seconds for which the checker trusts what it has read; under load this saves a query for every request.
-_TRUST_SECONDS = 0.005
-#: Tokens that it keeps between two changes of the file.
-_MAX_KEPT = 1000
+_MAX_NAME = 100
+#: Seconds for which the checker uses its cache without a query; under load this saves one for every request.
+_CACHE_SECONDS = 0.005
+#: Tokens in the cache.
+_MAX_CACHED = 1000
 
 
 class NewToken(NamedTuple):
-    """A token just made: the only moment at which `token` itself is known."""
+    """A new token; `token` itself is known only now."""
 
     token: str
     row: TokenRow
 
 
 class RemovedPlants(NamedTuple):
-    """How many plants of a token were removed, and the backup that still has them."""
+    """The number of plants of a token that were removed, and the backup that still has them."""
 
     plants: int
     backup: Backup
@@ -57,9 +57,9 @@ class Tokens:
         self._writer = writer
 
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
-        """Make a token; only its SHA-256 digest is kept.
+        """Create a token; only its SHA-256 digest is stored.
 
-        `expires_at` is in milliseconds since 1970, UTC; `max_plants` is how many plants it may add in all.
+        `expires_at` is in milliseconds since 1970, UTC; `max_plants` limits the plants that it may add in all.
         The Future's exceptions are InvalidTokenNameError (blank, too long, or in use) and StoreError.
         """
 
@@ -84,7 +84,7 @@ class Tokens:
         return self._writer.do(action)
 
     def revoke(self, name: str) -> Future[None]:
-        """Make the token of this name worthless at once; UnknownTokenError when there is none."""
+        """Revoke the token of this name at once. The Future's exceptions are UnknownTokenError and StoreError."""
 
         def action(session: Session) -> tuple[None, Changes]:
             _revoke(session, name)
@@ -93,7 +93,7 @@ class Tokens:
         return self._writer.do(action)
 
     def revoke_and_remove_plants(self, name: str) -> Future[RemovedPlants]:
-        """Make the token worthless and remove the plants that it has added, in one transaction, after a backup.
+        """Revoke the token and remove the plants that it has added, in one transaction, after a backup.
 
         The Future's exceptions are UnknownTokenError and StoreError; then nothing has changed.
         """
@@ -111,7 +111,7 @@ class Tokens:
         return self._writer.do(action)
 
     def used(self, source: Source) -> Future[None]:
-        """Note that the token behind `source` was used just now without adding a plant."""
+        """Record that the token of `source` was used now without adding a plant."""
 
         def action(session: Session) -> tuple[None, Changes]:
             row = session.get(TokenTable, source.token_id)
@@ -138,10 +138,10 @@ class Tokens:
 
 
 class TokenChecker:
-    """Tells whose token a request bears. One thread may use it.
+    """Finds the token of a request. Belongs to one thread.
 
-    Looks a token up by its digest, at one cost for any number of tokens, and keeps what it found until the file has
-    changed, so that a token made or revoked by any process counts at once. No comparison takes a time that could leak.
+    Finds a token by its digest, in the same time for any number of tokens, and caches it until the file changes, so
+    that a token created or revoked by any process takes effect at once. No comparison takes a time that could leak.
     """
 
     def __init__(self, file: StoreFile) -> None:
@@ -152,9 +152,9 @@ class TokenChecker:
         self._found: dict[bytes, tuple[Source, int | None]] = {}
 
     def source(self, token: str) -> Source:
-        """Return the source that stands for the token; raises TokenRefusedError, or StoreError when it cannot tell."""
+        """Return the source of the token. Raises TokenRefusedError, and StoreError where the store cannot be read."""
         digest = _digest(token)
-        if time.monotonic() - self._checked_at >= _TRUST_SECONDS or digest not in self._found:
+        if time.monotonic() - self._checked_at >= _CACHE_SECONDS or digest not in self._found:
             self._look_up(digest)
         if digest not in self._found:
             raise TokenRefusedError
@@ -169,11 +169,11 @@ class TokenChecker:
 
     def _open(self) -> None:
         generation = self._file.generation
-        self._connection = self._file.connect()  # where it fails, all stays as it was
+        self._connection = self._file.connect()  # where it fails, nothing changes
         self._generation, self._version = generation, -1
 
     def _look_up(self, digest: bytes) -> None:
-        """Find the token if it is valid now, and forget what the file may no longer say."""
+        """Cache the token if it is valid now, after the cache was cleared where the file has changed."""
         now = time.monotonic()
         with translate_errors():
             if self._generation != self._file.generation:
@@ -181,7 +181,7 @@ class TokenChecker:
                 self._open()
                 old.close()
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
-            if version != self._version or len(self._found) >= _MAX_KEPT:
+            if version != self._version or len(self._found) >= _MAX_CACHED:
                 self._found.clear()
                 self._version = version
             if digest not in self._found and (found := self._read(digest)) is not None:
@@ -205,11 +205,9 @@ def _digest(token: str) -> bytes:
 def _checked_name(session: Session, name: str) -> str:
     label = name.strip()
     if not label:
-        raise InvalidTokenNameError("Give the token a name that tells which program uses it.")
-    if len(label) > _LONGEST_NAME or not label.isprintable():
-        raise InvalidTokenNameError(
-            f"A token's name has at most {_LONGEST_NAME} characters, on one line and all visible."
-        )
+        raise InvalidTokenNameError("Give the token a name that says which program uses it.")
+    if len(label) > _MAX_NAME or not label.isprintable():
+        raise InvalidTokenNameError(f"A token's name has at most {_MAX_NAME} characters, on one line and all visible.")
     if _named(session, label) is not None:
         message = f"There is a token named “{shortened(label)}” already. Revoke it first, or choose another name."
         raise InvalidTokenNameError(message)
@@ -219,7 +217,7 @@ def _checked_name(session: Session, name: str) -> str:
 def _revoke(session: Session, name: str) -> TokenTable:
     row = _named(session, name)
     if row is None:
-        message = f"There is no token named “{shortened(name)}”. `plantdesk token list` shows those there are."
+        message = f"There is no token named “{shortened(name)}”. `plantdesk token list` shows them all."
         raise UnknownTokenError(message)
     row.revoked_at = now_ms()
     session.add(row)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from plantdesk.records import NewPlant, PlantRow, Source
-    from plantdesk.store.health import Tell
+    from plantdesk.store.health import HealthListener
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
 _log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class _Doing(Generic[_Result]):
 class Writer:
     """Owns the only connection that writes, and the thread that uses it."""
 
-    def __init__(self, file: StoreFile, publish: Callable[[Changes], None], report_health: Tell) -> None:
+    def __init__(self, file: StoreFile, publish: Callable[[Changes], None], report_health: HealthListener) -> None:
         """Start the thread; `publish` and `report_health` are called on it. Raises StoreError."""
         self._file = file
         self._publish = publish

@@ -102,7 +102,7 @@ class BackupController(QObject):
             self._bar = self._make_bar()
         saved = restored.saved
         actions = []
-        if saved is not None and restored.can_be_taken_back:
+        if saved is not None and restored.can_undo:
             actions = [(self.tr("Take back"), lambda: self._take_back(saved))]
         self._bar.show_state(BarKind.INFO, self.tr("Restored"), self._in_words(restored), *actions)
         self.restored.emit()

@@ -121,7 +121,7 @@ def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: De
 
 
 @pytest.mark.usefixtures("backup")
-def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: Desk) -> None:
+def test_a_restore_whose_dialog_is_closed_goes_on_and_can_undo(desk: Desk) -> None:
     dialog = desk.open()
     desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=TIMEOUT)
     desk.button("Restore").click()

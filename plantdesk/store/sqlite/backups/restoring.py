@@ -77,7 +77,7 @@ class Restored(NamedTuple):
     tokens_kept: bool
 
     @property
-    def can_be_taken_back(self) -> bool:
+    def can_undo(self) -> bool:
         """Whether `saved` is a backup and not a damaged file."""
         return self.saved is not None and self.preview.difference is not None
 
