@@ -201,14 +201,14 @@ def system_libraries(*, window: bool) -> None:
     sys.path.insert(0, str(ROOT))
     from plantdesk import display
 
-    if window and not display.is_named(os.environ):
+    if window and not display.has_display(os.environ):
         raise RefusedError(str(display.NoDisplayError("python3 packaging/dev.py run serve")))
     wanted = [*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])]
     missing = display.missing_libraries(wanted)
     if not missing:
         return
     if shutil.which("apt-get") is None or not os.access("/var/lib/dpkg", os.W_OK):
-        raise RefusedError(display.how_to_install(missing))
+        raise RefusedError(display.install_hint(missing))
     packages = sorted({library.debian for library in missing})
     say("Installing Debian's packages {} …".format(" ".join(packages)))
     install(packages)

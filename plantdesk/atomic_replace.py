@@ -44,6 +44,5 @@ def write_private(file: Path, text: str) -> None:
             draft.flush()
             os.fsync(draft.fileno())
         replace(Path(name), file)
-    except BaseException:
+    finally:
         Path(name).unlink(missing_ok=True)
-        raise

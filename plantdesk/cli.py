@@ -1,6 +1,6 @@
-"""The entry: runs what was typed, and tells how it failed.
+"""The entry point: runs a command and reports its failure.
 
-Without arguments, as from a menu, it opens the window at once; everything else is read by `plantdesk.options`.
+Without arguments, as from a menu, it opens the window without parsing options, since argparse takes time to import.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code. Wrong usage and --help leave by SystemExit, as argparse has it."""
-    _, given = qt_options.split(sys.argv[1:] if arguments is None else arguments)  # `desktop` hands Qt its own
+    """Run one command; return its exit code. Wrong usage and --help raise SystemExit, as in argparse."""
+    _, given = qt_options.split(sys.argv[1:] if arguments is None else arguments)  # `desktop` passes Qt's options to Qt
     core_dumps.forbid_core_dumps()
     running_mutex.hold()
     if sys.stdout is None or sys.stderr is None:
@@ -35,13 +35,13 @@ def _run(given: Sequence[str]) -> int:
             return _open_default()
         from plantdesk.options import run
 
-        _let_any_text_out()
+        _escape_unencodable()
         code = run(given)
         output.flush()
-    except output.ReaderGoneError:  # whoever read our output has seen enough
+    except output.BrokenPipeOutputError:  # as with `plantdesk … | head`
         return 1
     except (PlantDeskError, OSError) as error:
-        print(f"plantdesk: {_in_words(error)}", file=sys.stderr)
+        print(f"plantdesk: {_message(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -54,14 +54,14 @@ def _open_default() -> int:
     return window.run(None, None)
 
 
-def _let_any_text_out() -> None:
-    """A name may hold what the console's encoding has not: print it escaped rather than fail."""
+def _escape_unencodable() -> None:
+    """Print characters that the console's encoding lacks as escapes instead of failing."""
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
 
 
-def _in_words(error: PlantDeskError | OSError) -> str:
+def _message(error: PlantDeskError | OSError) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)

@@ -1,6 +1,6 @@
-"""Keeps tokens and plants in memory out of core dumps, and other programs of the user out of the memory.
+"""Keeps tokens and plants in memory from core dumps and from other programs of the user.
 
-Only in packaged programs: whoever develops wants to see a crash.
+Only in packaged programs: developers need core dumps and debuggers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _PR_SET_DUMPABLE = 4
 
 
 def forbid_core_dumps() -> None:
-    """Write no core dump of this process, or of those that it starts."""
+    """Write no core dump of this process and its children."""
     if sys.platform != "win32" and getattr(sys, "frozen", False):
         import resource
 
@@ -20,9 +20,9 @@ def forbid_core_dumps() -> None:
 
 
 def forbid_tracing() -> None:
-    """Let no other program of the user read the memory (Linux).
+    """Deny ptrace and /proc/PID/mem to other programs of the user (Linux).
 
-    Not for the window: desktop portals refuse a process that they cannot look into.
+    Not for the window: desktop portals refuse a process that they cannot inspect.
     """
     if sys.platform == "linux" and getattr(sys, "frozen", False):
         import ctypes

@@ -352,7 +352,7 @@ def _begin_logging(app: QApplication, desktop: Desktop, running: ExitStack) -> N
     folder = _usable(paths.log_folder)
     if folder is not None:
         running.enter_context(logs.writing_to(folder / "plantdesk.log"))
-    running.enter_context(logs.telling(desktop.report_defect))
+    running.enter_context(logs.defect_listener(desktop.report_defect))
     running.enter_context(quit_on_signals(app))
 
 

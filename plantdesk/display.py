@@ -1,6 +1,6 @@
-"""Whether a window can open here, told in a sentence before Qt would abort the process for it.
+"""Checks that Qt can open a window, since Qt aborts the process where it cannot (Linux).
 
-No Qt, standard library only: packaging/dev.py reads this module before there is an environment.
+Only the standard library is imported: packaging/dev.py uses this module before the environment exists.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Library(NamedTuple):
-    """A shared library that PySide6's wheel expects of the system, and the Debian package that has it."""
+    """A shared library that PySide6's wheel needs from the system, and its Debian package."""
 
     file: str
     debian: str
@@ -48,7 +48,7 @@ WAYLAND_LIBRARIES = (
 
 
 class NoDisplayError(PlantDeskError):
-    """There is no display that a window could open on."""
+    """No display is reachable."""
 
     def __init__(self, serve: str = "plantdesk serve") -> None:
         super().__init__(
@@ -58,63 +58,67 @@ class NoDisplayError(PlantDeskError):
 
 
 class MissingLibrariesError(PlantDeskError):
-    """Qt would not load, or would abort, for want of these libraries."""
+    """Qt needs these libraries to load or to open a window."""
 
     def __init__(self, missing: Sequence[Library]) -> None:
-        super().__init__(how_to_install(missing))
+        super().__init__(install_hint(missing))
         self.missing = tuple(missing)
 
 
 def missing_libraries(libraries: Sequence[Library]) -> list[Library]:
-    """Return those that the system's loader does not find: it is what Qt will ask, whatever packages say."""
+    """Return those that the dynamic loader does not find, as it will not for Qt."""
     return [library for library in libraries if not _loads(library.file)]
 
 
-def how_to_install(missing: Sequence[Library]) -> str:
-    """Return one line that names what is missing and what to type for it on this system."""
+def install_hint(missing: Sequence[Library]) -> str:
+    """Return one line that names the missing libraries and the command that installs them on this system."""
     files = ", ".join(library.file for library in missing)
     if shutil.which("apt-get"):
         packages = " ".join(sorted({library.debian for library in missing}))
         line = f"sudo apt-get update && sudo apt-get install --yes {packages}"
-    elif shutil.which("dnf"):  # finds a package by the library it provides
+    elif shutil.which("dnf"):  # it finds packages by the libraries they provide
         line = "sudo dnf install " + " ".join(f"'{library.file}()(64bit)'" for library in missing)
     else:
-        return f"PlantDesk needs libraries that this system does not have yet: {files}. Install their packages."
-    return f"PlantDesk needs libraries that this system does not have yet ({files}). Install them with: {line}"
+        return f"PlantDesk needs libraries that are not installed: {files}. Install their packages."
+    return f"PlantDesk needs libraries that are not installed ({files}). Install them with: {line}"
 
 
 def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Raise, with the way on, where creating a QApplication would abort. Call it before Qt is imported.
+    """Raise where QApplication would abort the process. Call it before Qt is imported.
 
-    Chooses Wayland where both displays are there but X11's libraries are not.
+    Chooses Wayland where both displays are available but X11's libraries are not. Raises NoDisplayError,
+    MissingLibrariesError.
     """
     if not sys.platform.startswith("linux"):
         pass
-    elif not is_named(environment):
+    elif not has_display(environment):
         raise NoDisplayError
     elif missing := missing_libraries(QT_LIBRARIES) or _missing_for_display(environment):
         raise MissingLibrariesError(missing)
 
 
-def is_named(environment: Mapping[str, str]) -> bool:
-    """Whether anything says where a window could open; it may still be wrong."""
+def has_display(environment: Mapping[str, str]) -> bool:
+    """Whether a display is named in the environment; it may not be reachable."""
     return any(environment.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]:
-    """Choose the display that will do; return what is missing for it."""
-    asked = environment.get("QT_QPA_PLATFORM") or "wayland;xcb"
-    if "xcb" not in asked and "wayland" not in asked:  # offscreen and its like
+    """Choose a reachable display; return the libraries that are missing for it. Raises NoDisplayError."""
+    requested = environment.get("QT_QPA_PLATFORM", "") or "wayland;xcb"
+    candidates = {"xcb": (_x11_answers, X11_LIBRARIES), "wayland": (_wayland_answers, WAYLAND_LIBRARIES)}
+    if not any(name in requested for name in candidates):  # such as offscreen
         return []
-    x11 = "xcb" in asked and _x11_answers(environment)
-    wayland = "wayland" in asked and _wayland_answers(environment)
-    if not (x11 or wayland):
+    missing = {
+        name: missing_libraries(libraries)
+        for name, (answers, libraries) in candidates.items()
+        if name in requested and answers(environment)
+    }
+    if not missing:
         raise NoDisplayError
-    if wayland and not missing_libraries(WAYLAND_LIBRARIES):
-        if not x11 or missing_libraries(X11_LIBRARIES):
-            environment["QT_QPA_PLATFORM"] = "wayland"
-        return []
-    return missing_libraries(X11_LIBRARIES if x11 else WAYLAND_LIBRARIES)
+    usable = [name for name, libraries in missing.items() if not libraries]
+    if usable == ["wayland"]:
+        environment["QT_QPA_PLATFORM"] = "wayland"
+    return [] if usable else next(iter(missing.values()))
 
 
 def _loads(file: str) -> bool:
@@ -126,7 +130,7 @@ def _loads(file: str) -> bool:
 
 
 def _x11_answers(environment: Mapping[str, str]) -> bool:
-    """Whether the X server that DISPLAY names accepts a connection: Qt aborts at a stale name, too."""
+    """Whether the X server in DISPLAY accepts a connection: Qt aborts where the name is stale."""
     name = environment.get("DISPLAY")
     if not name or not _loads("libxcb.so.1"):
         return False
@@ -142,10 +146,10 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
     name = environment.get("WAYLAND_DISPLAY")
     if not name:
         return False
-    import socket  # 5 ms, which a start on X11 does without
+    import socket  # takes 5 ms, and a start on X11 does not need it
 
     path = Path(environment.get("XDG_RUNTIME_DIR", "/")) / name  # the name may be absolute
-    # Python for Windows has no AF_UNIX; there, nobody asks.
+    # Python for Windows has no AF_UNIX, and does not call this.
     with socket.socket(getattr(socket, "AF_UNIX", socket.AF_INET)) as client:
         try:
             client.connect(str(path))

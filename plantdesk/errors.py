@@ -1,7 +1,7 @@
-"""What can go wrong, in words for a person, and the one table of error numbers that the API answers with.
+"""The exceptions of PlantDesk, one class per cause, and the table of the API's error numbers.
 
-One class per cause. Every text is fit to be shown as it is: it says what happened and what to do, and holds no path
-of the machine but a file that the user named, no token, and no stack trace.
+Every message can be shown to users and API clients as it is: it says what happened and what to do. It contains no
+token, no stack trace, and no path but that of a file the user named.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
 
 @unique
 class ErrorNumber(IntEnum):
-    """The `error` of an Error body: HTTP status × 100 + n. A number, once given out, keeps its meaning for ever."""
+    """The `error` of an Error body: HTTP status × 100 + n. A number never changes its meaning after a release."""
 
     meaning: str
 
-    def __new__(cls, number: int, meaning: str) -> ErrorNumber:  # noqa: PYI034  Self is no help to an enum's members
-        """Make a member that carries the sentence from which the documentation is generated."""
+    def __new__(cls, number: int, meaning: str) -> Self:
+        """Create a member with the sentence from which the OpenAPI document is generated."""
         member = int.__new__(cls, number)
         member._value_ = number
         member.meaning = meaning
@@ -36,11 +37,11 @@ class ErrorNumber(IntEnum):
     REPEATED_MEMBER = 40014, "A member of the object is given more than once."
     INVALID_PLANT = 40020, "A field is missing, of the wrong type, out of range, or cannot be stored."
     ID_TAKEN = 40021, "The ID belongs to another plant."
-    TOKEN_USED_UP = 40022, "The token has added as many plants as it may."
+    TOKEN_USED_UP = 40022, "The token has added as many plants as it is allowed to."
     TOKEN_MISSING = 40101, "No bearer token was sent in the Authorization header."
     TOKEN_REFUSED = 40102, "The token is unknown, expired or revoked."
     PATH_NOT_FOUND = 40401, "There is nothing at this path."
-    METHOD_NOT_ALLOWED = 40501, "The path does not take this method; Allow names those it takes."
+    METHOD_NOT_ALLOWED = 40501, "The path does not support this method; the header Allow names those it supports."
     REQUEST_TIMEOUT = 40801, "The request did not arrive in time."
     DEFECT = 50001, "A defect of PlantDesk; its cause is in PlantDesk's log."
     STORE_BUSY = 50301, "Another program holds the store locked; try again after Retry-After seconds."
@@ -52,36 +53,36 @@ class ErrorNumber(IntEnum):
 
     @property
     def status(self) -> int:
-        """The HTTP status that goes with the number."""
+        """The HTTP status of the response."""
         return self // 100
 
 
 class PlantDeskError(Exception):
-    """A foreseeable failure; `str()` of it is one plain sentence or two for a person.
+    """A foreseeable failure, whose `str()` is its message for the user.
 
-    `number` is what the API answers with; `retry_after` (seconds) is set where waiting helps.
+    `number` is the API's error number; `retry_after` (seconds) is set where a retry may succeed.
     """
 
     number: ErrorNumber = ErrorNumber.DEFECT
     retry_after: int | None = None
 
 
-# --- what a person or a script entered ---------------------------------------------------------------------------
+# --- input ---
 
 
 class Fault(NamedTuple):
-    """One thing wrong with one field: `text` says it for every way in, `came` names what a script sent instead."""
+    """What is wrong with one field: `text` for the window, CLI and API; `received` adds what a script sent."""
 
     field: str
     text: str
-    came: str = ""
+    received: str = ""
 
     def __str__(self) -> str:
-        return f"{self.text} {self.came}" if self.came else self.text
+        return f"{self.text} {self.received}" if self.received else self.text
 
 
 class InvalidPlantError(PlantDeskError):
-    """The input is no plant; `faults` names every faulty field at once."""
+    """The input is not a valid plant; `faults` has every invalid field."""
 
     number = ErrorNumber.INVALID_PLANT
 
@@ -91,7 +92,7 @@ class InvalidPlantError(PlantDeskError):
 
 
 class IdOwner(Protocol):
-    """A plant, as far as a message needs it."""
+    """The attributes of a plant that the message needs."""
 
     @property
     def id(self) -> int:
@@ -107,7 +108,7 @@ class IdOwner(Protocol):
 
 
 class IdTakenError(PlantDeskError):
-    """The id belongs to `owner`, another plant than the one, perhaps named `name`, that was to be added."""
+    """The id belongs to `owner`, not to the plant to be added, whose name may be given as `name`."""
 
     number = ErrorNumber.ID_TAKEN
 
@@ -121,15 +122,15 @@ class IdTakenError(PlantDeskError):
 
 
 class InvalidTokenNameError(PlantDeskError):
-    """A token needs a name that tells its program, and no two tokens share one."""
+    """The name for a token is empty, too long, or in use."""
 
 
 class UnknownTokenError(PlantDeskError):
-    """There is no token of that name."""
+    """There is no token with that name."""
 
 
 class TokenRefusedError(PlantDeskError):
-    """The token was revoked or has expired."""
+    """The token is unknown, revoked or expired."""
 
     number = ErrorNumber.TOKEN_REFUSED
 
@@ -140,7 +141,7 @@ class TokenRefusedError(PlantDeskError):
 
 
 class TokenUsedUpError(PlantDeskError):
-    """The token was made for a limited number of plants, and has added them."""
+    """The token has added as many plants as its limit allows."""
 
     number = ErrorNumber.TOKEN_USED_UP
 
@@ -148,17 +149,17 @@ class TokenUsedUpError(PlantDeskError):
         super().__init__(f"This token may add {max_plants} plants, and has added them. Make a new token.")
 
 
-# --- the store ---------------------------------------------------------------------------------------------------
+# --- the store ---
 
 
 class StoreError(PlantDeskError):
-    """The store cannot do it now; nothing was half-written."""
+    """The store cannot do this now; nothing was partly written."""
 
     number = ErrorNumber.STORE_UNREACHABLE
 
 
 class StoreBusyError(StoreError):
-    """Another program keeps the store locked."""
+    """Another program holds a lock on the store."""
 
     number = ErrorNumber.STORE_BUSY
     retry_after = 2
@@ -177,14 +178,14 @@ class StoreFullError(StoreError):
 
 
 class DiskReserveError(StoreFullError):
-    """The disk is almost full: scripts may not use up the rest."""
+    """The disk is almost full; API clients may not use the rest."""
 
     def __init__(self) -> None:
         StoreError.__init__(self, "The disk is almost full. Free some space on it.")
 
 
 class StoreReadOnlyError(StoreError):
-    """The store's file or folder may not be written to."""
+    """The store's file or folder is not writable."""
 
     number = ErrorNumber.STORE_READ_ONLY
 
@@ -234,7 +235,7 @@ class StoreMovedError(StoreUnreachableError):
 
 
 class StoreGoneError(StoreError):
-    """There is no file, but there was one: it has backups, or left its log."""
+    """The file is missing, but backups or its log show that there was one."""
 
     def __init__(self, file: str, backups: str) -> None:
         super().__init__(
@@ -244,15 +245,15 @@ class StoreGoneError(StoreError):
 
 
 class FolderMissingError(StoreUnreachableError):
-    """The folder of the file that was named does not exist."""
+    """The folder of the named file does not exist."""
 
 
 class BackupFolderError(StoreUnreachableError):
-    """A backup cannot be written where it should be."""
+    """A backup cannot be written to its folder."""
 
 
 class BackupUnusableError(StoreError):
-    """The file that was to be restored is no backup, is damaged, or was written by a newer PlantDesk."""
+    """The file to restore is not a backup, is damaged, or was written by a newer PlantDesk."""
 
 
 class ForeignFileError(StoreError):
@@ -260,7 +261,7 @@ class ForeignFileError(StoreError):
 
 
 class ForeignSchemaError(ForeignFileError):
-    """The file says that it is a store, but has other tables, triggers or views; nothing of them was executed."""
+    """The file has the id of a store, but other tables, triggers or views; none of them was executed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -270,7 +271,7 @@ class ForeignSchemaError(ForeignFileError):
 
 
 class UnsafeFileError(ForeignFileError):
-    """The file is of a kind that no store has, or has something beside it that could harm other files."""
+    """The file is not a regular file with one name, or a journal beside it could harm other files."""
 
 
 class NewerStoreError(StoreError):
@@ -278,7 +279,7 @@ class NewerStoreError(StoreError):
 
 
 def shortened(text: str, longest: int = 60) -> str:
-    """Return `text` on one line, printable, and at most `longest` characters, for use inside a sentence."""
+    """Return `text` on one line, printable and at most `longest` characters, for use in a message."""
     head = text[: longest + 1]
     line = "".join(character if character.isprintable() else " " for character in head)
     return line if len(line) <= longest else line[: longest - 1] + "…"

@@ -1,4 +1,4 @@
-"""What tells whether a file that could not be opened has changed since, so that another attempt is worth its cost."""
+"""Detects whether a file that could not be opened has changed, so that opening it again may succeed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def signature(path: Path) -> object:
-    """Return the identity, content stamp and permissions of a file and its folder. Compare it for equality."""
+    """Return identity, size, modification time and permissions of a file and its folder; compare for equality."""
     return [_of(each) for each in (path, path.parent)]
 
 
-def _of(place: Path) -> object:
+def _of(path: Path) -> object:
     try:
-        found = place.stat()
+        status = path.stat()
     except OSError as error:
         return error.errno
-    content = None if place.is_dir() else (found.st_size, found.st_mtime_ns)
-    return found.st_dev, found.st_ino, found.st_mode, found.st_uid, content, os.access(place, os.W_OK)
+    content = None if path.is_dir() else (status.st_size, status.st_mtime_ns)
+    return status.st_dev, status.st_ino, status.st_mode, status.st_uid, content, os.access(path, os.W_OK)

@@ -1,4 +1,4 @@
-"""The root of `plantdesk serve`: store and server, put together without a window, and the order of their end."""
+"""`plantdesk serve`: creates store and server without a window, and closes them in order."""
 
 from __future__ import annotations
 
@@ -21,73 +21,72 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_END_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last one is Windows'
+_STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last one on Windows
 _POLL_INTERVAL = 0.5
 
 
 def serve(database: Path, port: int) -> None:
-    """Serve until a signal asks for the end, then answer what was accepted, and close.
+    """Serve until a signal, then answer the accepted requests and close. Call it on the main thread, for its signals.
 
-    Prints one line when connections are taken. Runs on the main thread, for only there do signals arrive.
-    Raises StoreError, ServerError, OutputError.
+    Prints one line when connections are accepted. Raises StoreError, ServerError, OutputError.
     """
     core_dumps.forbid_tracing()
     with (
-        _end_signals() as end,
+        _stop_signals() as signals,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(Store(database)) as store,
         contextlib.closing(AutomaticBackups(store.file)),
         _running(Server(store, runtime_folder=paths.runtime_folder()), port) as url,
     ):
-        if not isinstance(sys.stdout, no_console.Answer):  # a box at the end would tell of what is over
+        if not isinstance(sys.stdout, no_console.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
         logger.info("Listening on %s with %s", url, database)
-        logger.info("Asked to end by signal %d", _next(end))
+        logger.info("Stopping because of signal %d", _wait_for(signals))
 
 
 @contextlib.contextmanager
 def _running(server: Server, port: int) -> Iterator[str]:
     server.start(port)
     try:
-        state = server.settled()
-        if isinstance(state, Failed):
-            raise _with_advice(state.error, port)
-        assert isinstance(state, On)  # noqa: S101 - a start that has settled ended well or badly
-        yield state.url
+        match server.settled():
+            case On(url=url):
+                yield url
+            case Failed(error=error):
+                raise _with_advice(error, port)
     finally:
         server.stop()
 
 
 def _with_advice(error: ServerError, port: int) -> ServerError:
-    """Add what to type, and whether it is PlantDesk itself that has the port."""
+    """Add the command for a free port, and say where PlantDesk itself uses the port."""
     if not isinstance(error, PortTakenError) or error.free_port is None:
         return error
     other = runtime_file.find_server_on_port(paths.runtime_folder(), port)
     if other is not None:
-        reason = f"PlantDesk is running on port {port} already, with {other.database}. To run another:"
+        reason = f"PlantDesk is already running on port {port}, with {other.database}. To run another:"
     else:
         reason = f"{error} To use it:"
     return ServerFailedError(f"{reason} plantdesk serve --port {error.free_port}")
 
 
 @contextlib.contextmanager
-def _end_signals() -> Iterator[queue.SimpleQueue[int]]:
-    """Put the signals that ask for the end into a queue. A SimpleQueue, as its put may interrupt its own get.
+def _stop_signals() -> Iterator[queue.SimpleQueue[int]]:
+    """Put signals into a queue: a SimpleQueue, whose put may be called in a handler that interrupts get.
 
-    A signal that is ignored at the start stays so: nohup and shells do that for what is to outlive them.
+    Ignored signals stay ignored: nohup and shells ignore them for processes that outlive the terminal.
     """
-    asked: queue.SimpleQueue[int] = queue.SimpleQueue()
-    known = [getattr(signal, name) for name in _END_SIGNALS if hasattr(signal, name)]
-    wanted = [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, lambda got, _frame: asked.put(got)) for number in wanted}
+    received: queue.SimpleQueue[int] = queue.SimpleQueue()
+    available = [getattr(signal, name) for name in _STOP_SIGNALS if hasattr(signal, name)]
+    handled = [number for number in available if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda got, _frame: received.put(got)) for number in handled}
     try:
-        yield asked
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def _next(asked: queue.SimpleQueue[int]) -> int:
+def _wait_for(signals: queue.SimpleQueue[int]) -> int:
     while True:
         with contextlib.suppress(queue.Empty):
-            return asked.get(timeout=_POLL_INTERVAL)  # on Windows a wait without an end would not notice Ctrl+C
+            return signals.get(timeout=_POLL_INTERVAL)  # on Windows, Ctrl+C does not interrupt a get without timeout

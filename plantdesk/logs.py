@@ -1,6 +1,6 @@
-"""The log files of a long-running PlantDesk (the window, `serve`), from which a defect can be told later.
+"""The log files of the window and of `serve`.
 
-No token ever stands in them: whatever looks like one is masked in the finished line, tracebacks included.
+They never contain a token: the formatter masks whatever looks like one, also in tracebacks.
 """
 
 from __future__ import annotations
@@ -27,72 +27,61 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{20,}")
-LARGEST = 1_000_000
-KEPT = 3
+MAX_BYTES = 1_000_000
+BACKUP_COUNT = 3
 
 
 class MaskingFormatter(logging.Formatter):
-    """A line with everything that looks like a token masked, wherever in the record it came from."""
+    """Masks everything that looks like a token in the formatted record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the finished line, or lines with a traceback."""
+        """Return the record as text, with its traceback."""
         return TOKEN.sub("plantdesk_…", super().format(record))
 
 
 class PrivateRotatingFile(logging.handlers.RotatingFileHandler):
-    """A log file that only its owner may read, from its first byte, and each that follows it.
-
-    What cannot be written, as on a full disk, is lost: no log is worth a failure of the program.
-    """
+    """Creates log files with mode 0600. Drops records that cannot be written, as on a full disk."""
 
     def _open(self) -> TextIOWrapper:
         os.close(_private(self.baseFilename, os.O_CREAT | os.O_WRONLY))
         return super()._open()
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's own name
-        """Drop the record; anything but a fault of the disk is a defect, to be shown as logging does."""
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  name given by logging
+        """Drop the record on an OSError; report other errors as logging does."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handleError(record)
 
     def close(self) -> None:
-        """Close the file; what cannot be flushed is lost."""
+        """Close the file; drop what cannot be flushed."""
         with contextlib.suppress(OSError):
             super().close()
 
 
 @contextlib.contextmanager
 def writing_to(file: Path, *, console: bool = False) -> Iterator[None]:
-    """Log to `file`, and what nobody catches, until the end of the block.
+    """Log to `file` during the block, also uncaught exceptions; with `console`, warnings also to standard error.
 
-    With `console`, warnings go to standard error as well. Beside `file` stands `<name>-crash.log`, for what kills
-    the interpreter itself: a rotated file could not be written from there. Where the folder cannot be created or
-    written to, there is no log.
+    Crashes of the interpreter go to `<name>-crash.log`, since faulthandler cannot write to a rotated file. Where the
+    folder is not writable, there is no log.
     """
-    handlers = list(_handlers(file, console=console))
     root = logging.getLogger()
-    level = root.level
-    root.setLevel(logging.INFO)
-    for handler in handlers:
-        root.addHandler(handler)
-    try:
-        with _crashes_to(file.with_name(f"{file.stem}-crash.log")), _hooks():
-            yield
-    except PlantDeskError:  # foreseeable, and told by whoever catches it
-        raise
-    except Exception:
-        logger.critical("Uncaught exception", exc_info=True)
-        raise
-    finally:
-        root.setLevel(level)
-        for handler in handlers:
-            root.removeHandler(handler)
-            handler.close()
+    with contextlib.ExitStack() as stack:
+        for handler in _handlers(file, console=console):
+            stack.callback(handler.close)
+            stack.callback(root.removeHandler, handler)
+            root.addHandler(handler)
+        stack.callback(root.setLevel, root.level)
+        root.setLevel(logging.INFO)
+        stack.push(_log_defect)
+        stack.enter_context(_crashes_to(file.with_name(f"{file.stem}-crash.log")))
+        stack.enter_context(_hooks())
+        yield
 
 
 @contextlib.contextmanager
-def telling(listener: Callable[[str], None]) -> Iterator[None]:
-    """Call `listener` with each logged error that has a cause, masked, on the thread that logged it."""
-    handler = _Telling(listener)
+def defect_listener(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call `listener` during the block with each logged error that has a traceback, masked, on its thread."""
+    handler = _DefectHandler(listener)
     handler.setFormatter(MaskingFormatter("%(levelname)s %(threadName)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)
@@ -102,26 +91,31 @@ def telling(listener: Callable[[str], None]) -> Iterator[None]:
         root.removeHandler(handler)
 
 
-class _Telling(logging.Handler):
+class _DefectHandler(logging.Handler):
     def __init__(self, listener: Callable[[str], None]) -> None:
         super().__init__(logging.ERROR)
         self._listener = listener
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tell of a record with a traceback; the others are no defects."""
+        """Report a record with a traceback; others are not defects."""
         if record.exc_info and record.exc_info[0] is not None:
             self._listener(self.format(record))
 
 
+def _log_defect(_kind: object, error: BaseException | None, _traceback: object) -> None:
+    if isinstance(error, Exception) and not isinstance(error, PlantDeskError):  # the caller reports foreseeable ones
+        logger.critical("Uncaught exception", exc_info=error)
+
+
 def _handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:
-    if console and sys.stderr is not None:  # a windowed program on Windows has none
+    if console and sys.stderr is not None:  # a windowed program on Windows has no stderr
         handler = logging.StreamHandler()
         handler.setLevel(logging.WARNING)
         handler.setFormatter(MaskingFormatter("%(levelname)s: %(message)s"))
         yield handler
     with contextlib.suppress(OSError):
         paths.create_folder(file.parent)
-        rotating = PrivateRotatingFile(file, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8")
+        rotating = PrivateRotatingFile(file, maxBytes=MAX_BYTES, backupCount=BACKUP_COUNT, encoding="utf-8")
         rotating.setFormatter(MaskingFormatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s"))
         yield rotating
 
@@ -138,7 +132,7 @@ def _crashes_to(file: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _hooks() -> Iterator[None]:
-    """Log the exceptions that nobody caught; whoever listened before still hears of them."""
+    """Log uncaught exceptions, and call the previous hooks."""
     main, thread = sys.excepthook, threading.excepthook
 
     def in_main(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:

@@ -1,7 +1,7 @@
-"""A program without standard streams: what it says is shown in a message box, for nobody could read it otherwise.
+"""Shows the output of a program without standard streams in a message box.
 
-Windows starts windowed programs so, and there sys.stdout and sys.stderr are None. A POSIX shell can do it, too (`>&-`);
-whoever typed that wanted no answer.
+Windows starts windowed programs with sys.stdout and sys.stderr set to None. On POSIX a shell can close them (`>&-`);
+there is no message box there.
 """
 
 from __future__ import annotations
@@ -14,54 +14,52 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: What is kept of the output, in characters. A message box holds no more for reading, and `serve` may run for months.
-_KEPT = 20_000
-_ERROR_ICON, _INFORMATION_ICON, _IN_FRONT = 0x10, 0x40, 0x10000
+#: Characters of the output that are kept: more than a message box can show, and `serve` may run for months.
+_MAX_OUTPUT = 20_000
+_STDERR = 2
+_MB_ICONERROR, _MB_ICONINFORMATION, _MB_SETFOREGROUND = 0x10, 0x40, 0x10000
 
 
-class Answer(io.StringIO):
-    """A stream that keeps the beginning of what is written to it."""
+class CapturedOutput(io.StringIO):
+    """A stream that keeps the start of what is written to it."""
 
     def write(self, text: str) -> int:
-        """Keep `text` while there is room."""
-        super().write(text[: max(_KEPT - self.tell(), 0)])
+        """Keep `text` up to the limit."""
+        super().write(text[: max(_MAX_OUTPUT - self.tell(), 0)])
         return len(text)
 
 
 def run(command: Callable[[], int], show: Callable[[str, int], None] | None = None) -> int:
-    """Run `command` with streams that are kept, `show` what it said with its exit code, and return that code.
-
-    An exception goes on as it is. Without `show`, it is the system's message box.
-    """
-    _take_the_first_descriptors()
+    """Run `command`, `show` its output and exit code (default: `message_box`), and return the exit code."""
+    _occupy_standard_descriptors()
     before = sys.stdout, sys.stderr
-    answer = Answer()
-    sys.stdout = sys.stdout or answer
-    sys.stderr = sys.stderr or answer
+    captured = CapturedOutput()
+    sys.stdout = sys.stdout or captured
+    sys.stderr = sys.stderr or captured
     try:
         code = command()
-    except SystemExit as leaving:  # argparse's help and wrong usage
-        code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except SystemExit as exiting:  # argparse: help and wrong usage
+        code = exiting.code if isinstance(exiting.code, int) else int(exiting.code is not None)
     finally:
         sys.stdout, sys.stderr = before
-    said = answer.getvalue().strip()
-    if said:
-        (show or message_box)(said, code)
+    text = captured.getvalue().strip()
+    if text:
+        (show or message_box)(text, code)
     return code
 
 
 def message_box(text: str, code: int) -> None:
-    """Show `text` until the person closes it; nothing where the system has no box to show."""
+    """Show `text` until the user closes the box; do nothing where the system has none."""
     if sys.platform == "win32":
         import ctypes
 
-        icon = _ERROR_ICON if code else _INFORMATION_ICON
-        ctypes.windll.user32.MessageBoxW(None, text, "PlantDesk", icon | _IN_FRONT)
+        icon = _MB_ICONERROR if code else _MB_ICONINFORMATION
+        ctypes.windll.user32.MessageBoxW(None, text, "PlantDesk", icon | _MB_SETFOREGROUND)
 
 
-def _take_the_first_descriptors() -> None:
-    """Let no file get the number of a standard stream: what a library prints to “2” would be written into it."""
+def _occupy_standard_descriptors() -> None:
+    """Prevent that a file is opened as descriptor 2, which libraries write messages to."""
     if os.name == "posix":
-        while (taken := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - standard error
+        while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
             pass
-        os.close(taken)
+        os.close(descriptor)

@@ -1,7 +1,7 @@
-"""The command line's words: commands, options, and help.
+"""The command line: commands, options and help.
 
-A command's module is imported only when that command runs: `plantdesk token` must not wait for Qt. argparse, because it
-comes with Python and costs hardly any start-up time.
+A command's module is imported only when the command runs, so that `plantdesk token` does not import Qt. argparse is in
+the standard library and imports fast.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ examples:
   plantdesk                         open the window
   plantdesk add --name "Monstera deliciosa" --tag office
   plantdesk token create garden-sync --output garden-sync.token
-                                    let a program in
+                                    a token for a program
   plantdesk serve --port 8722       only the API, on another port
 
-PLANTDESK_HOME=FOLDER moves everything that PlantDesk keeps.
+PLANTDESK_HOME=FOLDER moves all files of PlantDesk to FOLDER.
 Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
 2 wrong usage; 3 PlantDesk is not running (info); 130 interrupted.
 """
-#: What shells may offer for the argument of a command, besides files: names that the program knows.
+#: What shells complete for the argument of a command, besides files.
 COMPLETIONS = {("restore",): "backups", ("token", "revoke"): "tokens", ("help",): "commands"}
-#: How the completions of shells ask for those names.
+#: The hidden command by which completions get those names.
 COMPLETE = "__complete"
-#: The options that may stand before the command as well.
-_OUTER = ("database", "port", "background")
+#: The options that are also allowed before the command.
+_GLOBAL = ("database", "port", "background")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command that `arguments` name; return its exit code. Leaves by SystemExit as argparse has it."""
+    """Run the command in `arguments`; return its exit code. Raises SystemExit as argparse does."""
     if arguments[:1] == [COMPLETE] and len(arguments) > 1:
         from plantdesk.commands import complete
 
@@ -51,15 +51,15 @@ def run(arguments: Sequence[str]) -> int:
     options, unknown = parser().parse_known_args(arguments)
     if unknown:
         options.parser.refuse_unknown(unknown)
-    _take_outer_options(options)
+    _apply_global_options(options)
     command: Run = options.run
     return command(options)
 
 
-def _take_outer_options(options: argparse.Namespace) -> None:
-    """Treat options before the command as if they were behind it; refuse those that it does not take."""
-    for name in _OUTER:
-        given = [vars(options).get(f"{outer}_{name}") for outer in ("top", "group")] + [vars(options).get(name)]
+def _apply_global_options(options: argparse.Namespace) -> None:
+    """Move options before the command to the command; refuse those that it does not have."""
+    for name in _GLOBAL:
+        given = [vars(options).get(f"{level}_{name}") for level in ("top", "group")] + [vars(options).get(name)]
         values = [value for value in given if value is not None and value is not False]  # 0 is a port
         if values and name not in options.takes:
             options.parser.error(f"--{name} has no effect on this command")
@@ -69,7 +69,7 @@ def _take_outer_options(options: argparse.Namespace) -> None:
 
 
 def parser() -> Parser:
-    """Return the whole command line."""
+    """Return the parser of all commands."""
     top = Parser(prog="plantdesk", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("-V", "--version", action="version", version=f"plantdesk {__version__}")
     _add_database(top, "top_database")
@@ -77,7 +77,7 @@ def parser() -> Parser:
     top.add_argument(
         "--background", dest="top_background", action="store_true", help="open the window minimised, as at login"
     )
-    top.set_defaults(run=_run_window, parser=top, takes=_OUTER)
+    top.set_defaults(run=_run_window, parser=top, takes=_GLOBAL)
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     _add_add(commands)
     _add_backup(commands)
@@ -92,14 +92,14 @@ def parser() -> Parser:
     return top
 
 
-# --- the commands: what each takes, and the module that does it ---------------------------------
+# --- commands ---
 
 
 def _add_add(commands: Commands) -> None:
     command = _command(commands, "add", "add one plant and print its ID", _run_add, "database")
     command.add_argument("--name", required=True, help="the plant's name")
-    command.add_argument("--id", help="a whole number that no other plant has (default: the next free one)")
-    command.add_argument("--tag", help="what type of plant it is")
+    command.add_argument("--id", help="an unused whole number (default: the next free ID)")
+    command.add_argument("--tag", help="the plant's type")
 
 
 def _run_add(options: argparse.Namespace) -> int:
@@ -111,10 +111,10 @@ def _run_add(options: argparse.Namespace) -> int:
 def _add_backup(commands: Commands) -> None:
     command = _command(commands, "backup", "make a backup of all plants and print where it is", _run_backup, "database")
     command.add_argument(
-        "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: in the folder of backups)"
+        "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: one in the folder of backups)"
     )
-    command.add_argument("--list", action="store_true", help="only show the backups that are there")
-    command.add_argument("--json", action="store_true", help="with --list: answer in JSON, for scripts")
+    command.add_argument("--list", action="store_true", help="list the backups instead")
+    command.add_argument("--json", action="store_true", help="with --list: print JSON, for scripts")
 
 
 def _run_backup(options: argparse.Namespace) -> int:
@@ -131,19 +131,19 @@ def _run_backup(options: argparse.Namespace) -> int:
 
 def _add_help(commands: Commands, top: Parser) -> None:
     command = _command(commands, "help", "show the help of a command", lambda options: _run_help(options, top))
-    command.add_argument("command", metavar="COMMAND", nargs="*", help="a command, as it is typed (default: all)")
+    command.add_argument("command", metavar="COMMAND", nargs="*", help="a command (default: all)")
 
 
 def _run_help(options: argparse.Namespace, top: Parser) -> int:
-    top.parse_args([*options.command, "--help"])  # leaves by SystemExit
+    top.parse_args([*options.command, "--help"])  # raises SystemExit
     return 0
 
 
 def _add_info(commands: Commands) -> None:
-    does = "show whether PlantDesk runs, where it listens and where its data is"
+    does = "show whether PlantDesk runs, its address and its database"
     command = _command(commands, "info", does, _run_info, "database")
-    command.add_argument("--json", action="store_true", help="answer in JSON, for scripts")
-    command.add_argument("--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait so long for it to run")
+    command.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    command.add_argument("--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait up to this time for it")
 
 
 def _run_info(options: argparse.Namespace) -> int:
@@ -155,13 +155,13 @@ def _run_info(options: argparse.Namespace) -> int:
 def _add_integration(commands: Commands) -> None:
     command = _command(commands, "integration", "show or set how the system starts PlantDesk", _run_integration)
     command.add_argument("--login", type=switch, metavar="on|off", help="start PlantDesk when you log in")
-    command.add_argument("--path", type=switch, metavar="on|off", help="let terminals find plantdesk (Windows)")
+    command.add_argument("--path", type=switch, metavar="on|off", help="add plantdesk to PATH (Windows)")
 
 
 def _run_integration(options: argparse.Namespace) -> int:
     from plantdesk.commands import integration
 
-    return integration.run(options.login, options.path)
+    return integration.run(login=options.login, path=options.path)
 
 
 def _add_openapi(commands: Commands) -> None:
@@ -175,12 +175,10 @@ def _run_openapi(_options: argparse.Namespace) -> int:
 
 
 def _add_restore(commands: Commands) -> None:
-    does = "bring back the plants of a backup, with a preview first"
+    does = "restore the plants of a backup, after a preview"
     command = _command(commands, "restore", does, _run_restore, "database")
-    command.add_argument(
-        "file", metavar="FILE", type=Path, help="a backup: a file, or a name that `backup --list` shows"
-    )
-    command.add_argument("--dry-run", action="store_true", help="only show what would come back, go and change")
+    command.add_argument("file", metavar="FILE", type=Path, help="a backup: a file, or a name in `backup --list`")
+    command.add_argument("--dry-run", action="store_true", help="show only what would come back, go and change")
     command.add_argument("--look", dest="dry_run", action="store_true", help=SUPPRESS)  # its name in 0.1.0
     command.add_argument("--yes", action="store_true", help="do not ask")
 
@@ -190,11 +188,13 @@ def _run_restore(options: argparse.Namespace) -> int:
 
     if options.dry_run and options.yes:
         options.parser.error("--yes has no effect with --dry-run")
-    return backup.bring_back(_database(options), options.file, dry_run=options.dry_run, confirmed=options.yes)
+    return backup.restore_backup(_database(options), options.file, dry_run=options.dry_run, confirmed=options.yes)
 
 
 def _add_selfcheck(commands: Commands) -> None:
-    _command(commands, "selfcheck", "report in JSON whether this PlantDesk is whole; needs no display", _run_selfcheck)
+    _command(
+        commands, "selfcheck", "report in JSON whether this installation is complete; needs no display", _run_selfcheck
+    )
 
 
 def _run_selfcheck(_options: argparse.Namespace) -> int:
@@ -216,26 +216,26 @@ def _run_serve(options: argparse.Namespace) -> int:
 
 
 def _add_token(commands: Commands) -> None:
-    does = "let programs in, and shut them out"
+    does = "create, list and revoke tokens, with which programs add plants"
     token = commands.add_parser("token", help=does, description=_sentence(does))
     token.set_defaults(parser=token)
     _add_database(token, "group_database")
     actions = token.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    create = _command(actions, "create", "make a token and print it, this once", _run_token_create, "database")
+    create = _command(actions, "create", "create a token and print it, only this once", _run_token_create, "database")
     create.add_argument("name", metavar="NAME", help="the program that will use it")
     create.add_argument(
-        "--expires", metavar="TIME", type=span, help="how long it is good for: 12h, 90d, 52w (default: until revoked)"
+        "--expires", metavar="TIME", type=span, help="how long it is valid: 12h, 90d, 52w (default: until revoked)"
     )
     create.add_argument(
-        "--max-plants", metavar="N", type=whole_number, help="how many plants it may add in all (default: any number)"
+        "--max-plants", metavar="N", type=whole_number, help="how many plants it may add (default: no limit)"
     )
     create.add_argument(
-        "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read, and print nothing"
+        "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read instead"
     )
-    shown = _command(actions, "list", "show the tokens, without the secret itself", _run_token_list, "database")
-    shown.add_argument("--json", action="store_true", help="answer in JSON, for scripts")
-    revoke = _command(actions, "revoke", "make a token worthless at once", _run_token_revoke, "database")
-    revoke.add_argument("name", metavar="NAME", help="the name it was created under")
+    shown = _command(actions, "list", "list the tokens without their secrets", _run_token_list, "database")
+    shown.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    revoke = _command(actions, "revoke", "revoke a token at once", _run_token_revoke, "database")
+    revoke.add_argument("name", metavar="NAME", help="its name")
     revoke.add_argument("--remove-plants", action="store_true", help="also remove the plants it added, after a backup")
 
 
@@ -265,11 +265,11 @@ def _run_window(options: argparse.Namespace) -> int:
     return window.run(named and named.absolute(), options.port, background=bool(options.background))
 
 
-# --- the parts they share -----------------------------------------------------------------------
+# --- shared by commands ---
 
 
 def _command(commands: Commands, name: str, does: str, run: Run, *takes: str) -> Parser:
-    """Add a command that takes the options `takes` also before its name."""
+    """Add a command; the global options in `takes` are also allowed before its name."""
     command = commands.add_parser(name, help=does, description=_sentence(does))
     command.set_defaults(run=run, parser=command, takes=takes)
     if "database" in takes:
@@ -282,12 +282,12 @@ def _sentence(does: str) -> str:
 
 
 def _add_database(command: Parser, dest: str) -> None:
-    text = "the plant store to use (default: your own)"
+    text = "the database of plants (default: your own)"
     command.add_argument("--database", dest=dest, metavar="FILE", type=Path, help=text)
 
 
 def _add_port(command: Parser, dest: str) -> None:
-    text = f"where the API listens; 0: any free port (default: as set in the window, at first {DEFAULT_PORT})"
+    text = f"the port of the API; 0: any free port (default: the port set in the window, initially {DEFAULT_PORT})"
     command.add_argument("--port", dest=dest, metavar="N", type=port, help=text)
 
 

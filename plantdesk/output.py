@@ -1,4 +1,4 @@
-"""Standard output of the commands: written at once, and its failures distinguished from all others."""
+"""Writes the output of commands at once, and distinguishes its failures from other OSErrors."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from plantdesk.errors import PlantDeskError
 
 
 class OutputError(PlantDeskError):
-    """Standard output cannot be written to."""
+    """Standard output cannot be written."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"The output could not be written: {error.strerror or error}.")
 
 
-class ReaderGoneError(OutputError):
-    """Whatever read standard output has closed it."""
+class BrokenPipeOutputError(OutputError):
+    """The reader of standard output has closed it."""
 
 
 def write(text: str) -> None:
-    """Print `text` and a line break, all the way to where standard output goes. Raises OutputError."""
+    """Print `text` and a line break, and flush. Raises OutputError."""
     try:
         print(text)
     except OSError as error:
@@ -30,7 +30,7 @@ def write(text: str) -> None:
 
 
 def flush() -> None:
-    """Write out what `print` has kept back. Raises OutputError."""
+    """Flush standard output. Raises OutputError."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -39,8 +39,8 @@ def flush() -> None:
 
 
 def _failure(error: OSError) -> OutputError:
-    """Return the failure, and print nothing more: Python would try again at its end, and report it badly."""
+    """Return the failure, and discard further output: Python would retry at exit, and print a traceback."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    # Windows calls a reader that is gone an invalid argument, of no file.
+    # Windows reports a closed pipe as EINVAL.
     is_gone = isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
-    return ReaderGoneError(error) if is_gone else OutputError(error)
+    return BrokenPipeOutputError(error) if is_gone else OutputError(error)

@@ -1,4 +1,4 @@
-"""argparse as PlantDesk uses it: suggestions for what is misspelt, each option once, and the types of values."""
+"""An ArgumentParser with suggestions for misspelt words and without repeated options; types of values."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 class Parser(argparse.ArgumentParser):
-    """The parser of one command, or of all."""
+    """The parser of the program or of one command."""
 
-    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - argparse's own
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as argparse's
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
         self.register("action", None, _StoreOnce)
 
@@ -32,16 +32,16 @@ class Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
     def refuse_unknown(self, arguments: Sequence[str]) -> None:
-        """Leave by SystemExit because of `arguments` that this command does not take."""
+        """Report `arguments` that this command does not have, and raise SystemExit."""
         first = arguments[0]
         if first.startswith("-"):
             name = first.partition("=")[0]
             self.error(f"there is no option {name} here{_suggestion(name, self._option_string_actions)}")
-        self.error(f"“{first}” is one argument too many")
+        self.error(f"“{first}” is an unexpected argument")
 
 
 class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name
-    """Refuse an option that is given twice, since only one of the two could have an effect."""
+    """Refuse a repeated option, since only one of the values could have an effect."""
 
     @override
     def __call__(
@@ -63,42 +63,40 @@ def _suggestion(typed: str, known: Iterable[str]) -> str:
     return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
-# --- types of values ----------------------------------------------------------------------------
+# --- types of values ---
 
 
 def port(text: str) -> int:
-    """Read the number of a port."""
+    """Parse a port number."""
     if not (text.isascii() and text.isdigit() and int(text) <= _MAX_PORT):
-        raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 0 to {_MAX_PORT}")
+        raise argparse.ArgumentTypeError(f"“{text}” is not a port: give a number from 0 to {_MAX_PORT}")
     return int(text)
 
 
 def switch(text: str) -> bool:
-    """Read `on` or `off`."""
+    """Parse `on` or `off`."""
     if text not in {"on", "off"}:
         raise argparse.ArgumentTypeError(f"“{text}” is neither on nor off")
     return text == "on"
 
 
 def span(text: str) -> timedelta:
-    """Read a length of time in hours, days or weeks."""
+    """Parse a duration in hours, days or weeks."""
     found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
     if found is None:
-        raise argparse.ArgumentTypeError(
-            f"“{text}” is no length of time: give hours, days or weeks, as in 12h, 90d, 52w"
-        )
+        raise argparse.ArgumentTypeError(f"“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 def whole_number(text: str) -> int:
-    """Read a number from 1 to a billion."""
+    """Parse an integer from 1 to 999999999."""
     if re.fullmatch(r"[1-9][0-9]{0,8}", text) is None:
         raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to 999999999")
     return int(text)
 
 
 def seconds(text: str) -> float:
-    """Read a number of seconds, a day at most."""
+    """Parse a number of seconds, at most a day."""
     if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) is None or float(text) > _MAX_WAIT:
-        raise argparse.ArgumentTypeError(f"“{text}” is no number of seconds from 0 to {_MAX_WAIT}")
+        raise argparse.ArgumentTypeError(f"“{text}” is not a number of seconds from 0 to {_MAX_WAIT}")
     return float(text)

@@ -1,4 +1,4 @@
-"""Where PlantDesk keeps its files. Folders are created for their owner only, when a file is about to go there."""
+"""The folders and files of PlantDesk. Folders are created with mode 0700, just before a file is written there."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ HOME_VARIABLE = "PLANTDESK_HOME"
 
 
 class FolderUnusableError(PlantDeskError):
-    """A folder that PlantDesk keeps files in cannot be created."""
+    """A folder of PlantDesk cannot be created."""
 
     def __init__(self, folder: Path, reason: OSError) -> None:
         super().__init__(
-            f"PlantDesk cannot make its folder {folder} ({reason.strerror}). "
+            f"PlantDesk cannot create its folder {folder} ({reason.strerror}). "
             f"Set {HOME_VARIABLE} to a folder that you may write to."
         )
 
 
 class NoHomeFolderError(PlantDeskError):
-    """The system names no home folder of this user (no HOME, no entry in the user database)."""
+    """The user has no home folder: no HOME, and no entry in the user database."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -41,7 +41,7 @@ def home_folder() -> Path:
 
 
 def expanded(name: str) -> Path:
-    """Return the absolute path that `name` stands for, which may begin with `~`. Raises NoHomeFolderError."""
+    """Return the absolute path of `name`, with `~` expanded. Raises NoHomeFolderError."""
     try:
         return Path(name).expanduser().absolute()
     except RuntimeError as error:
@@ -49,7 +49,7 @@ def expanded(name: str) -> Path:
 
 
 def data_folder() -> Path:
-    """Return the folder of the database and of what belongs to it, and create it. Raises FolderUnusableError."""
+    """Create and return the folder of the database. Raises FolderUnusableError."""
     folder = _data()
     try:
         create_folder(folder)
@@ -59,38 +59,38 @@ def data_folder() -> Path:
 
 
 def settings_folder() -> Path:
-    """Return the folder of the settings file; it need not exist before there are settings to save."""
+    """Return the folder of the settings file, which may not exist."""
     return _folder("settings", "user_config_path")
 
 
 def log_folder() -> Path:
-    """Return the folder of the log files; it need not exist, since nothing depends on a log."""
+    """Return the folder of the log files, which may not exist."""
     return _folder("logs", "user_log_path")
 
 
 def runtime_folder() -> Path:
-    """Return the folder in which running servers leave their runtime files; it need not exist."""
+    """Return the folder of the runtime files, which may not exist."""
     return _data() / "run"
 
 
 def database_file(*, with_folder: bool = True) -> Path:
-    """Return the store that is opened when nobody names another. It need not exist; `with_folder`, its folder does."""
+    """Return the default store, which may not exist; create its folder if `with_folder`."""
     return (data_folder() if with_folder else _data()) / "plants.db"
 
 
 def settings_file() -> Path:
-    """Return the settings file; it need not exist."""
+    """Return the settings file, which may not exist."""
     return settings_folder() / "settings.json"
 
 
 def create_folder(folder: Path) -> None:
-    """Create one of PlantDesk's own folders and its missing parents, for their owner alone. Raises OSError.
+    """Create one of PlantDesk's own folders and its parents with mode 0700. Raises OSError.
 
-    One that is there and gives rights to others loses them (POSIX).
+    Makes an existing folder private, too (POSIX).
     """
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
-    folder.mkdir(exist_ok=True)  # raises where a file has the name
+    folder.mkdir(exist_ok=True)  # raises where it is a file
     if sys.platform != "win32":
         status = folder.stat()
         if status.st_mode & 0o077 and status.st_uid == os.geteuid():
@@ -101,14 +101,14 @@ def _data() -> Path:
     return _folder("data", "user_data_path")
 
 
-def _folder(name: str, of_system: str) -> Path:
-    """Return `name` within PLANTDESK_HOME, or platformdirs' folder. Raises NoHomeFolderError."""
+def _folder(name: str, platformdirs_name: str) -> Path:
+    """Return `name` in PLANTDESK_HOME, or the folder of platformdirs. Raises NoHomeFolderError."""
     home = os.environ.get(HOME_VARIABLE)
     if home:
         return expanded(home) / name
     try:
-        # No cache: the environment differs from test to test, and it costs microseconds.
-        found: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), of_system)
+        # Not cached: it takes microseconds, and tests change the environment.
+        found: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), platformdirs_name)
     except RuntimeError as error:
         raise NoHomeFolderError from error
     return found

@@ -1,4 +1,4 @@
-"""Qt's own command-line options (`-reverse`, `-platform offscreen`), among those of the window."""
+"""Separates Qt's own command-line options (`-reverse`, `-platform offscreen`) from those of PlantDesk."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ if TYPE_CHECKING:
 _SWITCHES = {"-reverse", "-widgetcount"}
 _WITH_VALUE = {"-style", "-stylesheet", "-platform", "-platformpluginpath", "-platformtheme", "-plugin"}
 _WITH_VALUE |= {"-qwindowgeometry", "-qwindowicon", "-qwindowtitle", "-session", "-display", "-geometry"}
-#: Options of the window that take a value.
-_OURS_WITH_VALUE = {"--database", "--port"}
+#: PlantDesk's own options that have a value.
+_OWN_WITH_VALUE = {"--database", "--port"}
 
 
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the options of Qt, and the other arguments. A command and what is behind it is not Qt's."""
-    of_qt: list[str] = []
-    ours: list[str] = []
+    """Return Qt's options and the other arguments. A command and everything after it belongs to the others."""
+    for_qt: list[str] = []
+    others: list[str] = []
     rest = list(arguments)
     while rest and rest[0].startswith("-"):
         length = _length(rest[0])
-        (of_qt if length else ours).extend(rest[: length or 1])
-        if rest[0] in _OURS_WITH_VALUE:
-            ours.extend(rest[1:2])
+        (for_qt if length else others).extend(rest[: length or 1])
+        if rest[0] in _OWN_WITH_VALUE:
+            others.extend(rest[1:2])
             length = 2
         del rest[: length or 1]
-    return of_qt, ours + rest
+    return for_qt, others + rest
 
 
 def _length(argument: str) -> int:
-    """Return how many arguments an option of Qt takes, itself included; 0: it is none."""
+    """Return the number of arguments of a Qt option with its value; 0 where it is not Qt's."""
     name, equals, _ = argument.partition("=")
     if name in _SWITCHES:
         return 1

@@ -1,8 +1,8 @@
-"""What goes into the store and what comes out of it: the one validator of input, and the frozen rows.
+"""The validator of input, and the immutable rows that the store returns.
 
-`new_plant` is the only way for input to become a plant: form, API, import and command line all use it, so that one set
-of rules gives one text per fault. The tables themselves are in `plantdesk.store.tables` and never leave that package;
-this module stays light enough to be imported before the window shows.
+`new_plant` and `plant_fields` are the only validators: form, API, import and command line use them, so that all have
+the same rules and messages. The tables are in `plantdesk.store.tables`, and their objects never leave that package.
+This module imports little, since the window imports it before it shows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
 
 
-# --- input -------------------------------------------------------------------------------------------------------
+# --- input ---
 
 
 def _no_null(value: object) -> object:
@@ -38,12 +38,12 @@ def _without_default(schema: dict[str, Any]) -> None:
     del schema["default"]
 
 
-#: Any Unicode text. The constraint only makes pydantic look for lone surrogates, which UTF-8 cannot hold.
+#: Any Unicode text. The constraint makes pydantic refuse lone surrogates, which UTF-8 cannot encode.
 AnyText = Annotated[str, StringConstraints(min_length=0), WithJsonSchema({"type": "string"})]
 
 
 class PlantFields(BaseModel):
-    """What the API answers with: a plant without its id, under the name `Plant` in the interface."""
+    """A plant without its id: the API's schema `Plant`."""
 
     model_config = ConfigDict(title="Plant", strict=True, frozen=True)
 
@@ -59,7 +59,7 @@ _Fields = TypeVar("_Fields", bound=PlantFields)
 
 
 class NewPlant(PlantFields):
-    """A plant to be added: any id of int64, any text that UTF-8 can hold, and perhaps a tag."""
+    """A plant to be added: an int64 id, a name and an optional tag, any text that UTF-8 can encode."""
 
     model_config = ConfigDict(title="NewPlant")
 
@@ -72,15 +72,15 @@ class NewPlant(PlantFields):
 
 
 def new_plant(values: Mapping[str, object]) -> NewPlant:
-    """Return the plant that `values` describe; members other than id, name and tag are ignored.
+    """Return the plant that `values` describe; keys other than id, name and tag are ignored.
 
-    Raises InvalidPlantError, which names all faulty fields at once.
+    Raises InvalidPlantError, which names all invalid fields.
     """
     return _validated(NewPlant, values)
 
 
 def plant_fields(values: Mapping[str, object]) -> PlantFields:
-    """Return the plant that `values` describe when the store is to give the id. Raises InvalidPlantError."""
+    """Return the plant that `values` describe, for the store to choose the id. Raises InvalidPlantError."""
     return _validated(PlantFields, values)
 
 
@@ -93,10 +93,9 @@ def _validated(kind: type[_Fields], values: Mapping[str, object]) -> _Fields:
 
 
 def parse_id(text: str) -> int:
-    """Return the whole number that a person typed, digit for digit, with or without a sign or spaces around it.
+    """Return the id that a user typed, with an optional sign and surrounding spaces. Raises InvalidPlantError.
 
-    Raises InvalidPlantError. Only ASCII digits count, and their number is looked at before they are converted, so that
-    a megabyte of digits costs nothing.
+    Only ASCII digits are accepted, and they are counted before the conversion: int() takes quadratic time.
     """
     digits = text.strip()
     unsigned = digits[1:] if digits[:1] in {"-", "+"} else digits
@@ -113,7 +112,7 @@ def parse_id(text: str) -> int:
 
 
 class UnfitNumber:
-    """A JSON number that is no integer of int64, kept as it was written so that a message can name it."""
+    """A JSON number that is not an int64 integer, with its text for the message."""
 
     __slots__ = ("is_whole", "text")
 
@@ -129,10 +128,10 @@ _TEXTS = {
     ("id", "greater_than_equal"): f"That ID is too small. The smallest is {SMALLEST_ID}.",
     ("name", "missing"): "The name is missing: give “name” as text.",
     ("name", "string_type"): "The name must be text.",
-    ("name", "string_unicode"): "The name cannot be stored: it holds half of a surrogate pair. Send whole characters.",
+    ("name", "string_unicode"): "The name cannot be stored: it contains half a surrogate pair. Send whole characters.",
     ("tag", "string_type"): "The tag must be text.",
     ("tag", "null_tag"): "The tag must be text: leave “tag” out when the plant has none.",
-    ("tag", "string_unicode"): "The tag cannot be stored: it holds half of a surrogate pair. Send whole characters.",
+    ("tag", "string_unicode"): "The tag cannot be stored: it contains half a surrogate pair. Send whole characters.",
 }
 
 
@@ -142,11 +141,11 @@ def _fault(details: ErrorDetails) -> Fault:
     if field == "id" and isinstance(value, UnfitNumber) and value.is_whole:
         kind = "greater_than_equal" if value.text.startswith("-") else "less_than_equal"
     shown = kind in {"int_type", "string_type"} or kind.endswith("than_equal")
-    return Fault(field, _TEXTS[field, kind], f"What came is {_described(value)}." if shown else "")
+    return Fault(field, _TEXTS[field, kind], f"Received {_described(value)}." if shown else "")
 
 
 def _described(value: object) -> str:
-    """Name a JSON value in a few words."""
+    """Describe a JSON value for a message."""
     if isinstance(value, str):
         return f"the text “{shortened(value, 30)}”"
     if isinstance(value, UnfitNumber):
@@ -162,17 +161,17 @@ def _form_order(fault: Fault) -> int:
     return ("id", "name", "tag").index(fault.field)
 
 
-# --- output ------------------------------------------------------------------------------------------------------
+# --- rows ---
 
 
 class SourceKind(StrEnum):
-    """The ways in for a plant."""
+    """How a plant was added."""
 
     FORM = "form"
     COMMAND = "command"
     IMPORT = "import"
-    TOKEN = "token"  # noqa: S105  a kind of source, no secret
-    #: What a newer PlantDesk, or another program, may have written.
+    TOKEN = "token"  # noqa: S105  not a secret
+    #: A value that a newer PlantDesk or another program has written.
     OTHER = "other"
 
     @classmethod
@@ -182,9 +181,9 @@ class SourceKind(StrEnum):
 
 
 class Source(NamedTuple):
-    """Where a plant comes from: a row of table `source`; `label` is the name of the import or token.
+    """The origin of a plant, a row of table `source`; `label` is the name of the import or token.
 
-    `token_id` and `digest` are those of a token that a request bears: the file may be another one when it is written.
+    `token_id` and `digest` identify the token of a request, since the file may be replaced before the write.
     """
 
     id: int
@@ -194,13 +193,13 @@ class Source(NamedTuple):
     digest: bytes | None = None
 
 
-#: The two sources that every store has from its first migration on.
+#: The sources that the first migration creates in every store.
 FORM = Source(1, SourceKind.FORM)
 COMMAND = Source(2, SourceKind.COMMAND)
 
 
 class PlantRow(NamedTuple):
-    """A plant as it stands in the store. `added_at` is in milliseconds since 1970, UTC."""
+    """A plant in the store. `added_at` is in milliseconds since 1970, UTC."""
 
     id: int
     name: str
@@ -210,7 +209,7 @@ class PlantRow(NamedTuple):
 
 
 class TokenRow(NamedTuple):
-    """A token as a person may see it: never the token itself. Times are in milliseconds since 1970, UTC."""
+    """A token without its secret. Times are in milliseconds since 1970, UTC."""
 
     name: str
     created_at: int
@@ -221,7 +220,7 @@ class TokenRow(NamedTuple):
     max_plants: int | None = None
 
     def expired(self, now: int) -> bool:
-        """Whether the token's time is over at `now` (milliseconds since 1970, UTC)."""
+        """Whether the token has expired at `now` (milliseconds since 1970, UTC)."""
         return self.expires_at is not None and self.expires_at <= now
 
 

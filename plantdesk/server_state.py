@@ -1,6 +1,6 @@
-"""What the server of the API is doing, as frozen values, and why it may be off; all may import this.
+"""The states of the API server, and the errors that explain why it is off.
 
-`plantdesk.api.server.Server` tells these to its listeners; the window and the command line show them.
+`plantdesk.api.server.Server` passes them to its listeners; the window and the command line show them.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from plantdesk.errors import PlantDeskError
 
 
 class ServerError(PlantDeskError):
-    """The server is not there, for a reason that the text tells together with the way on."""
+    """The server is not running; the message says why, and what to do."""
 
 
 class PortTakenError(ServerError):
-    """The port cannot be had; `free_port` was tried just now and can be, None when nothing can."""
+    """The port is not available; `free_port` was just found to be, None where none was."""
 
     def __init__(self, text: str, port: int, free_port: int | None) -> None:
         super().__init__(text if free_port is None else f"{text} Port {free_port} is free.")
@@ -31,7 +31,7 @@ class PortInUseError(PortTakenError):
 
 
 class PortOfOtherUserError(PortTakenError):
-    """A program of another user of this machine listens on the port; it may have been sent tokens."""
+    """A program of another user listens on the port; scripts may have sent it tokens."""
 
     def __init__(self, port: int, free_port: int | None, owner: str) -> None:
         super().__init__(
@@ -43,14 +43,14 @@ class PortOfOtherUserError(PortTakenError):
 
 
 class PortReservedError(PortTakenError):
-    """The system keeps the port for itself (Windows' reserved ranges, Unix' ports below 1024)."""
+    """The system reserves the port (Windows: excluded ranges; Unix: ports below 1024)."""
 
     def __init__(self, port: int, free_port: int | None) -> None:
         super().__init__(f"The system has reserved port {port}. Choose another port.", port, free_port)
 
 
 class ServerFailedError(ServerError):
-    """The server could not be started, for a reason that no other class tells."""
+    """The server could not be started, for a reason without a class of its own."""
 
 
 class TooFewDescriptorsError(ServerFailedError):
@@ -63,21 +63,21 @@ class TooFewDescriptorsError(ServerFailedError):
 
 
 class NotReachableError(ServerError):
-    """The server was started, and does not answer on the loopback."""
+    """The server was started, but does not answer on the loopback interface."""
 
     def __init__(self) -> None:
         super().__init__("The server cannot be reached on 127.0.0.1. Check that the loopback interface is up.")
 
 
 class NoStoreError(ServerError):
-    """There are no plants to serve: the file is not open."""
+    """No store is open."""
 
     def __init__(self) -> None:
         super().__init__("No plants are open. The API starts when they are.")
 
 
 class NotAnsweringError(ServerError):
-    """The server was on, and no longer answers."""
+    """The server no longer answers."""
 
     def __init__(self) -> None:
         super().__init__("The server no longer answers. Turn it off and on again.")
@@ -85,19 +85,19 @@ class NotAnsweringError(ServerError):
 
 @dataclass(frozen=True, slots=True)
 class Off:
-    """There is no server."""
+    """The server is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """The server is about to listen on `port` (0: any free one)."""
+    """The server is starting on `port` (0: any free one)."""
 
     port: int
 
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """The server answered a request of our own at `url` (`http://127.0.0.1:PORT`) a few seconds ago at most."""
+    """The server answers at `url` (`http://127.0.0.1:PORT`), as checked within the last seconds."""
 
     url: str
     port: int
@@ -105,7 +105,7 @@ class On:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """There is no server on `port`, or none that answers; `str(error)` says why, in words for a person."""
+    """No server answers on `port`; `error` says why."""
 
     error: ServerError
     port: int

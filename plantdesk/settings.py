@@ -1,7 +1,7 @@
-"""What a person has set, and its file. A change is a new `Settings`: nothing changes under a reader's hands.
+"""The user's settings and their file. `Settings` is immutable: a change makes a new object.
 
-Plain dataclasses instead of a pydantic model, and nothing else imported that is not there anyway: the window reads its
-settings before it shows, and importing pydantic would take as long as all of an empty Qt window does.
+Dataclasses instead of a pydantic model: the window reads its settings before it shows, and importing pydantic takes as
+long as opening an empty Qt window.
 """
 
 from __future__ import annotations
@@ -16,44 +16,43 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _Kind = TypeVar("_Kind", "Settings", "WindowSettings")
+_Value = TypeVar("_Value")
 
 logger = logging.getLogger(__name__)
 
-#: The same every day, so that scripts keep working.
+#: Fixed, so that scripts keep working.
 DEFAULT_PORT = 8721
 THEMES = ("system", "light", "dark")
-
-
 SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
 
 
 class InvalidSettingError(ValueError):
-    """A value that the setting cannot have."""
+    """A setting has an invalid value."""
 
 
-def _one_of(default: Any, valid: Callable[[Any], bool]) -> Any:  # noqa: ANN401 - as dataclasses.field has it
-    return field(default=default, metadata={"valid": valid})
+def _setting(default: _Value, is_valid: Callable[[Any], bool]) -> _Value:
+    return field(default=default, metadata={"is_valid": is_valid})
 
 
-def _whole(default: int, lowest: int, highest: int) -> Any:  # noqa: ANN401 - the same
-    return _one_of(default, lambda value: type(value) is int and lowest <= value <= highest)
+def _integer(default: int, lowest: int, highest: int) -> int:
+    return _setting(default, lambda value: type(value) is int and lowest <= value <= highest)
 
 
-def _switch(*, default: bool) -> Any:  # noqa: ANN401 - the same
-    return _one_of(default, lambda value: isinstance(value, bool))
+def _flag(*, default: bool) -> bool:
+    return _setting(default, lambda value: isinstance(value, bool))
 
 
-def _fits_text(value: Any) -> bool:  # noqa: ANN401 - whatever stands in the file
-    return type(value) in {int, float} and SMALLEST_TEXT <= value <= LARGEST_TEXT
+def _is_text_scale(value: object) -> bool:
+    return isinstance(value, int | float) and type(value) is not bool and SMALLEST_TEXT <= value <= LARGEST_TEXT
 
 
 @dataclass(frozen=True)
 class WindowSettings:
-    """The window as it was left, in device-independent pixels."""
+    """The window's last size, in device-independent pixels."""
 
-    width: int = _whole(1180, 1, 32767)
-    height: int = _whole(760, 1, 32767)
-    maximized: bool = _switch(default=False)
+    width: int = _integer(1180, 1, 32767)
+    height: int = _integer(760, 1, 32767)
+    maximized: bool = _flag(default=False)
     others: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,15 +61,15 @@ class WindowSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings. Unknown ones are kept: a newer PlantDesk finds its own again after an older one has saved."""
+    """All settings. `others` keeps unknown ones, so that an older PlantDesk does not drop those of a newer one."""
 
-    theme: str = _one_of("system", lambda value: value in THEMES)
-    text_scale: float = _one_of(1.0, _fits_text)
-    api_enabled: bool = _switch(default=True)
-    port: int = _whole(DEFAULT_PORT, 0, 65535)
-    ask_for_updates: bool = _switch(default=False)
-    updates_answered: bool = _switch(default=False)  # whether the user has said yes or no to that
-    updates_asked_at: int = _whole(0, 0, 2**53)  # seconds since 1970
+    theme: str = _setting("system", lambda value: value in THEMES)
+    text_scale: float = _setting(1.0, _is_text_scale)
+    api_enabled: bool = _flag(default=True)
+    port: int = _integer(DEFAULT_PORT, 0, 65535)
+    ask_for_updates: bool = _flag(default=False)
+    updates_answered: bool = _flag(default=False)  # whether the user has answered that question
+    updates_asked_at: int = _integer(0, 0, 2**53)  # seconds since 1970
     window: WindowSettings = field(default_factory=WindowSettings, metadata={"nested": WindowSettings})
     others: Mapping[str, object] = field(default_factory=dict)
 
@@ -78,7 +77,7 @@ class Settings:
         _check(self)
 
     def changed(self, **values: object) -> Settings:
-        """Return a copy with other values, those of the window given as a dict. Raises InvalidSettingError."""
+        """Return a copy with `values`; those of `window` may be a partial dict. Raises InvalidSettingError."""
         now = _flat(asdict(self))
         window = values.get("window")
         if isinstance(window, dict):
@@ -87,9 +86,9 @@ class Settings:
 
 
 def _built(kind: type[_Kind], values: object) -> _Kind:
-    """Return the settings that a JSON object describes; what it holds besides goes into `others`."""
+    """Return the settings in a JSON object; unknown members go into `others`."""
     if not isinstance(values, dict):
-        raise InvalidSettingError(f"{values!r} is no object")
+        raise InvalidSettingError(f"{values!r} is not an object")
     others = dict(values)
     known: dict[str, Any] = {}
     for each in fields(kind):
@@ -101,21 +100,21 @@ def _built(kind: type[_Kind], values: object) -> _Kind:
 
 def _check(settings: Settings | WindowSettings) -> None:
     for each in fields(settings):
-        valid, value = each.metadata.get("valid"), getattr(settings, each.name)
-        if valid is not None and not valid(value):
+        is_valid, value = each.metadata.get("is_valid"), getattr(settings, each.name)
+        if is_valid is not None and not is_valid(value):
             raise InvalidSettingError(f"{each.name} cannot be {value!r}")
 
 
 def _flat(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON object of settings: `others` beside what is known."""
+    """Return the JSON object of settings, with `others` as members of it."""
     others = values.pop("others")
     return {**others, **{name: _flat(value) if isinstance(value, dict) else value for name, value in values.items()}}
 
 
 def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Settings:
-    """Read the settings; a damaged file is set aside and the defaults are used, for no setting is worth a refusal.
+    """Read the settings. A damaged file is renamed, and the defaults are used: they never prevent a start.
 
-    `on_damaged` is called with the file that a damaged one was moved to.
+    `on_damaged` is called with the new name of a damaged file.
     """
     try:
         return _built(Settings, json.loads(file.read_text(encoding="utf-8")))
@@ -133,10 +132,7 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
 
 
 def save(settings: Settings, file: Path) -> None:
-    """Write the settings so that a crash leaves either the old file or the new one, whole.
-
-    Raises OSError.
-    """
+    """Write the settings atomically. Raises OSError."""
     from plantdesk import paths
     from plantdesk.atomic_replace import write_private
 

@@ -1,7 +1,7 @@
-"""JSON as RFC 8259 writes it down and no more: UTF-8 only, numbers computed exactly, no member of the object repeated.
+"""A strict JSON parser for plants (RFC 8259): UTF-8 only, exact numbers, no repeated members.
 
-Numbers never pass through a float. One that is no integer of int64 becomes `records.UnfitNumber`, which keeps its text
-for a message; whatever its size, it costs no more than its digits.
+Numbers are never converted to float. One that is not an int64 integer becomes `records.UnfitNumber`, which keeps its
+text for a message; the cost is linear in its digits.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from plantdesk.records import LARGEST_ID, SMALLEST_ID, UnfitNumber
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Digits of the largest int64: a number with more, after its leading zeros, does not fit.
-_MOST_DIGITS = 19
-#: An exponent with more digits than this outweighs any number of digits that a body of 1 MiB can hold.
-_MOST_EXPONENT_DIGITS = 8
-#: Characters from which the collector is worth a thought.
+#: Digits of the largest int64.
+_MAX_DIGITS = 19
+#: A larger exponent exceeds the number of digits that a body of 1 MiB can have.
+_MAX_EXPONENT_DIGITS = 8
+#: Characters from which garbage collection is disabled while parsing.
 _LARGE = 20_000
-#: Repeated members that a message names.
-_MOST_NAMED = 5
+#: Repeated members that the message names.
+_MAX_NAMED = 5
 _EXAMPLE = 'Send one plant as {"id": 1, "name": "Fern"}.'
 
 
@@ -36,7 +36,7 @@ class NotJsonError(PlantDeskError):
 
 
 class NotAnObjectError(PlantDeskError):
-    """The bytes are JSON, but a list, a text, a number or a literal."""
+    """The JSON is an array, a string, a number or a literal."""
 
     number = ErrorNumber.NOT_AN_OBJECT
 
@@ -45,21 +45,20 @@ class NotAnObjectError(PlantDeskError):
 
 
 class RepeatedMemberError(PlantDeskError):
-    """A member of the object is there more than once, so that JSON leaves open which one counts."""
+    """The object has a member more than once; JSON does not define which one counts."""
 
     number = ErrorNumber.REPEATED_MEMBER
 
     def __init__(self, names: list[str]) -> None:
-        told = ", ".join(f"“{shortened(name)}”" for name in names[:_MOST_NAMED])
-        more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-        super().__init__(f"Given more than once: {told}{more}. Give each member of the object once.")
+        listed = ", ".join(f"“{shortened(name)}”" for name in names[:_MAX_NAMED])
+        more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+        super().__init__(f"Given more than once: {listed}{more}. Give each member of the object once.")
 
 
 def parse_object(data: bytes | bytearray) -> dict[str, object]:
-    """Return the members of the JSON object that `data` is.
+    """Return the members of the JSON object in `data`. Raises NotJsonError, NotAnObjectError, RepeatedMemberError.
 
-    Raises NotJsonError, NotAnObjectError and RepeatedMemberError. Objects inside it, and numbers with a fraction or an
-    exponent inside its lists, are opaque values; what the objects repeat is not looked at.
+    Nested objects, and numbers with a fraction or exponent in arrays, are opaque; their members are not checked.
     """
     top = _value(_text(data))
     if not isinstance(top, _Object):
@@ -87,14 +86,14 @@ def _value(text: str) -> object:
         with _no_collection(text):
             return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise NotJsonError(_place(error)) from None
+        raise NotJsonError(_syntax_message(error)) from None
     except RecursionError:
         raise NotJsonError("The JSON is nested too deeply. A plant is one object without others in it.") from None
 
 
 @contextmanager
 def _no_collection(text: str) -> Iterator[None]:
-    """Keep Python from looking for garbage among the 300,000 values that a body may hold: none of it is any."""
+    """Disable garbage collection: it would scan up to 300,000 new values of a body, none of which is garbage."""
     off = len(text) > _LARGE and gc.isenabled()
     if off:
         gc.disable()
@@ -105,29 +104,29 @@ def _no_collection(text: str) -> Iterator[None]:
             gc.enable()
 
 
-def _place(error: json.JSONDecodeError) -> str:
+def _syntax_message(error: json.JSONDecodeError) -> str:
     if not error.doc.strip(" \t\r\n"):
-        return f"There is no JSON: what came is empty. {_EXAMPLE}"
+        return f"The body is empty. {_EXAMPLE}"
     return f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
 
 
-# Both are made without a line of Python: a body of 1 MiB can hold 300,000 of them, and nobody else is served meanwhile.
+# Both are created without executing Python code: a body of 1 MiB may have 300,000, and they block the event loop.
 
 
 class _Object(tuple[tuple[str, object], ...]):
-    """An object as the scanner found it, repeated members and all."""
+    """An object with repeated members, as scanned."""
 
     __slots__ = ()
 
 
 class _Decimal(str):
-    """A number with a fraction or an exponent, as it was written."""
+    """The text of a number with a fraction or an exponent."""
 
     __slots__ = ()
 
 
 def _integer(text: str) -> int | UnfitNumber:
-    if len(text) < _MOST_DIGITS:
+    if len(text) < _MAX_DIGITS:
         return int(text)
     return _within_int64(text, text.lstrip("-"), 0)
 
@@ -138,7 +137,7 @@ def _decimal(text: str) -> int | UnfitNumber:
     digits = (whole + fraction).lstrip("0")
     if not digits:
         return 0
-    if len(exponent.lstrip("+-0")) > _MOST_EXPONENT_DIGITS:
+    if len(exponent.lstrip("+-0")) > _MAX_EXPONENT_DIGITS:
         return UnfitNumber(text, is_whole="-" not in exponent)
     significant = digits.rstrip("0")
     zeros = int(exponent or 0) - len(fraction) + len(digits) - len(significant)
@@ -146,8 +145,8 @@ def _decimal(text: str) -> int | UnfitNumber:
 
 
 def _within_int64(text: str, digits: str, zeros: int) -> int | UnfitNumber:
-    """Return `digits` followed by `zeros`, with the sign of `text`."""
-    if len(digits) + zeros > _MOST_DIGITS:
+    """Return the number of `digits` followed by `zeros`, with the sign of `text`."""
+    if len(digits) + zeros > _MAX_DIGITS:
         return UnfitNumber(text, is_whole=True)
     number = int(digits) * 10**zeros
     number = -number if text.startswith("-") else number
@@ -155,7 +154,7 @@ def _within_int64(text: str, digits: str, zeros: int) -> int | UnfitNumber:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise NotJsonError(f"This is not JSON: {name} is no JSON number.")
+    raise NotJsonError(f"This is not JSON: {name} is not a JSON number.")
 
 
 _DECODER = json.JSONDecoder(

@@ -1,8 +1,7 @@
-"""Whether a newer PlantDesk is out: one question over HTTPS, asked only if the user has switched that on.
+"""Checks for a newer release: one HTTPS request a day, only if the user has enabled it.
 
-On every channel, as no package repository brings new versions. Nothing is sent but the request itself, and nothing is
-ever installed: the answer is a page to look at. It waits for the network: not for the GUI thread. The libraries for
-that are imported only then.
+Offered in every package, since no package repository has new versions. Nothing but the request is sent, and nothing is
+installed. `newer_release` waits for the network, so it must not run on the GUI thread.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Where the newest release is told, as GitHub has it for a project's home page.
+#: GitHub's API for the newest release.
 LATEST = HOME_PAGE.replace("https://github.com/", "https://api.github.com/repos/") + "/releases/latest"
-#: Seconds from one question to the next.
+#: Seconds between two checks.
 DAY = 24 * 60 * 60
 _TIMEOUT = 15
 _MAX_ANSWER = 1024 * 1024
-#: Where systems keep the certificates that they trust, for OpenSSL looks where it was built to.
+#: The systems' trusted certificates: a bundled OpenSSL looks in the folders of the machine that built it.
 _CERTIFICATES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -39,48 +38,48 @@ _CERTIFICATES = (
 
 
 class Release(NamedTuple):
-    """A version of PlantDesk and the page that tells about it."""
+    """A version of PlantDesk and the page of its release."""
 
     version: str
     page: str
 
 
 def is_due(asked_at: int, now: float) -> bool:
-    """Whether a day has gone since the last question (seconds since 1970); a clock set back starts anew."""
+    """Whether the last check (seconds since 1970) is a day ago, or in the future after the clock was set back."""
     return not 0 <= now - asked_at < DAY
 
 
 def newer_release(address: str = LATEST, current: str = __version__) -> Release | None:
-    """Ask once for the newest release; return it if it is newer than `current`.
+    """Return the newest release if it is newer than `current`; None otherwise, or on a failure, which is logged.
 
-    None, too, when there is no answer or no useful one: the log tells why. Uses the system's proxy.
+    Uses the system's proxy.
     """
     try:
-        release = _asked(address)
+        release = _fetch(address)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        logger.info("Could not ask for a newer version: %s", error)
+        logger.info("The check for a newer version failed: %s", error)
         return None
     newer = _numbers(release.version) > _numbers(current)
     logger.info("The newest version is %s", release.version)
     return release if newer else None
 
 
-def _asked(address: str) -> Release:
+def _fetch(address: str) -> Release:
     import urllib.request
 
     headers = {"User-Agent": f"PlantDesk/{__version__}", "Accept": "application/json"}
-    request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is no input
-    opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=_trusting()), _https_redirects())
+    request = urllib.request.Request(address, headers=headers)  # noqa: S310 - a constant address
+    opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=_ssl_context()), _https_redirects())
     with opener.open(request, timeout=_TIMEOUT) as answer:
         tag = str(json.loads(answer.read(_MAX_ANSWER))["tag_name"])
     version = tag.removeprefix("v")
     _numbers(version)
-    # The page is opened by a click, so its address is made here, of what was checked.
+    # A click opens the page, so its address is built from the validated version.
     return Release(version, f"{HOME_PAGE}/releases/tag/{tag}")
 
 
 def _https_redirects() -> HTTPRedirectHandler:
-    """Return a handler that follows no redirect away from HTTPS."""
+    """Return a handler that refuses redirects to other schemes than HTTPS."""
     from urllib.error import URLError
     from urllib.request import HTTPRedirectHandler
 
@@ -95,16 +94,16 @@ def _https_redirects() -> HTTPRedirectHandler:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return what versions are compared by; trailing zeros say nothing. Raises ValueError."""
+    """Return the numbers of a version without trailing zeros. Raises ValueError."""
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){0,3}", version) is None:
-        raise ValueError(f"“{version[:40]}” is no version")
+        raise ValueError(f"“{version[:40]}” is not a version")
     numbers = [int(number) for number in version.split(".")]
     while numbers and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)
 
 
-def _trusting() -> ssl.SSLContext:
+def _ssl_context() -> ssl.SSLContext:
     import ssl
 
     context = ssl.create_default_context()

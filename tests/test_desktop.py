@@ -404,7 +404,7 @@ def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, 
     home.write_text("in the way")
     with running(qtbot, qapp, None) as desk:
         desk.until_bar(shown=True)
-        assert "cannot make its folder" in desk.bar.text
+        assert "cannot create its folder" in desk.bar.text
         home.unlink()
         desk.until_bar(shown=False)
         desk.add("Fern")
@@ -596,7 +596,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
     def defect(*_arguments: object, **_options: object) -> None:
         raise RuntimeError(f"{secret} at {private}")
 
-    with logs.writing_to(tmp_path / "window.log"), logs.telling(desk.desktop.report_defect):
+    with logs.writing_to(tmp_path / "window.log"), logs.defect_listener(desk.desktop.report_defect):
         monkeypatch.setattr("plantdesk.store.sqlite.store.add_as_next", defect)
         desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=PATIENCE)
         desk.add("Aloe")

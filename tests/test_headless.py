@@ -135,7 +135,7 @@ def test_a_taken_port_is_told_with_a_way_on(capfd: pytest.CaptureFixture[str]) -
 def test_a_second_one_is_told_that_it_is_plantdesk_that_runs(capfd: pytest.CaptureFixture[str]) -> None:
     with serving() as (_, port):
         assert main(["serve", "--port", str(port)]) == 1
-    assert f"PlantDesk is running on port {port} already" in capfd.readouterr().err
+    assert f"PlantDesk is already running on port {port}" in capfd.readouterr().err
 
 
 def test_the_port_of_the_settings_is_taken(capfd: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +157,7 @@ def test_its_log_tells_when_and_why_but_no_token(token: str) -> None:
         process.communicate(timeout=20)
     log = (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
     assert f"Listening on http://127.0.0.1:{port}" in log
-    assert "Asked to end by signal" in log
+    assert "Stopping because of signal" in log
     assert token not in log
 
 
@@ -208,7 +208,7 @@ def test_a_signal_that_is_ignored_at_the_start_stays_so(ignored: str, token: str
             assert post(connection, token, 1) == 200
         process.terminate()
         assert process.wait(20) == 0
-    assert "end by signal 15" in (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
+    assert "because of signal 15" in (paths.log_folder() / "serve.log").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("obstacle", ["logs", "data/run"])

@@ -62,9 +62,9 @@ def test_no_token_of_a_traceback_is_written(log: Path) -> None:
 
 def test_the_log_rotates_and_stays_private(log: Path) -> None:
     for _ in range(5):
-        logger.info("x" * (logs.LARGEST // 2))
+        logger.info("x" * (logs.MAX_BYTES // 2))
     files = sorted(log.parent.glob("window.log*"))
-    assert len(files) == 1 + logs.KEPT
+    assert len(files) == 1 + logs.BACKUP_COUNT
     if os.name == "posix":
         assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
 

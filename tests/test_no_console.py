@@ -83,7 +83,7 @@ def test_a_defect_is_not_hidden(alone: Alone, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_talkative_program_fills_no_memory() -> None:
-    answer = no_console.Answer()
+    answer = no_console.CapturedOutput()
     for _ in range(100):
         assert answer.write("x" * 1000) == 1000
     assert len(answer.getvalue()) == 20_000

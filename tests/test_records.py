@@ -36,9 +36,9 @@ def test_all_faulty_fields_are_named_at_once(values: dict[str, object], fields: 
 
 
 def test_a_fault_names_what_came() -> None:
-    with pytest.raises(InvalidPlantError, match="What came is the text “7”"):
+    with pytest.raises(InvalidPlantError, match="Received the text “7”"):
         new_plant({"id": "7", "name": "x"})
-    with pytest.raises(InvalidPlantError, match=r"too large.*What came is the number 9999999"):
+    with pytest.raises(InvalidPlantError, match=r"too large.*Received the number 9999999"):
         new_plant({"id": UnfitNumber("9" * 1000, is_whole=True), "name": "x"})
 
 
@@ -82,5 +82,5 @@ def test_the_schema_says_what_is_enforced() -> None:
 @pytest.mark.parametrize("number", ["99999999999999999999", "-99999999999999999999", "1.5"])
 def test_a_number_that_is_none_of_int64_is_no_text(field: str, number: str) -> None:
     values = {"id": 1, "name": "Fern", field: UnfitNumber(number, is_whole=number != "1.5")}
-    with pytest.raises(InvalidPlantError, match=f"The {field} must be text. What came is the number {number}."):
+    with pytest.raises(InvalidPlantError, match=f"The {field} must be text. Received the number {number}."):
         new_plant(values)

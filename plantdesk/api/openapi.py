@@ -121,6 +121,6 @@ def _error() -> dict[str, Any]:
                 "format": "int32",
                 "description": _NUMBERS + numbers + "\n",
             },
-            "message": {"type": "string", "description": "Error message text: what came, and what to do"},
+            "message": {"type": "string", "description": "Error message text: what was received, and what to do"},
         },
     }

@@ -43,7 +43,7 @@ def _check_content_type(fields: dict[bytes, bytes]) -> None:
     """Accept only unencoded JSON. The charset parameter has no meaning (RFC 8259, section 11)."""
     kind = fields.get(b"content-type", b"")
     if kind != b"application/json" and kind.partition(b";")[0].strip().lower() != b"application/json":
-        received = f"What came is “{kind.decode('latin-1')[:60]}”." if kind else "What came has none."
+        received = f"Received “{kind.decode('latin-1')[:60]}”." if kind else "The request has none."
         raise WrongContentTypeError(f"Send JSON with exactly one header “Content-Type: application/json”. {received}")
     if fields.get(b"content-encoding", b"identity").lower() != b"identity":
         raise WrongContentTypeError("Send the body as it is, without Content-Encoding.")

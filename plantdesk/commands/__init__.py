@@ -1,1 +1,1 @@
-"""The commands, a module each: what it does and what it prints. Options and help are in `plantdesk.cli`."""
+"""The commands, one module each. Their options and help are in `plantdesk.options`."""

@@ -1,4 +1,4 @@
-"""`plantdesk add`: one plant, by the same rules as everywhere."""
+"""`plantdesk add`: adds one plant."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def run(database: Path, name: str, chosen_id: str | None, tag: str | None) -> in
     values = {"name": name} if tag is None else {"name": name, "tag": tag}
     with closing(Store(database)) as store:
         if chosen_id is None:
-            adding = store.add_as_next(plant_fields(values), COMMAND)
+            added = store.add_as_next(plant_fields(values), COMMAND)
         else:
-            adding = store.add(new_plant({**values, "id": parse_id(chosen_id)}), COMMAND)
-        plant_id = adding.result().id
+            added = store.add(new_plant({**values, "id": parse_id(chosen_id)}), COMMAND)
+        plant_id = added.result().id
     try:
         output.write(str(plant_id))
     except output.OutputError as error:
-        # Still a success: whoever took it for a failure would add the plant a second time.
+        # Not a failure: a script that retries would add the plant a second time.
         print(f"plantdesk: The plant was added with ID {plant_id}. {error}", file=sys.stderr)
     return 0

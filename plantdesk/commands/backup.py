@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from plantdesk import output
-from plantdesk.commands.table import iso_time, local_time, print_json, print_table
+from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
 from plantdesk.errors import PlantDeskError
 from plantdesk.store import Backups, back_up, copy_store, preview_restore, preview_text, restore
 
@@ -24,7 +24,7 @@ class NotConfirmedError(PlantDeskError):
 
 
 def run(database: Path, file: Path | None) -> int:
-    """Back up to `file`, or into the folder of backups, and print where. Raises StoreError."""
+    """Back up to `file`, or to the folder of backups, and print the path. Raises StoreError."""
     if file is None:
         output.write(str(back_up(database).path))
     else:
@@ -49,7 +49,7 @@ def show(database: Path, *, as_json: bool) -> int:
     return 0
 
 
-def bring_back(database: Path, file: Path, *, dry_run: bool, confirmed: bool) -> int:
+def restore_backup(database: Path, file: Path, *, dry_run: bool, confirmed: bool) -> int:
     """Print what restoring `file` changes, and restore it, after a question unless `confirmed`.
 
     Raises BackupUnusableError, StoreError, NotConfirmedError.

@@ -1,6 +1,6 @@
-"""Names for the completions of shells, a line each: `plantdesk __complete KIND WORDS…`, with the words typed so far.
+"""`plantdesk __complete KIND WORDS…`: prints names for shell completion, one per line; WORDS are those typed so far.
 
-Not for users, so it is in no help; it fails silently, since whoever presses Tab expects no message.
+A hidden command, which fails silently: there is no place for a message after Tab.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_NAME = 300
 
 
 def run(kind: str, words: Sequence[str]) -> int:
-    """Print the names of `tokens` or `backups` of the store that `words` name. Creates nothing."""
+    """Print the names of `tokens` or `backups` of the store in `words`. Creates nothing."""
     with contextlib.suppress(PlantDeskError):
         database = _database(words)
         if database.is_file():
@@ -39,7 +39,7 @@ def _names(kind: str, database: Path) -> Iterable[str]:
 
 
 def _database(words: Sequence[str]) -> Path:
-    """Return the store that the words name; bash cuts `--database=FILE` into three."""
+    """Return the store in the words; bash splits `--database=FILE` into three."""
     split = [part for word in words for part in word.split("=", 1) if part]
     for option, value in itertools.pairwise(split):
         if option == "--database":

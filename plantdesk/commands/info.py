@@ -1,46 +1,44 @@
-"""`plantdesk info`: whether PlantDesk runs, where it listens, and where its data is. Creates nothing."""
+"""`plantdesk info`: shows whether PlantDesk runs, its address and its database. Creates nothing."""
 
 from __future__ import annotations
 
 import json
-import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__, output, paths
 from plantdesk.api.discovery import runtime_file
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from plantdesk.api.discovery.runtime_file import Runtime
 
-#: The exit code when no server of the store runs.
+#: The exit code where no server of the store runs.
 NOT_RUNNING = 3
 _POLL_INTERVAL = 0.1
 
 
 def run(database: Path, *, as_json: bool, wait: float) -> int:
-    """Print what is known about the server of `database`; return 0 when it runs, NOT_RUNNING when none does.
+    """Print the state of the server of `database`, after waiting up to `wait` seconds for one.
 
-    Waits up to `wait` seconds for one.
+    Returns 0, or NOT_RUNNING where none runs.
     """
-    runtime = _found(database, time.monotonic() + wait)
-    output.write(json.dumps(_facts(database, runtime), indent=2) if as_json else _sentences(database, runtime))
+    runtime = _wait_for_server(database, time.monotonic() + wait)
+    output.write(json.dumps(_facts(database, runtime), indent=2) if as_json else _text(database, runtime))
     return NOT_RUNNING if runtime is None else 0
 
 
-def _found(database: Path, deadline: float) -> Runtime | None:
+def _wait_for_server(database: Path, deadline: float) -> Runtime | None:
     while (runtime := runtime_file.find_server(paths.runtime_folder(), database)) is None:
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             return None
-        time.sleep(min(_POLL_INTERVAL, left))
+        time.sleep(min(_POLL_INTERVAL, remaining))
     return runtime
 
 
 def _facts(database: Path, runtime: Runtime | None) -> dict[str, object]:
-    """Return the same members whether it runs or not, so that a script need not test for them."""
+    """Return the same members whether it runs or not, for scripts."""
     return {
         "running": runtime is not None,
         "url": runtime and runtime.url,
@@ -52,7 +50,7 @@ def _facts(database: Path, runtime: Runtime | None) -> dict[str, object]:
     }
 
 
-def _sentences(database: Path, runtime: Runtime | None) -> str:
+def _text(database: Path, runtime: Runtime | None) -> str:
     if runtime is None:
         return f"PlantDesk {__version__} is not running.\nDatabase: {database}"
     lines = [f"PlantDesk {runtime.version} is running (process {runtime.pid}).", f"Address: {runtime.url}/plants"]
@@ -63,4 +61,4 @@ def _sentences(database: Path, runtime: Runtime | None) -> str:
 
 
 def _socket(runtime: Runtime) -> str | None:
-    return runtime.socket if runtime.socket and os.path.exists(runtime.socket) else None  # noqa: PTH110
+    return runtime.socket if runtime.socket and Path(runtime.socket).exists() else None

@@ -1,4 +1,4 @@
-"""`plantdesk integration`: start at login, and on Windows a place on the PATH, for scripts and installers."""
+"""`plantdesk integration`: start at login and, on Windows, the entry in PATH; for scripts and installers."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from pathlib import Path
 
 from plantdesk import output
 from plantdesk.errors import PlantDeskError
-from plantdesk.integration import login
+from plantdesk.integration import login as login_item
 
 
-class NotOnThePathError(PlantDeskError):
-    """The PATH is nothing that PlantDesk changes here."""
+class PathNotSupportedError(PlantDeskError):
+    """PlantDesk does not change PATH on this system or in this installation."""
 
 
-def run(login_on: bool | None, path_on: bool | None) -> int:  # noqa: FBT001 - None leaves it as it is
-    """Switch what is asked for; asked for nothing, print how things are. Raises NotOnThePathError, OSError."""
-    if path_on is not None:
-        _switch_path(on=path_on)
-    if login_on is not None:
-        login.switch(on=login_on)
-    if login_on is None and path_on is None:
+def run(*, login: bool | None, path: bool | None) -> int:
+    """Switch what is not None; print the state if both are. Raises PathNotSupportedError, OSError."""
+    if path is not None:
+        _switch_path(on=path)
+    if login is not None:
+        login_item.switch(on=login)
+    if login is None and path is None:
         output.write("\n".join(_state()))
     return 0
 
 
 def _state() -> list[str]:
-    lines = [f"Start at login: {_word(on=login.item().is_on())}"]
+    lines = [f"Start at login: {_on_off(on=login_item.item().is_on())}"]
     if sys.platform == "win32":
         from plantdesk.integration.windows_path import UserPath
 
-        lines.append(f"On the PATH: {_word(on=UserPath().has(_folder()))}")
+        lines.append(f"On the PATH: {_on_off(on=UserPath().has(_folder()))}")
     return lines
 
 
-def _word(*, on: bool) -> str:
+def _on_off(*, on: bool) -> str:
     return "on" if on else "off"
 
 
@@ -43,13 +43,13 @@ def _switch_path(*, on: bool) -> None:
         from plantdesk.integration.windows_path import UserPath
 
         if not getattr(sys, "frozen", False):
-            raise NotOnThePathError("Only an installed PlantDesk has a folder for the PATH. Use its installer.")
+            raise PathNotSupportedError("Only an installed PlantDesk can be added to PATH. Use its installer.")
         if on:
             UserPath().add(_folder())
         else:
             UserPath().remove(_folder())
     else:
-        raise NotOnThePathError("On this system the package puts plantdesk on the PATH. --path is for Windows.")
+        raise PathNotSupportedError("On this system the package puts plantdesk on the PATH. --path is for Windows.")
 
 
 def _folder() -> str:

@@ -1,4 +1,4 @@
-"""`plantdesk openapi`: the description of the HTTP API, as `GET /openapi.json` gives it."""
+"""`plantdesk openapi`: prints the OpenAPI document, as `GET /openapi.json` returns it."""
 
 from __future__ import annotations
 

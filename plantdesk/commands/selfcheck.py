@@ -1,4 +1,4 @@
-"""`plantdesk selfcheck`: whether this PlantDesk is whole, and what it is made of. Opens no window and no store."""
+"""`plantdesk selfcheck`: checks that this installation is complete. Opens no window and no store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IMAGE_FORMATS = {"png", "svg"}
 
 
 def run() -> int:
-    """Print what was found; return 1 when something is missing that PlantDesk cannot do without."""
+    """Print versions and problems as JSON; return 1 where there are problems."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     display.prepare()
     from plantdesk.ui.platform.qt_diagnostics import qt_diagnostics
@@ -49,12 +49,12 @@ def _facts() -> dict[str, object]:
 
 
 def _import_problems() -> list[str]:
-    """Import every module: most are imported only when they are needed, which is too late to find one missing."""
+    """Import every module, since most are otherwise imported only when they are used."""
     problems = []
     for found in pkgutil.walk_packages(plantdesk.__path__, "plantdesk."):
         try:
             import_module(found.name)
-        except ImportError as error:  # of this module, or of any that it needs
+        except ImportError as error:  # of this module, or of one that it imports
             problems.append(f"{found.name} cannot be imported: {error}")
     return problems
 

@@ -1,4 +1,4 @@
-"""`plantdesk serve`: the API without a window."""
+"""`plantdesk serve`: runs the API without a window."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def run(database: Path, port: int | None) -> int:
-    """Serve until a signal asks for the end. Raises StoreError, ServerError."""
+    """Serve until a signal. `port` None is that of the settings. Raises StoreError, ServerError."""
     if port is None:
         port = settings.load(paths.settings_file()).port
     headless.serve(database, port)

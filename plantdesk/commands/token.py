@@ -1,4 +1,4 @@
-"""`plantdesk token`: make, list and revoke the tokens with which programs add plants."""
+"""`plantdesk token`: creates, lists and revokes the tokens with which programs add plants."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import output
-from plantdesk.commands.table import iso_time, local_time, print_json, print_table
+from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
 from plantdesk.errors import PlantDeskError
 from plantdesk.store import Store
 
@@ -22,40 +22,40 @@ if TYPE_CHECKING:
     from plantdesk.records import TokenRow
 
 _HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")
-#: Time after which the list says that a token is not in use.
+#: The list marks tokens that were not used for this time.
 _UNUSED = timedelta(days=90)
 
 
 class TokenNotWrittenError(PlantDeskError):
-    """A new token could not be handed out; it is revoked again, since nobody could ever know it."""
+    """A new token could not be written; it was revoked, since nobody can know it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"{reason} The token was revoked again.")
 
 
-class FileExistsAlreadyError(PlantDeskError):
-    """A token is never written over a file."""
+class TokenFileExistsError(PlantDeskError):
+    """The file for a token exists; it is never overwritten."""
 
     def __init__(self, file: Path) -> None:
-        super().__init__(f"“{file}” exists already, and no token was made. Name a new file, or remove that one.")
+        super().__init__(f"“{file}” already exists, and no token was created. Name a new file, or remove that one.")
 
 
 class Limits(NamedTuple):
-    """What a new token may do: for how long, and how many plants it may add. None: without end."""
+    """How long a new token is valid, and how many plants it may add. None: no limit."""
 
     lifetime: timedelta | None = None
     max_plants: int | None = None
 
 
 def create(database: Path, name: str, limits: Limits, file: Path | None) -> int:
-    """Make a token and write it, alone, to the new `file` or to standard output.
+    """Create a token and write it, alone, to the new `file` or to standard output.
 
-    Raises InvalidTokenNameError, FileExistsAlreadyError, TokenNotWrittenError, StoreError, OSError.
+    Raises InvalidTokenNameError, TokenFileExistsError, TokenNotWrittenError, StoreError, OSError.
     """
     if file is None:
         _create(database, name, limits, output.write)
         if sys.stderr is not None and sys.stderr.isatty():
-            print("Copy it now. PlantDesk keeps only a fingerprint and cannot show it again.", file=sys.stderr)
+            print("Copy it now. PlantDesk keeps only its SHA-256 digest and cannot show it again.", file=sys.stderr)
         return 0
     with _new_file(file) as write:
         _create(database, name, limits, write)
@@ -72,12 +72,12 @@ def show(database: Path, *, as_json: bool) -> int:
     elif rows:
         print_table(_HEADER, [_cells(row, now) for row in rows])
     else:
-        print("There are no tokens. Make one with: plantdesk token create NAME", file=sys.stderr)
+        print("There are no tokens. Create one with: plantdesk token create NAME", file=sys.stderr)
     return 0
 
 
 def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
-    """Make a token worthless, and perhaps remove its plants. Raises UnknownTokenError, StoreError."""
+    """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, StoreError."""
     with closing(Store(database)) as store:
         if remove_plants:
             removed = store.tokens.revoke_and_remove_plants(name).result()
@@ -92,22 +92,22 @@ def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
 def _create(database: Path, name: str, limits: Limits, write: Callable[[str], None]) -> None:
     expires_at = None if limits.lifetime is None else _milliseconds(datetime.now(UTC) + limits.lifetime)
     with closing(Store(database)) as store:
-        made = store.tokens.create(name, expires_at, limits.max_plants).result()
+        created = store.tokens.create(name, expires_at, limits.max_plants).result()
         try:
-            write(made.token)
+            write(created.token)
         except (OSError, output.OutputError) as error:
-            store.tokens.revoke(made.row.name).result()
+            store.tokens.revoke(created.row.name).result()
             reason = f"The file could not be written: {error.strerror}." if isinstance(error, OSError) else str(error)
             raise TokenNotWrittenError(reason) from error
 
 
 @contextlib.contextmanager
 def _new_file(file: Path) -> Iterator[Callable[[str], None]]:
-    """Yield what writes a line into the new `file`, which only its owner may read; on failure there is no file."""
+    """Yield a function that writes a line to the new `file`, mode 0600; remove the file on failure."""
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     except FileExistsError:
-        raise FileExistsAlreadyError(file) from None
+        raise TokenFileExistsError(file) from None
 
     def write(line: str) -> None:
         data = f"{line}\n".encode()
@@ -115,14 +115,13 @@ def _new_file(file: Path) -> Iterator[Callable[[str], None]]:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(descriptor)
 
-    try:
+    with contextlib.ExitStack() as cleanup:
+        cleanup.callback(file.unlink)
         try:
             yield write
         finally:
             os.close(descriptor)
-    except BaseException:
-        file.unlink()
-        raise
+        cleanup.pop_all()
 
 
 def _facts(row: TokenRow, now: int) -> dict[str, object]:
@@ -140,7 +139,7 @@ def _facts(row: TokenRow, now: int) -> dict[str, object]:
 def _cells(row: TokenRow, now: int) -> tuple[str, ...]:
     expires = "never" if row.expires_at is None else local_time(row.expires_at)
     if row.expired(now):
-        expires += " (over)"
+        expires += " (expired)"
     last_used = "never" if row.last_used_at is None else local_time(row.last_used_at)
     if now - (row.last_used_at or row.created_at) >= _UNUSED / timedelta(milliseconds=1):
         last_used += f" (unused for {_UNUSED.days} days)"

@@ -1,5 +1,5 @@
-"""What PlantDesk enters into the system it runs on when a person asks for it: start at login, a place on the PATH.
+"""Integration with the operating system, on the user's request: start at login, and the entry in PATH.
 
-`login` is the face of the first for all systems, and imports only the module of the one it runs on; the second is
-Windows' alone (`windows_path`), for elsewhere packages bring it along.
+`login` selects the module for the system it runs on. `windows_path` is for Windows only: elsewhere, packages install
+the command.
 """

@@ -1,6 +1,6 @@
-"""Start at login on Linux and its like: an entry in the desktop's autostart folder.
+"""Start at login on Linux and BSD: an entry in the desktop's autostart folder.
 
-The folder and the keys are those of freedesktop.org's Desktop Application Autostart and Desktop Entry specifications.
+As in freedesktop.org's Desktop Application Autostart and Desktop Entry specifications.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 class AutostartEntry:
-    """The person's entry; desktops that offer a switch of their own write into the same file."""
+    """The user's entry; desktops with their own switch write to the same file."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     @classmethod
-    def of_person(cls) -> AutostartEntry:
-        """Return the one that the desktop reads. Raises NoHomeFolderError."""
+    def of_user(cls) -> AutostartEntry:
+        """Return the entry that the desktop reads. Raises NoHomeFolderError."""
         settings = os.environ.get("XDG_CONFIG_HOME", "")
         folder = Path(settings) if Path(settings).is_absolute() else paths.home_folder() / ".config"
         return cls(folder / "autostart" / f"{APP_ID}.desktop")
 
     def is_on(self) -> bool:
-        """Whether the desktop will start it."""
+        """Whether the desktop starts PlantDesk at login."""
         try:
             entry = self._file.read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
@@ -53,7 +53,7 @@ class AutostartEntry:
         """Write the entry."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         line = " ".join(_quoted(word) for word in command)
-        program = command[0].replace("\\", "\\\\")  # the desktop passes over the entry when it is gone
+        program = command[0].replace("\\", "\\\\")  # without that program the desktop ignores the entry
         self._file.write_text(_ENTRY.format(command=line, program=program, icon=APP_ID), encoding="utf-8")
 
     def turn_off(self) -> None:
@@ -62,7 +62,7 @@ class AutostartEntry:
 
 
 def _quoted(word: str) -> str:
-    """Return one argument of Exec: quoted for its reader, and the whole once more as a string of the file."""
+    """Return one argument of Exec: quoted, then escaped as a string value of the file."""
     word = word.replace("%", "%%")
     if _PLAIN.fullmatch(word):
         return word

@@ -1,4 +1,4 @@
-"""Start at login: one face for the ways of three systems. The system is asked how things are; no setting is kept."""
+"""Start at login, on each operating system. The state is read from the system; there is no setting for it."""
 
 from __future__ import annotations
 
@@ -10,36 +10,38 @@ if TYPE_CHECKING:
 
 
 class LoginItem(Protocol):
-    """The entry by which the system starts PlantDesk when the person logs in."""
+    """The entry by which the system starts PlantDesk at login."""
 
     def is_on(self) -> bool:
-        """Whether the system will start it. Raises OSError."""
+        """Whether the system starts PlantDesk at login. Raises OSError."""
 
     def turn_on(self, command: Sequence[str]) -> None:
-        """Let the system start `command`, in place of what it started before. Raises OSError."""
+        """Make the system start `command`, instead of any earlier one. Raises OSError."""
 
     def turn_off(self) -> None:
-        """Leave nothing behind. Raises OSError."""
+        """Remove the entry. Raises OSError."""
 
 
 def item() -> LoginItem:
-    """Return the entry of the system that this runs on, for this user. Raises NoHomeFolderError."""
+    """Return the user's entry on this system. Raises NoHomeFolderError."""
+    found: LoginItem
     if sys.platform == "win32":
         from plantdesk.integration.windows_login import RunValue
 
-        return RunValue()
-    elif sys.platform == "darwin":  # noqa: RET505  mypy takes what follows such a return for unreachable there
+        found = RunValue()
+    elif sys.platform == "darwin":
         from plantdesk.integration.macos_login import LaunchAgent
 
-        return LaunchAgent.of_person()
+        found = LaunchAgent.of_user()
     else:
         from plantdesk.integration.linux_login import AutostartEntry
 
-        return AutostartEntry.of_person()
+        found = AutostartEntry.of_user()
+    return found
 
 
 def switch(*, on: bool) -> None:
-    """Turn the start of this PlantDesk's window at login on or off. Raises OSError, NoHomeFolderError."""
+    """Turn start at login on or off. Raises OSError, NoHomeFolderError."""
     if on:
         from plantdesk.integration import launch
 

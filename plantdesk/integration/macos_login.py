@@ -1,4 +1,4 @@
-"""Start at login on macOS: a launch agent of the person, which the system reads at each login."""
+"""Start at login on macOS: a launch agent of the user."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class LaunchAgent:
         self._file = file
 
     @classmethod
-    def of_person(cls) -> LaunchAgent:
-        """Return the one that the system reads. Raises NoHomeFolderError."""
+    def of_user(cls) -> LaunchAgent:
+        """Return the file that the system reads. Raises NoHomeFolderError."""
         return cls(paths.home_folder() / "Library" / "LaunchAgents" / f"{APP_ID}.plist")
 
     def is_on(self) -> bool:
-        """Whether the system will start it, as far as the file tells; System Settings keeps a switch to itself."""
+        """Whether the file starts PlantDesk at login; the switch in System Settings cannot be read."""
         try:
             return bool(plistlib.loads(self._file.read_bytes()).get("RunAtLoad"))
         except (FileNotFoundError, plistlib.InvalidFileException, ValueError, AttributeError):
@@ -39,7 +39,7 @@ class LaunchAgent:
             "RunAtLoad": True,
             "LimitLoadToSessionType": "Aqua",  # not at a login by ssh
             "ProcessType": "Interactive",
-            "AssociatedBundleIdentifiers": [APP_ID],  # System Settings names the program, not its maker
+            "AssociatedBundleIdentifiers": [APP_ID],  # System Settings shows the program, not its developer
         }
         self._file.write_bytes(plistlib.dumps(agent))
 

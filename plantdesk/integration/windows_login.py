@@ -1,4 +1,4 @@
-"""Start at login on Windows: a value under the person's Run key."""
+"""Start at login on Windows: a value under the user's Run key."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if sys.platform == "win32":
     import winreg
 
     _RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"
-    # Where the Task Manager notes what a person has switched off there: the first byte is odd then.
+    # The Task Manager's switches: an odd first byte means disabled.
     _APPROVED = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
 
     class RunValue:
-        """The value `name`; the uninstaller removes it, too."""
+        """The value `name`, which the uninstaller removes as well."""
 
         def __init__(self, name: str = "PlantDesk") -> None:
             self._name = name
 
         def is_on(self) -> bool:
-            """Whether Windows will start it."""
+            """Whether Windows starts PlantDesk at login."""
             approved = _read(_APPROVED, self._name)
             off = isinstance(approved, bytes) and approved[:1] != b"" and approved[0] % 2 == 1
             return _read(_RUN, self._name) is not None and not off
 
         def turn_on(self, command: Sequence[str]) -> None:
-            """Write the value, and forget that it was switched off elsewhere."""
+            """Write the value, and remove the Task Manager's switch."""
             with winreg.CreateKey(winreg.HKEY_CURRENT_USER, _RUN) as key:
                 winreg.SetValueEx(key, self._name, 0, winreg.REG_SZ, subprocess.list2cmdline(command))
             _remove(_APPROVED, self._name)

@@ -1,6 +1,6 @@
-"""A place on the person's PATH on Windows, so that a new terminal finds `plantdesk`.
+"""The entry in the user's PATH on Windows, so that a new terminal finds `plantdesk`.
 
-Here and not in the installer, whose strings end at 1024 characters and would cut a long PATH off.
+Not done by the installer, whose strings are limited to 1024 characters and would truncate a long PATH.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ if sys.platform == "win32":
     import winreg
 
     _VARIABLE = "Path"
-    _BROADCAST, _SETTING_CHANGE, _ABORT_IF_HUNG, _PATIENCE = 0xFFFF, 0x001A, 0x0002, 2000
+    _HWND_BROADCAST, _WM_SETTINGCHANGE, _SMTO_ABORTIFHUNG, _TIMEOUT_MS = 0xFFFF, 0x001A, 0x0002, 2000
 
     class UserPath:
-        """The folder list that Windows keeps for the person; `key` is below HKEY_CURRENT_USER."""
+        """The user's PATH in the registry; `key` is below HKEY_CURRENT_USER."""
 
         def __init__(self, key: str = "Environment") -> None:
             self._key = key
@@ -26,19 +26,19 @@ if sys.platform == "win32":
             return any(_same(each, folder) for each in self._read()[0])
 
         def add(self, folder: str) -> None:
-            """Put `folder` at its end, once. Raises OSError."""
+            """Append `folder`, unless it is in PATH. Raises OSError."""
             folders, kind = self._read()
             if not self.has(folder):
                 self._write([*folders, folder], kind)
 
         def remove(self, folder: str) -> None:
-            """Take `folder` out and leave all else as it is. Raises OSError."""
+            """Remove `folder`. Raises OSError."""
             folders, kind = self._read()
             if self.has(folder):
                 self._write([each for each in folders if not _same(each, folder)], kind)
 
         def _read(self) -> tuple[list[str], int]:
-            """Return its parts as they are written, and whether variables in them are expanded."""
+            """Return the folders as written, and the type of the registry value."""
             try:
                 with winreg.OpenKey(winreg.HKEY_CURRENT_USER, self._key) as key:
                     value, kind = winreg.QueryValueEx(key, _VARIABLE)
@@ -52,9 +52,9 @@ if sys.platform == "win32":
                     winreg.SetValueEx(key, _VARIABLE, 0, kind, ";".join(folders))
                 else:
                     winreg.DeleteValue(key, _VARIABLE)
-            # So that a terminal opened from now on knows it; without, only the next login would.
+            # New terminals get the new PATH; otherwise it would change at the next login.
             ctypes.windll.user32.SendMessageTimeoutW(
-                _BROADCAST, _SETTING_CHANGE, None, "Environment", _ABORT_IF_HUNG, _PATIENCE, None
+                _HWND_BROADCAST, _WM_SETTINGCHANGE, None, "Environment", _SMTO_ABORTIFHUNG, _TIMEOUT_MS, None
             )
 
     def _same(one: str, other: str) -> bool:
