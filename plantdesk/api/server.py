@@ -22,6 +22,7 @@ from plantdesk.api.discovery.server_identity import Identity, is_running, new_ke
 from plantdesk.api.limits import Limits
 from plantdesk.api.sockets import listen
 from plantdesk.errors import PlantDeskError
+from plantdesk.listeners import Listeners
 from plantdesk.server_state import (
     Failed,
     NotAnsweringError,
@@ -55,10 +56,10 @@ class Server:
         self._store = store
         self._runtime_folder = runtime_folder
         self._limits = limits or Limits()
-        self._lock = threading.RLock()  # guards state and listeners
+        self._lock = threading.RLock()  # keeps notifications in order
         self._starting = threading.Lock()
         self._state: ServerState = Off()
-        self._listeners: tuple[Callable[[ServerState], None], ...] = ()
+        self._listeners: Listeners[ServerState] = Listeners()
         self._run: _Run | None = None
 
     @property
@@ -72,13 +73,8 @@ class Server:
         It must return quickly. Returns a function that unsubscribes.
         """
         with self._lock:
-            self._listeners = (*self._listeners, listener)
+            unsubscribe = self._listeners.add(listener)
             listener(self._state)
-
-        def unsubscribe() -> None:
-            with self._lock:
-                self._listeners = tuple(each for each in self._listeners if each is not listener)
-
         return unsubscribe
 
     def start(self, port: int = DEFAULT_PORT) -> None:
@@ -165,11 +161,7 @@ class Server:
             if self._state == state:
                 return
             self._state = state
-            for listener in self._listeners:
-                try:
-                    listener(state)
-                except Exception:  # noqa: BLE001  a defect of a listener must not stop the server
-                    _log.exception("a listener to the server failed")
+            self._listeners.notify(state)
 
 
 class _Run:

@@ -6,8 +6,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError
+from plantdesk.listeners import Listeners
 from plantdesk.records import Changes
-from plantdesk.store.listeners import Listeners
 from plantdesk.store.sqlite.connections import driver_connection
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_as_next

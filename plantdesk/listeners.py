@@ -37,5 +37,5 @@ class Listeners(Generic[_Event]):
         for listener in self._all:
             try:
                 listener(event)
-            except Exception:  # noqa: BLE001  whatever it is, it is the listener's
+            except Exception:  # noqa: BLE001  a defect of the listener
                 _log.exception("a listener failed")
