@@ -1,21 +1,6 @@
-"""Make what people install, from this checkout, on the system it is for; and prove it.
+"""Make the packages of PlantDesk from this checkout, on the system that they are for, and prove them.
 
-    bundle       the frozen program, a folder that all others are made of
-    deb rpm tar  the packages for Linux; --quick compresses little
-    nsis zip     the installer and the archive for Windows
-    dmg          the disk image for macOS
-    sums         SHA256SUMS over all of them
-
-    check        desktop entry, metainfo, manual page, completions
-    gates        size, GLIBC, the list of bundled files
-    try NAME …   one package in a clean system: deb deb13 upgrade tar rpm
-    reproduce    build everything twice and compare
-    start        time to the first sight of the window, beside the unpackaged program
-    workflows    linters for .github/workflows
-    ci           what every change goes through
-    prove        what a release goes through
-
-What is made goes into .dev/dist; `--help` after a name tells its options. packaging/README.md tells more.
+Results are put into .dev/dist. packaging/README.md explains the steps; `build.py NAME --help` lists the options of one.
 """
 
 from __future__ import annotations
@@ -25,44 +10,86 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import dev
 
-#: What can be asked for: the module, and its function.
+
+class Recipe(NamedTuple):
+    """What can be made: `module:function`, its help, and its options; None where it parses its own arguments."""
+
+    function: str
+    help: str
+    options: tuple[str, ...] | None = ()
+
+
 RECIPES = {
-    "bundle": "bundle.freeze:main",
-    "check": "ci.checks:main",
-    "ci": "ci.chain:ci",
-    "deb": "linux.deb:main",
-    "dmg": "macos.dmg:main",
-    "gates": "bundle.gates:main",
-    "nsis": "windows.installer:main",
-    "prove": "ci.chain:prove",
-    "reproduce": "proofs.reproduce:main",
-    "rpm": "linux.rpm:main",
-    "start": "proofs.start_time:main",
-    "sums": "ci.sums:main",
-    "tar": "linux.tarball:main",
-    "try": "proofs.installed:main",
-    "workflows": "ci.workflows:main",
-    "zip": "windows.windows_zip:main",
+    "bundle": Recipe("bundle.freeze:make", "freeze the program into the folder that packages are made of", ("--here",)),
+    "deb": Recipe("linux.deb:make", "the package for Debian and Ubuntu", ("--quick",)),
+    "rpm": Recipe("linux.rpm:make", "the package for Fedora and openSUSE", ("--quick",)),
+    "tar": Recipe("bundle.archives:make_tar", "the archive for any Linux", ("--quick",)),
+    "nsis": Recipe("windows.installer:make", "the installer for Windows", ("--of", "--target")),
+    "zip": Recipe("bundle.archives:make_zip", "the archive for Windows", ("--of",)),
+    "dmg": Recipe("macos.dmg:make", "the disk image for macOS", ("--of",)),
+    "sums": Recipe("ci.release:write_sums", "SHA256SUMS of all packages"),
+    "notes": Recipe("ci.release:print_notes", "print the newest version's part of CHANGELOG.md", ("--tag",)),
+    "check": Recipe("ci.checks:check", "validate desktop entry, metainfo, manual page and completions"),
+    "workflows": Recipe("ci.checks:lint", "lint .github/workflows and the shell scripts", ("--if-possible",)),
+    "limits": Recipe("bundle.contents:check_bundle", "check size, glibc and file list of the bundle", ("--accept",)),
+    "smoke": Recipe("proofs.smoke:main", "use an installed program, and check every result", None),
+    "installer": Recipe("proofs.windows_installer:main", "use the Windows installer, on Windows", None),
+    "wine": Recipe("proofs.wine:main", "build and prove the Windows installer, with wine", ("--keep", "--tests")),
+    "try": Recipe("proofs.packages:prove", "prove packages in clean systems: deb deb13 upgrade tar rpm", ("packages",)),
+    "reproduce": Recipe("proofs.comparisons:reproduce", "build everything for Linux twice and compare"),
+    "start": Recipe("proofs.comparisons:start", "compare start times, frozen and unpackaged", ("--rounds",)),
+    "ci": Recipe("ci.chain:ci", "all that every change must pass"),
+    "prove": Recipe("ci.chain:prove", "all that a release must pass", ("--no-wine",)),
+    "icons": Recipe("bundle.icons:main", "draw the icons from their SVGs; run with .dev/env's Python"),
+    "manual": Recipe("linux.manual:main", "write manual page and completions; run with the build environment", ("to",)),
+    "notices": Recipe("bundle.notices:main", "write notices or SBOM; run with the build environment", None),
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--accept": {"action": "store_true", "help": "write the list of files anew; review the difference"},
+    "--here": {"action": "store_true", "help": "use the Python that runs this instead of .dev/build-env"},
+    "--if-possible": {"action": "store_true", "help": "skip a linter that cannot be installed"},
+    "--keep": {"action": "store_true", "help": "only prove the installers of the last run"},
+    "--no-wine": {"action": "store_true", "help": "skip Windows, which needs 4 GB"},
+    "--of": {"type": Path, "metavar": "FOLDER", "help": "a frozen program (default: freeze it now)"},
+    "--quick": {"action": "store_true", "help": "compress little, for tests"},
+    "--rounds": {"type": int, "default": 25, "help": "starts of each program (default: 25)"},
+    "--tag": {"help": "print nothing; fail unless this is the newest version's tag"},
+    "--target": {"help": "another NSIS target, for tests: amd64-unicode"},
+    "--tests": {"action": "store_true", "help": "only run the tests of what differs on Windows"},
+    "packages": {"nargs": "+", "choices": ["deb", "deb13", "upgrade", "tar", "rpm"]},
+    "to": {"type": Path, "metavar": "FOLDER"},
 }
 
 
 def main() -> int:
-    """Make what the command line asks for."""
+    """Run the recipe that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recipe", choices=RECIPES, metavar="NAME", help="one of the names above")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the recipe's own")
-    options = parser.parse_args()
-    module, _, function = RECIPES[options.recipe].partition(":")
+    commands = parser.add_subparsers(dest="recipe", metavar="NAME", required=True)
+    for name, recipe in RECIPES.items():
+        command = commands.add_parser(
+            name, help=recipe.help, description=recipe.help, add_help=recipe.options is not None, allow_abbrev=False
+        )
+        for option in recipe.options or ():
+            command.add_argument(option, **OPTIONS[option])
+    options, rest = parser.parse_known_args()
+    recipe = RECIPES[vars(options).pop("recipe")]
+    if rest and recipe.options is not None:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    module, _, function = recipe.function.partition(":")
+    run = getattr(importlib.import_module(module), function)
     try:
-        return int(getattr(importlib.import_module(module), function)(options.arguments) or 0)
-    except (dev.RefusedError, OSError, subprocess.CalledProcessError) as reason:
+        # The paths that some return are for other recipes.
+        result = run(**vars(options)) if recipe.options is not None else run(rest)
+    except (dev.RefusedError, OSError, subprocess.SubprocessError) as reason:
         dev.say(str(reason))
         return 1
+    return result if isinstance(result, int) else 0
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
-"""From a fresh checkout to a running PlantDesk, or to its tests, with nothing but Python and pip.
+"""Run PlantDesk, its tests or its linters from a fresh checkout, with nothing but Python and pip.
 
-    python3 packaging/dev.py run [ARGUMENTS]     PlantDesk itself; the arguments are those of `plantdesk`
+    python3 packaging/dev.py run [ARGUMENTS]     PlantDesk; the arguments are those of `plantdesk`
     python3 packaging/dev.py test [ARGUMENTS]    the tests; the arguments are those of pytest
+    python3 packaging/dev.py test --cov          the tests, with the branch coverage of plantdesk/
     python3 packaging/dev.py lint                ruff: rules and format
-    python3 packaging/dev.py types               mypy, strict; the program also as Windows and macOS have it
+    python3 packaging/dev.py types               mypy, strict, for Linux, Windows and macOS
     python3 packaging/dev.py bench [ARGUMENTS]   the load benchmark (Linux); the arguments are its own
+    python3 packaging/dev.py hooks               let git run lint and types before a commit (pre-commit)
 
-The first call makes an environment in the folder .dev of the checkout, with the wheels whose hashes are in
-hashes/; later calls find it ready. Nothing outside the checkout changes, but for Debian's packages
-of Qt's system libraries: root gets those that are missing, anyone else gets the line to type.
+The first call creates an environment in the folder .dev of the checkout, from the wheels whose hashes are in hashes/;
+later calls use it. Nothing outside the checkout changes, except that root gets missing Debian packages of Qt's system
+libraries; other users get the command to run.
 
-Standard library only, and old syntax: an old Python must get as far as being told that it is too old.
+Standard library only, and old syntax: an old Python must be able to report that it is too old.
 """
 
 from __future__ import annotations
@@ -36,27 +38,28 @@ ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".dev"
 OLDEST = (3, 11)
 
-# The extras of pyproject.toml that an environment is made with. build.py's is one of its own: only what is in there
-# can slip into a frozen program.
+# The extras of pyproject.toml that an environment is made with. build.py has an environment of its own, so that nothing
+# else gets into a frozen program.
 EXTRAS = ("", "test", "test,bench", "build")
-# The program's branches for other systems, each with a cache of its own: they would drive each other's out.
+# The program's code for other systems, with a cache of its own: else each run would discard the other's.
 _MYPY_FOR = ["mypy", "--cache-dir", ".mypy_cache/other", "plantdesk", "--platform"]
-# What each command starts, after `python -m`, and which extra it needs.
+# The extra that each command needs, and the modules that it runs in turn.
 COMMANDS = {
     "run": ("", [["plantdesk"]]),
     "test": ("test", [["pytest"]]),
     "lint": ("test", [["ruff", "check"], ["ruff", "format", "--check"]]),
+    "hooks": ("test", [["pre_commit", "install", "--hook-type", "pre-commit", "--hook-type", "commit-msg"]]),
     "types": ("test", [["mypy"], *([*_MYPY_FOR, system] for system in ("win32", "darwin"))]),
     "bench": ("test,bench", [["tests.benchmarks.load"]]),
 }
 
 
 class RefusedError(Exception):
-    """A reason to stop that a person can do something about."""
+    """A reason to stop that the user can resolve."""
 
 
 def say(text: str) -> None:
-    """Tell on standard error, so that standard output holds only what the started program prints."""
+    """Print to standard error; standard output is the started program's."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -64,10 +67,10 @@ def say(text: str) -> None:
 
 
 class Environment:
-    """A virtual environment with PlantDesk in it, editable, and a stamp that says what it was made for.
+    """A virtual environment with PlantDesk, editable, and a stamp of what it was made for.
 
-    The stamp is written last: without it, or with another one, the environment is made anew from nothing. So
-    one that was interrupted, moved, or made by another Python is never used.
+    The stamp is written last. Without it, or with another one, the environment is made anew: after an interruption,
+    a move, or with another Python.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -76,16 +79,23 @@ class Environment:
         self._stamp = folder / "made-for.json"
 
     def has(self, extra: str) -> bool:
-        """Whether it is whole, made from the same requirements, and holds that extra."""
+        """Return whether it is complete, made for the current requirements, and has that extra."""
         try:
             made_for = self._stamp.read_text(encoding="utf-8")
         except (OSError, ValueError):
             return False
-        enough = [each for each in EXTRAS if not extra or extra in (each, each.partition(",")[0])]
-        return self.python.exists() and made_for in map(_wanted, enough)
+        sufficient = [each for each in EXTRAS if not extra or extra in (each, each.partition(",")[0])]
+        return self.python.exists() and made_for in map(_wanted, sufficient)
+
+    def ensure(self, extra: str) -> Environment:
+        """Make it where needed; return it."""
+        with alone():
+            if not self.has(extra):
+                self.make(extra)
+        return self
 
     def make(self, extra: str) -> None:
-        """Make it, or add the extra to it."""
+        """Create it, or add the extra to it."""
         began = time.monotonic()
         say("Preparing an environment in .dev (the first time, some 200 MB are downloaded) …")
         if self.has(""):
@@ -98,10 +108,10 @@ class Environment:
         say(f"Ready after {time.monotonic() - began:.0f} s.")
 
     def _create(self) -> None:
-        """Make the empty environment.
+        """Create an empty environment.
 
-        Debian's python3 has the module venv but not the pip that venv would put in (package python3-venv), while its
-        own pip refuses to install anywhere but into an environment (PEP 668). `pip --python` joins the two.
+        Debian's python3 has the module venv but not the pip that venv installs (package python3-venv), and its own pip
+        only installs into environments (PEP 668). `pip --python` does both.
         """
         if own_pip():
             call([sys.executable, "-m", "venv", "--without-pip", str(self.folder)])
@@ -111,23 +121,23 @@ class Environment:
             raise RefusedError("This Python has no pip. Install it (Debian: apt-get install python3-pip) first.")
 
     def install(self, extra: str) -> None:
-        """Put PlantDesk and what it needs into it: wheels with the pinned hashes, and nothing else."""
+        """Install PlantDesk and its requirements: only wheels with the pinned hashes."""
         import pins
 
         pip = [sys.executable, "-m", "pip", "--python", str(self.python)]
         if not own_pip():
             pip = [str(self.python), "-m", "pip"]
         install = [*pip, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
-        # These would change what is installed, or fail in here, if the user has them in variables or in a pip.conf.
+        # The user's variables or pip.conf must not change what is installed.
         own = {**_clean(), "PIP_CONSTRAINT": "", "PIP_REQUIRE_HASHES": "0", "PIP_USER": "0"}
         pinned = [word for file in pins.files(extra) for word in ("--requirement", str(file))]
         call([*install, "--require-hashes", "--only-binary", ":all:", *pinned], env=own)
-        # A checkout has no hash. It is built with the packages that have just been installed.
+        # A checkout has no hash. It is built with the packages installed above.
         call([*install, "--no-deps", "--no-build-isolation", "--editable", "."], env=own)
 
 
 def _wanted(extra: str) -> str:
-    """Return what an environment with the extra depends on; any difference asks for a new one."""
+    """Return the stamp of an environment with the extra."""
     import pins
 
     pinned = b"".join(file.read_bytes() for file in pins.files(extra))
@@ -136,7 +146,7 @@ def _wanted(extra: str) -> str:
 
 
 def own_pip() -> bool:
-    """Whether the Python we run on has a pip that can install into another environment (22.3 and later)."""
+    """Return whether this Python's pip can install into another environment (22.3 and later)."""
     try:
         major, minor = metadata.version("pip").split(".")[:2]
     except metadata.PackageNotFoundError:
@@ -145,20 +155,20 @@ def own_pip() -> bool:
 
 
 def _clean() -> dict[str, str]:
-    """The environment variables, without those that would mix another Python's packages in."""
+    """Return the environment variables, without those that would add another Python's packages."""
     return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
 
 
 def call(command: list[str], env: dict[str, str] | None = None, *, private: bool = False) -> None:
-    """Run a step; when it fails, show all it said, and its arguments unless they are private."""
-    done = heard(command, env)
+    """Run a command; if it fails, print its output and raise RefusedError, with its arguments unless private."""
+    done = run_captured(command, env)
     if done.returncode != 0:
         say(done.stdout)
         raise RefusedError(f"This step failed: {command[0] if private else shlex.join(command)}")
 
 
-def heard(command: list[str], env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command that is given nothing to read; `stdout` holds all it said."""
+def run_captured(command: list[str], env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command without input; `stdout` has all of its output."""
     return subprocess.run(
         command,
         cwd=ROOT,
@@ -173,17 +183,17 @@ def heard(command: list[str], env: dict[str, str] | None = None) -> subprocess.C
 
 
 @contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """Keep a second call waiting while the first prepares. The system lets go of the lock if we are killed."""
-    HOME.mkdir(exist_ok=True)
-    with (HOME / "lock").open("a+b") as file:
+def alone(folder: Path = HOME) -> Iterator[None]:
+    """Hold a lock in the folder. The system releases the lock of a killed process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("a+b") as file:
         if sys.platform == "win32":
             import msvcrt
 
             locked = False
             while not locked:
                 file.seek(0)
-                with contextlib.suppress(OSError):  # LK_LOCK gives up after ten seconds
+                with contextlib.suppress(OSError):  # LK_LOCK fails after ten seconds
                     msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
                     locked = True
         else:
@@ -197,7 +207,7 @@ def alone() -> Iterator[None]:
 
 
 def system_libraries(*, window: bool) -> None:
-    """Make sure that Qt finds what it needs of the system: install it, or say how."""
+    """Install the system libraries that Qt needs, or raise RefusedError with the command."""
     sys.path.insert(0, str(ROOT))
     from plantdesk import display
 
@@ -210,16 +220,16 @@ def system_libraries(*, window: bool) -> None:
     if shutil.which("apt-get") is None or not os.access("/var/lib/dpkg", os.W_OK):
         raise RefusedError(display.install_hint(missing))
     packages = sorted({library.debian for library in missing})
-    say("Installing Debian's packages {} …".format(" ".join(packages)))
+    say("Installing Debian packages: {} …".format(" ".join(packages)))
     install(packages)
 
 
 def install(packages: list[str]) -> None:
-    """Install Debian packages, with a fresh package list only where the one there does not do."""
+    """Install Debian packages; update the package lists only if they are too old."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     command = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
-    try_first = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if try_first.returncode != 0:
+    first_try = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if first_try.returncode != 0:
         call(["apt-get", "update"], env=environment)
         call(command, env=environment)
 
@@ -228,34 +238,30 @@ def install(packages: list[str]) -> None:
 
 
 def opens_window(arguments: list[str]) -> bool:
-    """Whether `plantdesk ARGUMENTS` is the window: no command among them, and no call for help."""
+    """Return whether `plantdesk ARGUMENTS` opens the window: without a command and without --help."""
     commands = {path.stem for path in (ROOT / "plantdesk" / "commands").glob("*.py")}
     return not commands.union(("-h", "--help", "--version")).intersection(arguments)
 
 
 def prepare(name: str, arguments: list[str]) -> Environment:
-    """Make everything ready for a command."""
+    """Return an environment that is ready for a command."""
     extra, _ = COMMANDS[name]
     needs_qt = name == "test" or (name == "run" and opens_window(arguments))
     if needs_qt and sys.platform.startswith("linux"):
         system_libraries(window=name == "run")
-    environment = Environment(HOME / "env")
-    with alone():
-        if not environment.has(extra):
-            environment.make(extra)
-    return environment
+    return Environment(HOME / "env").ensure(extra)
 
 
 def start(command: list[str], cwd: Path) -> int:
-    """Run a program to its end, in this one's place where the system can do that, so that signals reach it."""
+    """Run a program to its end; on POSIX in place of this process, so that signals reach it."""
     if os.name == "posix":
         os.chdir(cwd)
         os.execve(command[0], command, _clean())  # noqa: S606 - no shell is wanted
-    return subprocess.run(command, cwd=cwd, env=_clean(), check=False).returncode
+    return subprocess.call(command, cwd=cwd, env=_clean())
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the command line asks."""
+    """Run the command that the command line names."""
     if sys.version_info < OLDEST:
         say("PlantDesk needs Python {}.{} or newer; this is {}.{}.".format(*OLDEST, *sys.version_info[:2]))
         return 1
@@ -273,9 +279,11 @@ def main(arguments: list[str]) -> int:
     cwd = Path.cwd() if name == "run" else ROOT
     *first, last = COMMANDS[name][1]
     for module in first:
-        code = subprocess.run([python, "-P", "-m", *module], cwd=cwd, env=_clean(), check=False).returncode
-        if code != 0:
+        code = subprocess.call([python, "-P", "-m", *module], cwd=cwd, env=_clean())
+        if code:
             return code
+    if name == "test" and rest in ([], ["--cov"]):  # all tests, on all processors
+        rest = ["--numprocesses", "auto", "--dist", "worksteal", *rest]
     return start([python, "-P", "-m", *last, *rest], cwd)
 
 

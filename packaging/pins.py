@@ -1,13 +1,12 @@
-"""Refresh the pins: exact versions of all packages, and the hashes of their wheels.
+"""Update the pins: exact versions of all packages, and the hashes of their wheels.
 
-    python3 packaging/pins.py            the newest versions that fit pyproject.toml
-    python3 packaging/pins.py --keep     only what pyproject.toml asks anew; all else stays
+    python3 packaging/pins.py            the newest versions that pyproject.toml allows
+    python3 packaging/pins.py --keep     only what pyproject.toml requires anew; all other versions stay
 
-Needs uv, for its resolver answers for every platform and Python version at once. The result names no
-index: where packages come from is the business of whoever installs them.
+Needs uv, whose resolver works for every platform and Python version at once. The results name no index.
 
-constraints.txt has one version a line, to be read and compared. hashes/ has the same versions with hashes, a file
-for each place of pyproject.toml that asks, since pip checks hashes only of requirements.
+constraints.txt has one version a line, for reading and comparing. hashes/ has the same versions with hashes, in a file
+for each list of requirements in pyproject.toml: pip checks hashes of requirements, not of constraints.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "packaging" / "constraints.txt"
@@ -34,12 +34,12 @@ HEADER = """\
 
 
 def requirements() -> dict[str, list[str]]:
-    """What pyproject.toml asks for, by the place that asks."""
-    document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    """Return the requirements in pyproject.toml by the name of their list."""
+    document = _document()
     project, groups = document["project"], document["dependency-groups"]
     return {
         "python": [project["requires-python"]],
-        # hatchling asks for `editables` only while it makes an editable install.
+        # hatchling requires `editables` only during an editable install.
         "build-system": [*document["build-system"]["requires"], "editables"],
         "run": project["dependencies"],
         **project["optional-dependencies"],
@@ -47,41 +47,41 @@ def requirements() -> dict[str, list[str]]:
     }
 
 
+def _document() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
 def fingerprint() -> str:
-    """A short digest of the requirements, by which stale pins are known."""
+    """Return a digest of the requirements, to recognise outdated pins."""
     return hashlib.sha256(json.dumps(requirements(), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def files(extra: str) -> list[Path]:
-    """Return the files that an environment with these extras is installed from."""
+    """Return the files to install an environment with these extras from."""
     return [HASHES / f"{place}.txt" for place in ("run", "build-system", *filter(None, extra.split(",")))]
 
 
 def resolve(uv: str, *, keep: bool) -> None:
-    """Let uv choose the versions and write them."""
-    asked = requirements()
-    python = asked.pop("python")[0]
+    """Let uv choose the versions, and write them."""
+    required = requirements()
+    python = required.pop("python")[0]
     chosen = CONSTRAINTS.read_text(encoding="utf-8").splitlines() if keep else []
-    pins = _compile(uv, [line for lines in asked.values() for line in lines], chosen)
+    pins = _compile(uv, [line for lines in required.values() for line in lines], chosen)
     header = HEADER.format(python=python, fingerprint=fingerprint())
     CONSTRAINTS.write_text(header + pins, encoding="utf-8", newline="\n")
+    extras = _document()["project"]["optional-dependencies"]
     run: list[str] = []
-    for place in sorted(asked, key=lambda place: place != "run"):
-        found = _blocks(_compile(uv, asked[place], pins.splitlines(), "--generate-hashes"))
+    for place in sorted(required, key=lambda place: place != "run"):
+        found = _blocks(_compile(uv, required[place], pins.splitlines(), "--generate-hashes"))
         run = run or found
-        # Extras are installed beside what the program runs with, groups alone.
-        own = found if place == "run" or place in _groups() else [block for block in found if block not in run]
+        # Extras are installed beside the program's requirements, groups alone.
+        own = found if place not in extras else [block for block in found if block not in run]
         text = header + "".join(own)
         (HASHES / f"{place}.txt").write_text(text, encoding="utf-8", newline="\n")
 
 
-def _groups() -> set[str]:
-    document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    return set(document["dependency-groups"])
-
-
 def _compile(uv: str, wanted: list[str], chosen: list[str], *options: str) -> str:
-    """Return what uv resolves the requirements to, within the versions that are chosen already."""
+    """Return what uv resolves the requirements to, within the versions chosen already."""
     python = requirements()["python"][0].removeprefix(">=")
     command = [uv, "pip", "compile", "-", "--quiet", "--universal", "--python-version", python]
     command += ["--only-binary", ":all:", "--strip-extras", "--no-header", "--no-annotate"]
@@ -89,7 +89,7 @@ def _compile(uv: str, wanted: list[str], chosen: list[str], *options: str) -> st
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "chosen.txt"
         file.write_text("\n".join(chosen), encoding="utf-8")
-        # Preferences, where the file is that of the output; a pin that no longer fits gives way.
+        # uv prefers the versions in an existing output file, if they still fit.
         command += ["--output-file", str(file), *options]
         subprocess.run(command, input="\n".join(wanted), cwd=ROOT, check=True, text=True, capture_output=True)
         return file.read_text(encoding="utf-8")
@@ -101,7 +101,7 @@ def _blocks(text: str) -> list[str]:
 
 
 def main() -> int:
-    """Write the pins, or say why not."""
+    """Write the pins."""
     parser = argparse.ArgumentParser(description="Refresh packaging/constraints.txt and packaging/hashes.")
     parser.add_argument("--keep", action="store_true", help="keep the versions that are pinned already")
     options = parser.parse_args()

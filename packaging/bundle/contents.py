@@ -1,138 +1,100 @@
-"""What goes into the frozen program, and what of that stays out. Asked by plantdesk.spec; knows no PyInstaller."""
+"""The contents of the frozen program, for plantdesk.spec, and the limits of the finished bundle."""
 
 from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+import dev
 import project
+from bundle import freeze
+from linux import elf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    #: Where it goes, where it comes from, and what it is: an entry of PyInstaller's tables.
+    #: An entry of PyInstaller's tables: destination, source, type.
     Entry = tuple[str, str, str]
 
-#: Imported by name only, so that PyInstaller does not see them.
-BY_NAME = ["anyio._backends._asyncio", "sqlalchemy.dialects.sqlite.pysqlite", "uvicorn.lifespan.on"]
-
-#: Modules that somebody imports where he finds them, and that PlantDesk never uses.
-EXCLUDED = [
-    *(f"PySide6.Qt{name}" for name in ("Concurrent", "Designer", "Help", "OpenGL", "OpenGLWidgets", "Qml")),
-    *(f"PySide6.Qt{name}" for name in ("Quick", "QuickWidgets", "Sql", "Test", "UiTools", "Xml")),
-    *(f"sqlalchemy.dialects.{name}" for name in ("mssql", "mysql", "oracle", "postgresql")),
-    *("pydantic.mypy", "pydantic.v1", "sqlalchemy.ext.mypy", "sqlalchemy.testing", "_pydecimal"),
-    *("h11", "uvicorn.protocols.http.h11_impl", "uvicorn.protocols.websockets", "wsproto", "websockets"),
-    *("_bz2", "_lzma", "bz2", "lzma"),  # the standard library asks for them and does without
-    *("PyInstaller", "_pytest", "altgraph", "mypy", "pip", "pkg_resources", "pytest", "setuptools"),
-    *("ftplib", "http.cookiejar", "netrc", "tarfile"),
-    *(
-        f"sqlalchemy.ext.{name}"
-        for name in ("asyncio", "automap", "horizontal_shard", "hybrid", "mutable", "serializer")
-    ),
-    *("curses", "doctest", "lib2to3", "pydoc", "pydoc_data", "readline", "test", "tkinter", "unittest", "xmlrpc"),
-]
-
-#: What only macOS needs: our module that writes its property lists, and what that imports.
-FOR_MACOS = ["plantdesk.integration.macos_login", "plistlib", "pyexpat", "xml"]
-
-#: What PyInstaller would run before our entry, for programs that read their own source or start processes of Python.
-#: Each imports much, so that a start would take a tenth longer.
-LEFT_OUT_HOOKS = ["pyi_rth_inspect", "pyi_rth_multiprocessing"]
-
-#: Qt's plugins that stay; all others drag in libraries that nobody needs, some of them the build machine's own.
-PLUGINS = {
-    "iconengines": {"qsvgicon"},
-    "imageformats": {"qico", "qsvg"},
-    "platforminputcontexts": {"composeplatforminputcontextplugin", "ibusplatforminputcontextplugin"},
-    "platforms": {"qcocoa", "qoffscreen", "qwayland", "qwindows", "qxcb"},
-    "platformthemes": {"qxdgdesktopportal"},
-    "printsupport": {"cupsprintersupport"},
-    "styles": {"qmacstyle", "qmodernwindowsstyle", "qwindowsvistastyle"},
-    "wayland-decoration-client": {"adwaita", "bradient"},
-    "wayland-graphics-integration-client": {"qt-plugin-wayland-egl"},
-    "wayland-shell-integration": {"xdg-shell"},
-    "xcbglintegrations": {"qxcb-egl-integration", "qxcb-glx-integration"},
-}
-
-#: The languages that PlantDesk speaks: Qt's own texts (in dialogs and menus) come in these.
-LANGUAGES = ["en"]
-
+_LISTS = tomllib.loads((project.HERE / "bundle" / "contents.toml").read_text(encoding="utf-8"))
+LANGUAGES: list[str] = _LISTS["languages"]
+EXCLUDED = [f"{package}.{name}".lstrip(".") for package, names in _LISTS["excluded"].items() for name in names]
 #: The oldest macOS that PySide6's wheels run on.
 OLDEST_MACOS = "14.0"
 
-# Widgets paint without a graphics card; what tools tell of an installed distribution, nobody asks a frozen program.
+# Widgets paint without OpenGL; nothing reads metadata of distributions.
 _NEVER = re.compile(r"opengl32sw|d3dcompiler|\.dist-info/", re.IGNORECASE)
 _TRANSLATION = re.compile(r"translations/(.+)\.qm$")
 _PLUGIN = re.compile(r"PySide6/(?:Qt/)?plugins/([^/]+)/(?:lib)?([^/]+?)\.(?:so|dll|dylib)$")
 
 
 def runs_first(hook: str) -> bool:
-    """Whether one of PyInstaller's hooks runs before our entry.
+    """Return whether to keep a run-time hook of PyInstaller.
 
-    That for Qt imports it, for each command, to tell it where its plugins are; on Linux Qt finds them itself.
+    Qt's imports Qt at every start, to set the path of its plugins, which Qt on Linux finds by itself.
     """
-    return hook not in LEFT_OUT_HOOKS and not (hook == "pyi_rth_pyside6" and sys.platform.startswith("linux"))
+    return hook not in _LISTS["skipped_hooks"] and not (hook == "pyi_rth_pyside6" and sys.platform.startswith("linux"))
 
 
 def excluded() -> list[str]:
-    """The modules that do not go into this system's program."""
-    return EXCLUDED if sys.platform == "darwin" else EXCLUDED + FOR_MACOS
+    """Return the modules to exclude on this system."""
+    return EXCLUDED if sys.platform == "darwin" else EXCLUDED + _LISTS["macos_only"]
 
 
 def imported() -> list[str]:
-    """The modules that go into it, whether PyInstaller sees somebody import them or not."""
-    return [name for name in project.modules() + BY_NAME if name not in excluded()]
+    """Return the modules to include, whether PyInstaller finds an import of them or not."""
+    return [name for name in project.modules() + _LISTS["imported_by_name"] if name not in excluded()]
 
 
 def resources() -> list[tuple[str, str]]:
-    """The files of resources/ that the program reads, and the folders they go to."""
+    """Return the files of resources/ that the program reads, each with its folder in the bundle."""
     return [
         (str(file), str(file.parent.relative_to(project.ROOT)))
         for file in sorted((project.RESOURCES / "icons").rglob("*"))
-        if file.is_file() and file.suffix not in (".icns", ".ico")  # those two are the installers'
+        if file.is_file() and file.suffix not in (".icns", ".ico")  # for installers only
     ]
 
 
 def host_libraries() -> frozenset[str]:
-    """Libraries of Linux that must be the system's own."""
+    """Return the libraries that must be the system's own on Linux."""
     lines = (project.HERE / "linux" / "host-libraries.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
 def wanted(entry: Entry, host: frozenset[str] = frozenset()) -> bool:
-    """Whether an entry goes into the bundle, looked at alone."""
+    """Return whether to keep an entry, whatever else is in the bundle."""
     destination = entry[0].replace("\\", "/")
     file = PurePosixPath(destination).name
     if file in host or _NEVER.search(destination):
         return False
     if found := _PLUGIN.search(destination):
-        return found[2] in PLUGINS.get(found[1], set())
+        return found[2] in _LISTS["plugins"].get(found[1], [])
     if found := _TRANSLATION.search(destination):
         return found[1] in [f"qtbase_{language}" for language in LANGUAGES]
     return True
 
 
 def needed(entries: Iterable[Entry], imports: Callable[[str], Iterable[str]]) -> list[Entry]:
-    """Return the entries without the shared libraries that nothing in there loads.
+    """Return the entries without the shared libraries that no other entry links to.
 
-    `imports` tells the libraries that a file asks the loader for. What Python imports and Qt's plugins are asked for
-    by name; a library is needed when one of them, or another needed library, asks for it.
+    `imports` returns the libraries that a file links to. Extension modules and Qt's plugins are loaded by name; a
+    library is needed if one of them, or another needed library, links to it.
     """
     table = list(entries)
     libraries = {_key(entry[0]): entry for entry in table if _is_library(entry)}
-    waiting = [entry for entry in table if not _is_library(entry) and entry[2] in ("BINARY", "EXTENSION")]
+    pending = [entry for entry in table if not _is_library(entry) and entry[2] in ("BINARY", "EXTENSION")]
     reached: set[str] = set()
-    while waiting:
-        for asked in map(_key, imports(waiting.pop()[1])):
-            if asked in libraries and asked not in reached:
-                reached.add(asked)
-                waiting.append(libraries[asked])
+    while pending:
+        for linked in map(_key, imports(pending.pop()[1])):
+            if linked in libraries and linked not in reached:
+                reached.add(linked)
+                pending.append(libraries[linked])
     kept = [entry for entry in table if not _is_library(entry) or _key(entry[0]) in reached]
-    there = {_key(entry[0]) for entry in kept if entry[2] != "SYMLINK"}
-    return [entry for entry in kept if entry[2] != "SYMLINK" or _key(entry[1]) in there]
+    targets = {_key(entry[0]) for entry in kept if entry[2] != "SYMLINK"}
+    return [entry for entry in kept if entry[2] != "SYMLINK" or _key(entry[1]) in targets]
 
 
 def _key(path: str) -> str:
@@ -140,10 +102,62 @@ def _key(path: str) -> str:
 
 
 def _is_library(entry: Entry) -> bool:
-    """Whether it is there because something else links to it: neither a plugin nor imported nor Python itself."""
+    """Return whether an entry is there for linking only: no plugin, no extension module, not Python itself."""
     destination = entry[0].replace("\\", "/")
-    return (
-        entry[2] == "BINARY"
-        and not _PLUGIN.search(destination)
-        and not re.search(r"(^|/)(lib)?python3|(^|/)Python$", destination)
-    )
+    is_loaded_by_name = _PLUGIN.search(destination) or re.search(r"(^|/)(lib)?python3|(^|/)Python$", destination)
+    return entry[2] == "BINARY" and not is_loaded_by_name
+
+
+# --- limits of the finished bundle --------------------------------------------------------------
+
+#: Ubuntu 22.04, Debian 12 and Fedora 36 have it; one function of Python requires it.
+MAX_GLIBC = (2, 35)
+#: MiB of the folder, as du counts; MB of a download.
+MAX_FOLDER_SIZE, MAX_PACKAGE_SIZE = 125, 40
+#: The files that a bundle on Linux may hold, without versions in their names.
+LISTED = project.HERE / "linux" / "bundled-files.txt"
+
+
+def check_bundle(folder: Path | None = None, *, accept: bool = False) -> None:
+    """Raise RefusedError where the bundle breaks a limit; `accept` its files as the new list."""
+    folder = folder or freeze.ready()
+    found = files(folder)
+    if accept:
+        LISTED.write_text("".join(f"{name}\n" for name in found), encoding="utf-8", newline="\n")
+    size = freeze.size(folder) / 2**20
+    problems = [f"The folder has {size:.1f} MiB; the limit is {MAX_FOLDER_SIZE}."] if size > MAX_FOLDER_SIZE else []
+    required = {file: elf.required_glibc(file) for file in sorted(folder.rglob("*")) if elf.is_elf(file)}
+    problems += [f"{file} requires glibc {version}" for file, version in required.items() if version > MAX_GLIBC]
+    if sys.version_info[:2] == dev.OLDEST:  # others split their library into other files
+        problems += list_problems(found)
+    if problems:
+        raise dev.RefusedError("\n".join(problems))
+    dev.say(f"{folder} is within its limits: {size:.1f} MiB, glibc {'.'.join(map(str, max(required.values())))}")
+
+
+def check_package_size(file: Path) -> None:
+    """Raise RefusedError if a download is too large."""
+    if (size := file.stat().st_size / 1e6) > MAX_PACKAGE_SIZE:
+        raise dev.RefusedError(f"{file} has {size:.1f} MB; the limit is {MAX_PACKAGE_SIZE}.")
+
+
+def files(folder: Path) -> list[str]:
+    """Return the files of a bundle, without versions in their names."""
+    names = {unversioned(file.relative_to(folder).as_posix()) for file in folder.rglob("*") if not file.is_dir()}
+    return sorted(names)
+
+
+def unversioned(name: str) -> str:
+    """Remove versions and processors from a file name."""
+    name = re.sub(r"\.cpython-\d+-[\w-]+(?=\.so)|\.abi3(?=\.so)", "", name)
+    name = re.sub(r"python3\.\d+", "python3", name)
+    return re.sub(r"(?<=\.so)(\.\d+)+$", "", name)
+
+
+def list_problems(found: list[str]) -> list[str]:
+    """Return how the files of a bundle differ from the committed list."""
+    listed = LISTED.read_text(encoding="utf-8").splitlines()
+    new = [f"{name} is new in the bundle." for name in found if name not in listed]
+    gone = [f"{name} is missing from the bundle." for name in listed if name not in found]
+    advice = ["If this is intended, run: python3 packaging/build.py limits --accept"] if new or gone else []
+    return [*new, *gone, *advice]

@@ -1,4 +1,4 @@
-"""The first thing a frozen PlantDesk runs."""
+"""The entry point of the frozen program."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 import sys
 
 
-def _leave_the_loader_alone() -> None:
-    """Take the bundle out of the loader's path again, where the bootloader put it.
+def _restore_library_path() -> None:
+    """Undo the bootloader's change of LD_LIBRARY_PATH.
 
-    Our own libraries are found by now. A program that we start, as xdg-open, must not get them.
+    Our own libraries are loaded by now. A program that we start, such as xdg-open, must not get them.
     """
     before = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
     os.environ.pop("LD_LIBRARY_PATH", None)
@@ -17,22 +17,22 @@ def _leave_the_loader_alone() -> None:
         os.environ["LD_LIBRARY_PATH"] = before
 
 
-def _hold_own_modules() -> None:
-    """Keep the file open that our modules are in, and read them from there.
+def _keep_archive_open() -> None:
+    """Read modules from an open file instead of by name.
 
-    An upgrade puts another file under its name while we run; a module read from that one, where ours had it, is none.
+    An upgrade replaces the file under that name while we run, and our offsets do not fit the new one.
     """
     archive = sys.modules["pyimod02_importers"].pyz_archive
-    held = os.open(archive._filename, os.O_RDONLY)  # noqa: SLF001 - PyInstaller has no other way
-    name = f"/proc/self/fd/{held}"
-    if os.path.exists(name):  # noqa: PTH110 - pathlib would take a tenth of the start
+    descriptor = os.open(archive._filename, os.O_RDONLY)  # noqa: SLF001 - PyInstaller has no other way
+    name = f"/proc/self/fd/{descriptor}"
+    if os.path.exists(name):  # noqa: PTH110 - importing pathlib takes a tenth of the start
         archive._filename = name  # noqa: SLF001
 
 
 if sys.platform.startswith("linux"):
-    _leave_the_loader_alone()
-    _hold_own_modules()
+    _restore_library_path()
+    _keep_archive_open()
 
-from plantdesk.cli import main  # noqa: E402 - the loader and our modules first
+from plantdesk.cli import main  # noqa: E402 - after the loader and the archive are set
 
 sys.exit(main())

@@ -1,16 +1,12 @@
 """Draw the application's icons from their two SVGs: PNGs, Windows' .ico and macOS' .icns.
 
-    .dev/env/bin/python packaging/bundle/icons.py
-
-To be run again when an SVG has changed; the results are committed.
+Run `.dev/env/bin/python packaging/build.py icons` after a change of an SVG, and commit the results.
 """
 
 from __future__ import annotations
 
 import os
 import struct
-import sys
-from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -18,7 +14,9 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QGuiApplication, QImage, QImageWriter, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-ICONS = Path(__file__).resolve().parents[2] / "resources" / "icons"
+import project
+
+ICONS = project.RESOURCES / "icons"
 PNG_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 ICO_SIZES = (16, 24, 32, 48, 64, 128, 256)
 # Type codes of https://en.wikipedia.org/wiki/Apple_Icon_Image_format; the 2x ones are those of Retina displays.
@@ -34,12 +32,12 @@ ICNS_TYPES = {
     "ic09": 512,
     "ic10": 1024,
 }
-SMALLEST_IN_FULL = 24
+MIN_FULL_SIZE = 24
 
 
 def png(size: int) -> bytes:
-    """Draw the icon at one size, from the simpler drawing where the full one would blur."""
-    source = "plantdesk.svg" if size >= SMALLEST_IN_FULL else "plantdesk-small.svg"
+    """Draw the icon in one size; small ones from a simpler drawing."""
+    source = "plantdesk.svg" if size >= MIN_FULL_SIZE else "plantdesk-small.svg"
     image = QImage(size, size, QImage.Format.Format_ARGB32)
     image.fill(0)
     painter = QPainter(image)
@@ -52,7 +50,7 @@ def png(size: int) -> bytes:
 
 
 def ico(sizes: tuple[int, ...] = ICO_SIZES) -> bytes:
-    """Pack PNGs into Windows' format: a header, an entry for each, then the images."""
+    """Return Windows' format: a header, an entry for each PNG, then the PNGs."""
     images = [png(size) for size in sizes]
     head = struct.pack("<HHH", 0, 1, len(images))
     offset = len(head) + 16 * len(images)
@@ -63,21 +61,16 @@ def ico(sizes: tuple[int, ...] = ICO_SIZES) -> bytes:
 
 
 def icns() -> bytes:
-    """Pack PNGs into macOS' format: each with its type and length before it, all behind one header."""
+    """Return macOS' format: a header, then each PNG after its type and length."""
     blocks = [(kind.encode(), png(size)) for kind, size in ICNS_TYPES.items()]
     body = b"".join(kind + struct.pack(">I", len(image) + 8) + image for kind, image in blocks)
     return b"icns" + struct.pack(">I", len(body) + 8) + body
 
 
-def main() -> int:
-    """Write them all."""
+def main() -> None:
+    """Write all icons."""
     _application = QGuiApplication([])
     for size in PNG_SIZES:
         (ICONS / f"plantdesk-{size}.png").write_bytes(png(size))
     (ICONS / "plantdesk.ico").write_bytes(ico())
     (ICONS / "plantdesk.icns").write_bytes(icns())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,10 +1,10 @@
-"""Licences and parts of the frozen program: the notices that go into it, and the SBOM that lies beside the packages.
+"""Licences and parts of the frozen program: the notices in it, and the SBOM beside the packages.
 
-    python notices.py write FILE             write the notices
-    python notices.py sbom FOLDER FILE       write the SBOM of a bundle
-    python notices.py check FOLDER           see that somebody's licence is named for each library in a bundle
+    build.py notices write FILE             write the notices
+    build.py notices sbom FOLDER FILE       write the SBOM of a bundle
+    build.py notices check FOLDER           list the libraries of a bundle without a licence
 
-Runs in the environment that the program is frozen from, for the packages and versions are asked of it.
+Runs in the environment that the program is frozen from, whose packages and versions it reads.
 """
 
 from __future__ import annotations
@@ -15,82 +15,69 @@ import re
 import sqlite3
 import ssl
 import subprocess
-import sys
 import tomllib
 import zlib
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+import dev
 import project
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-LEGAL = Path(__file__).resolve().parent / "legal"
+LEGAL = project.HERE / "bundle" / "legal"
 _LICENCE_FILE = re.compile(r"(^|/)(licen[cs]e|copying|notice|authors)[^/]*$", re.IGNORECASE)
-#: What a file must match to be a library or program, for which somebody's licence must be named.
+#: Libraries and programs, which need a licence.
 BINARY = re.compile(r"\.(so|dll|dylib|pyd|exe)\b|^plantdesk$|/MacOS/|\.framework/")
-
 HEADER = """\
 PlantDesk is free software under the MIT licence:
 
 {own}
 
-It contains the following parts that others have made, unchanged. Each is named with its licence and where its source
-is; the texts of the licences follow, each once.
+It contains the following parts by others, unchanged. Each is named with its licence and where its source is; the texts
+of the licences follow, each once.
 """
 
 
 class Part(NamedTuple):
-    """Something in the program that others have made."""
+    """A part of the program by others."""
 
     name: str
     version: str | None
     licence: str
-    copyright: str
     source: str
-    note: str
     texts: dict[str, str]
-    patterns: tuple[str, ...] = ()
+    patterns: tuple[str, ...]
+    copyright: str = "as in its licence"
+    note: str = ""
     distribution: str | None = None
 
 
-# --- libraries in C and C++, from the list kept by hand -----------------------------------------
+# --- libraries in C and C++, from legal/notices.toml --------------------------------------------
 
 
-def listed() -> list[Part]:
-    """The parts of legal/notices.toml."""
+def libraries() -> list[Part]:
+    """Return the parts of legal/notices.toml."""
     entries = tomllib.loads((LEGAL / "notices.toml").read_text(encoding="utf-8"))["part"]
-    return [
-        Part(
-            name=entry["name"],
-            version=_version(entry),
-            licence=entry["licence"],
-            copyright=entry["copyright"],
-            source=entry["source"],
-            note=entry.get("note", "").strip(),
-            texts={name: (LEGAL / f"{name}.txt").read_text(encoding="utf-8") for name in entry["texts"]},
-            patterns=tuple(entry["files"]),
-        )
-        for entry in entries
-    ]
+    for entry in entries:
+        entry["version"] = _version(entry)
+        entry["texts"] = {name: (LEGAL / f"{name}.txt").read_text(encoding="utf-8") for name in entry["texts"]}
+        entry["patterns"] = tuple(entry.pop("files"))
+        entry.pop("debian", None)
+    return [Part(**entry) for entry in entries]
 
 
 def _version(entry: dict[str, str]) -> str | None:
-    known: dict[str, Callable[[], str | None]] = {
-        "python": platform.python_version,
-        "openssl": lambda: ssl.OPENSSL_VERSION.split()[1],
-        "sqlite": lambda: sqlite3.sqlite_version,
-        "zlib": lambda: zlib.ZLIB_RUNTIME_VERSION,
-        "qt": lambda: _distribution_version("PySide6-Essentials"),
-        "pyinstaller": lambda: _distribution_version("pyinstaller"),
+    if "debian" in entry:
+        return _debian_version(entry["debian"])
+    known = {
+        "python": platform.python_version(),
+        "openssl": ssl.OPENSSL_VERSION.split()[1],
+        "sqlite": sqlite3.sqlite_version,
+        "zlib": zlib.ZLIB_RUNTIME_VERSION,
+        "qt": _distribution_version("PySide6-Essentials"),
+        "pyinstaller": _distribution_version("pyinstaller"),
     }
-    if "version" in entry:
-        return known[entry["version"]]()
-    return _debian_version(entry["debian"]) if "debian" in entry else None
+    return known[entry["version"]] if "version" in entry else None
 
 
 def _distribution_version(name: str) -> str | None:
@@ -101,63 +88,54 @@ def _distribution_version(name: str) -> str | None:
 
 
 def _debian_version(package: str) -> str | None:
+    command = ["dpkg-query", "--show", "--showformat", "${Version}", package]
     try:
-        command = ["dpkg-query", "--show", "--showformat", "${Version}", package]
         shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        return re.sub(r"^\d+:|[+-].*", "", shown) or None  # upstream's part of it
     except (OSError, subprocess.CalledProcessError):
         return None
+    return re.sub(r"^\d+:|[+-].*", "", shown) or None  # upstream's part of it
 
 
-# --- Python's packages, which tell it themselves ------------------------------------------------
+# --- Python packages, from their metadata -------------------------------------------------------
 
 
-def packages(root: str = "plantdesk") -> list[Part]:
-    """Every distribution that the program needs here, without those that the list above speaks for."""
-    found: dict[str, Part] = {}
-    waiting = [root]
-    while waiting:
-        distribution = metadata.distribution(waiting.pop())
-        name = distribution.metadata["Name"]
-        if name in found:
-            continue
-        found[name] = _part(distribution)
-        waiting += _needs(distribution)
-    return [part for name, part in sorted(found.items()) if name not in (root, "PySide6_Essentials", "shiboken6")]
-
-
-def _needs(distribution: metadata.Distribution) -> list[str]:
-    needs = []
-    for line in distribution.requires or ():
-        name = re.match(r"[\w.-]+", line)
-        if name and "extra ==" not in line and _distribution_version(name[0]):  # not here: for another system
-            needs.append(name[0])
-    return needs
+def packages() -> list[Part]:
+    """Return the distributions that the program needs here, except those in legal/notices.toml."""
+    found: dict[str, metadata.Distribution] = {}
+    pending = ["plantdesk"]
+    while pending:
+        distribution = metadata.distribution(pending.pop())
+        if distribution.metadata["Name"] not in found:
+            found[distribution.metadata["Name"]] = distribution
+            names = [re.match(r"[\w.-]+", line) for line in distribution.requires or () if "extra ==" not in line]
+            # Others are for another system.
+            pending += [name[0] for name in names if name and _distribution_version(name[0])]
+    others = {"plantdesk", "PySide6_Essentials", "shiboken6"}
+    return [_part(distribution) for name, distribution in sorted(found.items()) if name not in others]
 
 
 def _part(distribution: metadata.Distribution) -> Part:
     name, about = distribution.metadata["Name"], distribution.metadata
-    files = [file for file in distribution.files or () if ".dist-info/" in file.as_posix()]
-    texts = [file for file in files if _LICENCE_FILE.search(file.as_posix())]
+    files = distribution.files or ()
+    texts = [file for file in files if ".dist-info/" in file.as_posix() and _LICENCE_FILE.search(file.as_posix())]
+    folders = {file.parts[0] for file in files if len(file.parts) > 1}
     return Part(
         name=name,
         version=distribution.version,
         licence="".join(about.get_all("License-Expression") or []) or _old_licence(about.get_all("Classifier") or []),
-        copyright="as in its licence",
-        source=_home(about),
-        note="",
+        source=_source(about),
         texts={f"{name} {file.name}": Path(str(file.locate())).read_text(encoding="utf-8") for file in texts},
-        patterns=tuple(_folders(distribution)),
+        patterns=tuple(rf"(^|/){re.escape(folder)}/" for folder in sorted(folders) if re.fullmatch(r"\w+", folder)),
         distribution=name,
     )
 
 
-def _home(about: metadata.PackageMetadata) -> str:
-    """Return where its source is, as its makers say: of the pages that they name, the first that fits."""
+def _source(about: metadata.PackageMetadata) -> str:
+    """Return the best of the addresses in a package's metadata."""
     pages = [line.partition(", ") for line in about.get_all("Project-URL") or []]
     named = {label.lower(): address for label, _, address in pages if address}
-    wanted = ("source", "source code", "repository", "homepage", "code", "github")
-    fitting = [named[label] for label in wanted if label in named]
+    preferred = ("source", "source code", "repository", "homepage", "code", "github")
+    fitting = [named[label] for label in preferred if label in named]
     return next(iter([*fitting, *(about.get_all("Home-page") or []), *named.values()]), "as in its metadata")
 
 
@@ -167,23 +145,17 @@ def _old_licence(classifiers: list[str]) -> str:
     return " OR ".join(spdx.get(name, name) for name in names) or "NOASSERTION"
 
 
-def _folders(distribution: metadata.Distribution) -> list[str]:
-    """What matches the files of its import packages, wherever they are put."""
-    tops = {file.parts[0] for file in distribution.files or () if len(file.parts) > 1}
-    return [rf"(^|/){re.escape(top)}/" for top in sorted(tops) if re.fullmatch(r"\w+", top)]
-
-
-# --- what is made of them -----------------------------------------------------------------------
+# --- notices, SBOM and check --------------------------------------------------------------------
 
 
 def uncovered(files: list[str], parts: list[Part]) -> list[str]:
-    """Return those of the bundle's libraries and programs that no part speaks for."""
+    """Return the libraries and programs among the files that belong to no part."""
     patterns = [re.compile(pattern) for part in parts for pattern in part.patterns]
     return [file for file in files if BINARY.search(file) and not any(each.search(file) for each in patterns)]
 
 
 def present(files: list[str], parts: list[Part]) -> list[Part]:
-    """Return the parts that are in these files; one without files of its own is inside another's."""
+    """Return the parts with at least one of the files; a part without patterns is inside another's files."""
     return [
         part
         for part in parts
@@ -192,12 +164,12 @@ def present(files: list[str], parts: list[Part]) -> list[Part]:
 
 
 def notices(parts: list[Part], own: str) -> str:
-    """Return one text: each part, then each licence's text, once."""
+    """Return one text: each part, then the text of each licence once."""
     lines = [HEADER.format(own=own.strip()), ""]
     for part in parts:
         lines += [f"{part.name} {part.version or ''}".rstrip(), f"    Licence: {part.licence}"]
         lines += [f"    Copyright: {part.copyright}", f"    Source: {part.source}"]
-        lines += [f"    {line}".rstrip() for line in part.note.splitlines()]
+        lines += [f"    {line}".rstrip() for line in part.note.strip().splitlines()]
         lines += [f"    Text: {', '.join(part.texts)}" if part.texts else "", ""]
     texts = {name: text for part in parts for name, text in part.texts.items()}
     for name, text in texts.items():
@@ -205,70 +177,52 @@ def notices(parts: list[Part], own: str) -> str:
     return "\n".join(lines)
 
 
-def sbom(parts: list[Part], name: str, version: str, description: str) -> dict[str, object]:
-    """Return a CycloneDX 1.6 document. Own code, for tools that write one know Python's packages only."""
-    program = {"type": "application", "bom-ref": name, "name": name, "version": version, "description": description}
-    program["licenses"] = [{"license": {"id": "MIT"}}]  # type: ignore[assignment]
+def sbom(parts: list[Part]) -> dict[str, object]:
+    """Return a CycloneDX 1.6 document."""
+    own = {"type": "application", "bom-ref": project.NAME, "name": project.NAME, "version": project.VERSION}
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
-        "metadata": {"component": program},
+        "metadata": {
+            "component": {**own, "description": project.DESCRIPTION, "licenses": [{"license": {"id": "MIT"}}]}
+        },
         "components": [_component(part) for part in parts],
-        "dependencies": [{"ref": name, "dependsOn": [_reference(part) for part in parts]}],
+        "dependencies": [{"ref": project.NAME, "dependsOn": [_package_url(part) for part in parts]}],
     }
 
 
-def _reference(part: Part) -> str:
+def _package_url(part: Part) -> str:
     if part.distribution:
         return f"pkg:pypi/{part.distribution.lower().replace('_', '-')}@{part.version}"
     return f"pkg:generic/{re.sub(r'[^a-z0-9]+', '-', part.name.lower())}" + (f"@{part.version}" if part.version else "")
 
 
 def _component(part: Part) -> dict[str, object]:
-    component: dict[str, object] = {"type": "library", "bom-ref": _reference(part), "name": part.name}
-    if part.version:
-        component["version"] = part.version
-    single = re.fullmatch(r"[A-Za-z0-9.-]+", part.licence) and not part.licence.startswith("LicenseRef")
-    licence = {"license": {"id": part.licence}} if single else {"license": {"name": part.licence}}
-    component["licenses"] = [licence]
-    component["purl"] = _reference(part)
-    component["externalReferences"] = [{"type": "website", "url": part.source}]
-    return component
+    is_single = re.fullmatch(r"[A-Za-z0-9.-]+", part.licence) and not part.licence.startswith("LicenseRef")
+    return {
+        "type": "library",
+        "bom-ref": _package_url(part),
+        "name": part.name,
+        **({"version": part.version} if part.version else {}),
+        "licenses": [{"license": {"id" if is_single else "name": part.licence}}],
+        "purl": _package_url(part),
+        "externalReferences": [{"type": "website", "url": part.source}],
+    }
 
 
-def write(file: Path) -> int:
-    """Write the notices."""
-    own = (project.ROOT / "LICENSE").read_text(encoding="utf-8")
-    return _put(file, notices([*listed(), *packages()], own))
-
-
-def write_sbom(folder: Path, file: Path) -> int:
-    """Write the SBOM of a bundle."""
-    parts = [*present(_files(folder), listed()), *packages()]
-    document = sbom(parts, project.name(), project.version(), project.description())
-    return _put(file, json.dumps(document, indent=2) + "\n")
-
-
-def check(folder: Path) -> int:
-    """Name the libraries in a bundle that nobody's licence is given for; return the exit code."""
-    strange = uncovered(_files(folder), [*listed(), *packages()])
-    for file in strange:
-        print(f"{file}: whose is it? Add it to packaging/bundle/legal/notices.toml.")
-    return 1 if strange else 0
-
-
-def _files(folder: Path) -> list[str]:
-    return [file.relative_to(folder).as_posix() for file in sorted(folder.rglob("*")) if file.is_file()]
-
-
-def _put(file: Path, text: str) -> int:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8", newline="\n")
-    return 0
-
-
-if __name__ == "__main__":
-    commands: dict[str, Callable[..., int]] = {"write": write, "sbom": write_sbom, "check": check}
-    sys.exit(commands[sys.argv[1]](*map(Path, sys.argv[2:])))
+def main(arguments: list[str]) -> None:
+    """Write the notices or the SBOM, or check a bundle. Raises RefusedError for a library without a licence."""
+    what, *paths = arguments
+    files = [file.relative_to(paths[0]).as_posix() for file in sorted(Path(paths[0]).rglob("*")) if file.is_file()]
+    parts = [*libraries(), *packages()]
+    if what == "check":
+        if missing := uncovered(files, parts):
+            raise dev.RefusedError(f"no licence in packaging/bundle/legal/notices.toml: {', '.join(missing)}")
+        return
+    text = notices(parts, (project.ROOT / "LICENSE").read_text(encoding="utf-8"))
+    if what == "sbom":
+        text = json.dumps(sbom([*present(files, libraries()), *packages()]), indent=2) + "\n"
+    Path(paths[-1]).parent.mkdir(parents=True, exist_ok=True)
+    Path(paths[-1]).write_text(text, encoding="utf-8", newline="\n")

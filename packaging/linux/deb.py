@@ -1,8 +1,7 @@
-"""`build.py deb`: the package for Debian, Ubuntu and their like."""
+"""The package for Debian, Ubuntu and the like: control.in and copyright.in, filled in."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import re
@@ -15,154 +14,117 @@ from typing import TYPE_CHECKING
 
 import dev
 import project
-from bundle import gates
-from ci import changes
-from linux import apt, tree
+from bundle import contents, freeze
+from ci import release
+from linux import apt, elf, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: What Qt wants of a system beside the libraries that its files name.
-DEPENDS = ["fontconfig-config", "hicolor-icon-theme"]
-RECOMMENDS = ["fonts-dejavu-core | fonts-freefont-ttf | fonts-liberation", "xdg-utils"]
-MAINTAINER = "PlantDesk contributors <plantdesk@users.noreply.github.com>"
-COMPLETIONS = {"zsh": "zsh/vendor-completions"}
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+_MAINTAINER = "PlantDesk contributors <plantdesk@users.noreply.github.com>"
 
 
-def main(arguments: list[str]) -> None:
-    """Make the package and let lintian look at it."""
-    parser = argparse.ArgumentParser(prog="build.py deb", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="compress little: for a test, not for people")
-    make(quick=parser.parse_args(arguments).quick)
-
-
-def make(*, quick: bool = False, version: str | None = None, extra: dict[str, bytes] | None = None) -> Path:
-    """Return the package. `version` and `extra` files make one that differs, to test upgrades with."""
+def make(*, quick: bool = False, version: str = project.VERSION, extra: dict[str, bytes] | None = None) -> Path:
+    """Return the package, checked by lintian. `version` and `extra` files make another one, to test upgrades with."""
     apt.need(["dpkg-dev", "binutils", "lintian"])
     began = time.monotonic()
     root = project.WORK / "deb"
-    tree.make(root, "deb", COMPLETIONS)
-    for name, data in (extra or {}).items():
-        (root / tree.PROGRAM / name).write_bytes(data)
-    _documents(root / "usr/share/doc/plantdesk", version or project.version())
+    tree.make(root, "deb", zsh="zsh/vendor-completions", extra=extra)
+    _write_documents(root / "usr/share/doc/plantdesk", version)
     tree.put(project.HERE / "linux/lintian-overrides", root / "usr/share/lintian/overrides", "plantdesk")
-    tree.settle(root)
-    _control(root, version or project.version())
-    tree.settle(root)
-    file = project.DIST / f"plantdesk_{version or project.version()}_{architecture()}.deb"
+    tree.normalize(root)
+    _write_control(root, version)
+    tree.normalize(root)
     compression = ["-Zgzip", "-z1"] if quick else ["-Zxz", "-z9"]
     same = {**os.environ, "SOURCE_DATE_EPOCH": str(project.epoch())}
-    dev.call(["dpkg-deb", "--root-owner-group", *compression, "--build", str(root), str(file)], env=same)
-    dev.say(f"{file}: {file.stat().st_size / 1e6:.1f} MB after {time.monotonic() - began:.0f} s")
-    lint(file)
+    command = ["dpkg-deb", "--root-owner-group", *compression, "--build", str(root), str(path(version))]
+    dev.call(command, env=same)
+    freeze.report(path(version), began)
+    _lint(path(version))
     if not quick:
-        gates.check_package_size(file)
-    return file
+        contents.check_package_size(path(version))
+    return path(version)
 
 
-def architecture() -> str:
-    """Debian's name of the processor that is built for."""
-    return _ARCHITECTURES[project.machine()]
+def path(version: str = project.VERSION) -> Path:
+    """Return where the package of a version is put."""
+    return project.DIST / f"plantdesk_{version}_{_ARCHITECTURES[project.machine()]}.deb"
 
 
-def lint(file: Path) -> None:
-    """Raise RefusedError with what lintian finds wrong."""
+def _lint(file: Path) -> None:
     command = ["lintian", "--fail-on", "error,warning", "--tag-display-limit", "0", str(file)]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
+    if os.geteuid() == 0:
         command.insert(1, "--allow-root")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise dev.RefusedError(f"lintian: {done.stdout}{done.stderr}")
+    dev.call(command)
 
 
-def _documents(folder: Path, version: str) -> None:
+def _write_documents(folder: Path, version: str) -> None:
     folder.mkdir(parents=True)
-    parts = project.NOTICES.read_text(encoding="utf-8").partition("=" * 100)[0].partition("each once.")[2]
-    (folder / "copyright").write_text(_copyright(parts), encoding="utf-8", newline="\n")
-    when = formatdate(project.epoch(), usegmt=False)
-    lines = [f"plantdesk ({version}) unstable; urgency=medium", "", *_items(changes.newest()), ""]
-    lines += [f" -- {MAINTAINER}  {when}", ""]
+    notices = project.NOTICES.read_text(encoding="utf-8")
+    terms = (project.ROOT / "LICENSE").read_text(encoding="utf-8").split("\n\n", 2)[2]
+    values = {
+        "PARTS": _continued(notices.partition("=" * 100)[0].partition("each once.")[2]),
+        "COPYRIGHT": project.COPYRIGHT.removeprefix("Copyright (c) "),
+        "LICENSE": _continued(terms),
+    }
+    text = project.filled(project.HERE / "linux/copyright.in", values)
+    (folder / "copyright").write_text(text, encoding="utf-8", newline="\n")
+    lines = [f"plantdesk ({version}) unstable; urgency=medium", "", *changelog(release.releases()[0].text), ""]
+    lines += [f" -- {_MAINTAINER}  {formatdate(project.epoch(), usegmt=False)}", ""]
     tree.compress("\n".join(lines).encode(), folder / "changelog.gz")
 
 
-def _copyright(parts: str) -> str:
-    own = (project.ROOT / "LICENSE").read_text(encoding="utf-8")
-    terms = own.partition("\n\n")[2].partition("\n\n")[2]
-    holder = re.search(r"Copyright \(c\) (.+)", own)
-    lines = ["Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/", "Upstream-Name: PlantDesk"]
-    lines += [f"Comment: The texts of all licences are in /{tree.PROGRAM}/_internal/resources/NOTICES.txt", " and,"]
-    lines += [" of the GNU and Apache ones, in /usr/share/common-licenses. These parts others have made:", " ."]
-    lines += [_dep5(parts), "", "Files: *"]
-    lines += [f"Copyright: {holder[1] if holder else 'PlantDesk contributors'}", "License: Expat", _dep5(terms)]
-    return "\n".join(lines) + "\n"
-
-
-def _dep5(text: str) -> str:
-    """Indent as a field's further lines are; an empty one is a dot."""
+def _continued(text: str) -> str:
+    """Return text as continuation lines of a field, where a dot stands for an empty line."""
     return "\n".join(f" {line.rstrip()}" if line.strip() else " ." for line in text.strip().splitlines())
 
 
-def _items(text: str) -> list[str]:
-    """The items of a list in Markdown, as Debian's changelogs have them."""
+def changelog(text: str) -> list[str]:
+    """Return the items of a Markdown list in the form of Debian's changelogs."""
     items = re.findall(r"^- (.+(?:\n  .+)*)", text, re.MULTILINE)
     wrap = textwrap.TextWrapper(78, initial_indent="  * ", subsequent_indent="    ")
     return [line for item in items for line in wrap.wrap(" ".join(item.split()))]
 
 
-def _control(root: Path, version: str) -> None:
-    folder = root / "DEBIAN"
-    folder.mkdir()
+def _write_control(root: Path, version: str) -> None:
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
-    installed = sum((path.lstat().st_size + 1023) // 1024 for path in sorted(root.rglob("*")))
-    fields = {
-        "Package": "plantdesk",
-        "Version": version,
-        "Architecture": architecture(),
-        "Maintainer": MAINTAINER,
-        "Installed-Size": str(installed),
-        **_relations(root),
-        "Section": "misc",
-        "Priority": "optional",
-        "Description": _description(),
+    folder = root / "DEBIAN"
+    folder.mkdir()  # dpkg-shlibdeps recognises the root by it
+    linked = _linked_packages(root)
+    text = f"{project.DESCRIPTION} Plants are in one SQLite file; what scripts add shows in the open window at once."
+    values = {
+        "VERSION": version,
+        "ARCHITECTURE": _ARCHITECTURES[project.machine()],
+        "SIZE": str(sum((path.lstat().st_size + 1023) // 1024 for path in root.rglob("*"))),
+        "DEPENDS": linked["Depends"],
+        "RECOMMENDS": linked["Recommends"],
+        "DESCRIPTION": "\n ".join(textwrap.wrap(text, 78)),
     }
-    control = "".join(f"{name}: {value}\n" for name, value in fields.items())
+    control = project.filled(project.HERE / "linux/control.in", values)
     (folder / "control").write_text(control, encoding="utf-8", newline="\n")
     sums = [f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n" for path in files]  # noqa: S324
     (folder / "md5sums").write_text("".join(sums), encoding="utf-8", newline="\n")
 
 
-def _description() -> str:
-    summary = "plant records, by hand or from scripts over a local HTTP API"
-    text = project.description().rstrip(".")
-    more = "Plants are in one SQLite file; what scripts add shows in the open window at once."
-    lines = textwrap.wrap(f"{text}. {more}", 78)
-    return "\n ".join([summary, *lines])
-
-
-def _relations(root: Path) -> dict[str, str]:
-    """What the package needs of others: exact for what the files link to, less so for single plugins."""
-    elf_files = [path for path in sorted((root / tree.PROGRAM).rglob("*")) if gates.is_program_file(path)]
-    # Qt tries its plugins in turn, and does without what it cannot load; X11 is what always has to work.
-    optional = [path for path in elf_files if _is_optional(path)]
-    others = [path for path in elf_files if path not in optional]
-    # Where the bundled libraries will be: else each of them would become a dependency.
+def _linked_packages(root: Path) -> dict[str, str]:
+    """Return the packages that the files link to: Depends, and Recommends for what only single plugins link to."""
+    files = [path for path in sorted((root / tree.PROGRAM).rglob("*")) if elf.is_elf(path)]
+    # Qt skips a plugin that cannot be loaded; X11's must always work.
+    optional = [
+        file for file in files if ("plugins" in file.parts and file.name != "libqxcb.so") or "Wayland" in file.name
+    ]
+    # The folders of the bundled libraries: they are no dependencies.
     folders = ["", "PySide6", "PySide6/Qt/lib", "shiboken6"]
     command = ["dpkg-shlibdeps", "-O", "--ignore-missing-info", *(f"-l/{tree.PROGRAM}/_internal/{f}" for f in folders)]
-    command += ["-dDepends", *map(str, others), "-dRecommends", *map(str, optional)]
+    command += ["-dDepends", *(str(file) for file in files if file not in optional)]
+    command += ["-dRecommends", *map(str, optional)]
     work = project.WORK / "shlibdeps"
     (work / "debian").mkdir(parents=True, exist_ok=True)
-    (work / "debian/control").write_text(
-        "Source: plantdesk\n\nPackage: plantdesk\nArchitecture: any\n", encoding="ascii"
-    )
+    source = "Source: plantdesk\n\nPackage: plantdesk\nArchitecture: any\n"
+    (work / "debian/control").write_text(source, encoding="ascii")
     done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
     shutil.rmtree(work)
     if done.returncode != 0:
         raise dev.RefusedError(f"dpkg-shlibdeps: {done.stderr}")
-    found = dict(re.findall(r"shlibs:(\w+)=(.*)", done.stdout))
-    more = {"Depends": DEPENDS, "Recommends": RECOMMENDS}
-    return {name: ", ".join(filter(None, [found.get(name, ""), *more[name]])) for name in ("Depends", "Recommends")}
-
-
-def _is_optional(path: Path) -> bool:
-    return ("plugins" in path.parts and path.name != "libqxcb.so") or "Wayland" in path.name
+    return dict(re.findall(r"shlibs:(\w+)=(.*)", done.stdout))

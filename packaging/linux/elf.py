@@ -1,4 +1,4 @@
-"""What is asked of Linux's libraries and programs, by binutils' readelf."""
+"""Properties of Linux's libraries and programs, read with binutils' readelf."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
 
 
 def needed(file: str | Path) -> list[str]:
-    """Return the names of the libraries that a file itself links to."""
+    """Return the names of the libraries that a file links to directly."""
     return re.findall(r"\(NEEDED\).*\[(.+)\]", _readelf("--dynamic", file))
 
 
-def highest_glibc(file: str | Path) -> tuple[int, ...]:
-    """Return the newest version of glibc that a file asks for; (0,) when it asks for none."""
-    asked = re.findall(r"\bGLIBC_(\d+(?:\.\d+)+)", _readelf("--version-info", file))
-    return max((tuple(map(int, version.split("."))) for version in asked), default=(0,))
+def required_glibc(file: str | Path) -> tuple[int, ...]:
+    """Return the newest version of glibc that a file requires; (0,) if none."""
+    versions = re.findall(r"\bGLIBC_(\d+(?:\.\d+)+)", _readelf("--version-info", file))
+    return max((tuple(map(int, version.split("."))) for version in versions), default=(0,))
 
 
 def is_elf(file: Path) -> bool:
-    """Whether it is a program or library of Linux."""
+    """Return whether a file is a program or library of Linux."""
     if file.is_symlink() or not file.is_file():
         return False
     with file.open("rb") as opened:
         return opened.read(4) == b"\x7fELF"
 
 
-def forget_machine(file: Path) -> None:
-    """Make a library look beside itself for others, where it looked into a folder of the machine it was built on.
+def remove_search_path(file: Path) -> None:
+    """Let a library search its own folder instead of a folder of the build machine.
 
-    On another machine that folder may be anybody's. The new path is shorter, so it fits into the old one's place.
+    On another machine that folder may be anybody's. The new path is shorter and overwrites the old one.
     """
     for path in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(/.+)\]", _readelf("--dynamic", file)):
         old, new = path.encode() + b"\0", b"$ORIGIN\0"
@@ -42,6 +42,5 @@ def forget_machine(file: Path) -> None:
         file.write_bytes(data.replace(old, new.ljust(len(old), b"\0")))
 
 
-def _readelf(what: str, file: str | Path) -> str:
-    command = ["readelf", "--wide", what, str(file)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def _readelf(option: str, file: str | Path) -> str:
+    return subprocess.check_output(["readelf", "--wide", option, str(file)], text=True)

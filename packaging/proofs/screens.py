@@ -1,4 +1,4 @@
-"""What is on the screen, as pixels, with nothing but the standard library; for smoke.py."""
+"""Pictures of the screen, by the standard library alone; for the smoke test."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_BYTES = 4  # of a pixel: blue, green, red, and one that is not used
+_BYTES = 4  # of a pixel: blue, green, red, unused
 
 
 class Picture(NamedTuple):
-    """A screen at one moment."""
+    """A screenshot."""
 
     width: int
     height: int
     pixels: bytes
 
     def changes(self, other: Picture) -> set[tuple[int, int]]:
-        """Return the places where the two differ, as (x, y)."""
+        """Return the pixels that differ, as (x, y)."""
         if self.pixels == other.pixels:
             return set()
         found: set[tuple[int, int]] = set()
@@ -41,7 +41,7 @@ class Picture(NamedTuple):
         return found
 
     def save(self, file: Path) -> None:
-        """Write it as a PNG."""
+        """Write a PNG."""
         line = self.width * _BYTES
         rows = bytearray()
         for start in range(0, len(self.pixels), line):
@@ -50,12 +50,10 @@ class Picture(NamedTuple):
             colors[0::3], colors[1::3], colors[2::3] = row[2::4], row[1::4], row[0::4]
             rows += b"\0" + colors
         header = struct.pack(">IIBBBBB", self.width, self.height, 8, 2, 0, 0, 0)
-        chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(rows), 6)), (b"IEND", b""))
-        file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks))
-
-
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        png = b"\x89PNG\r\n\x1a\n"
+        for name, data in ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(rows), 6)), (b"IEND", b"")):
+            png += struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        file.write_bytes(png)
 
 
 # --- screens ------------------------------------------------------------------------------------
@@ -63,7 +61,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 
 @contextlib.contextmanager
 def screen() -> Iterator[Callable[[], Picture]]:
-    """Yield a function that takes a picture of the screen that programs show themselves on."""
+    """Yield a function that takes a picture of the screen that started programs use."""
     if sys.platform == "win32":
         yield _windows_picture
     elif sys.platform == "darwin":
@@ -75,7 +73,7 @@ def screen() -> Iterator[Callable[[], Picture]]:
 
 @contextlib.contextmanager
 def virtual_screen() -> Iterator[tuple[Callable[[], Picture], Path]]:
-    """Start an X server for programs started from here; yield what takes its picture, and the file of its pixels."""
+    """Start an X server for the programs started from here; yield a function that takes its picture, and its file."""
     program = shutil.which("Xvfb")
     if program is None:
         raise FileNotFoundError("Xvfb is not installed (Debian: apt-get install xvfb)")
@@ -102,7 +100,7 @@ def virtual_screen() -> Iterator[tuple[Callable[[], Picture], Path]]:
 
 
 def _xwd_picture(data: bytes) -> Picture:
-    """Read X's window dump: 25 numbers, a name, a table of colours, the pixels."""
+    """Read an X window dump: 25 numbers, a name, a colour table, the pixels."""
     header = struct.unpack_from(">25I", data)
     header_size, width, height, line, colors = header[0], header[4], header[5], header[12], header[19]
     start = header_size + colors * 12
@@ -119,7 +117,7 @@ def _macos_picture() -> Picture:
 
 
 def _bmp_picture(data: bytes) -> Picture:
-    """Read an uncompressed bitmap of 24 or 32 bits a pixel; its rows go upwards unless the height is negative."""
+    """Read an uncompressed bitmap of 24 or 32 bits per pixel; rows go upwards unless the height is negative."""
     start = struct.unpack_from("<I", data, 10)[0]
     width, height, _planes, bits = struct.unpack_from("<iiHH", data, 18)
     step = bits // 8
@@ -131,8 +129,8 @@ def _bmp_picture(data: bytes) -> Picture:
 
 
 def _windows_picture() -> Picture:
-    """Copy the screen into a bitmap of ours."""
-    windll = ctypes.__dict__["windll"]  # only Windows' ctypes has it
+    """Copy the screen into a bitmap."""
+    windll = ctypes.__dict__["windll"]  # not in the ctypes of other systems
     user, gdi = windll.user32, windll.gdi32
     for function in (user.GetDC, gdi.CreateCompatibleDC, gdi.CreateCompatibleBitmap, gdi.SelectObject):
         function.restype = ctypes.c_void_p

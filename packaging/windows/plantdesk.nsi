@@ -1,8 +1,8 @@
-; The Windows installer: for the person who starts it, without an administrator. Compiled by `packaging/build.py nsis`,
-; which says what is to be packed and what it is called.
+; The Windows installer: for the user who starts it, without administrator rights. Compiled by `packaging/build.py nsis`,
+; which defines the files to pack and their names.
 ;
-;   /S            no questions          /PATH=off     do not let terminals find plantdesk
-;   /D=FOLDER     where to (last)       /LOGIN=on     start PlantDesk at login
+;   /S            no questions          /PATH=off     leave the PATH alone
+;   /D=FOLDER     target folder (last)       /LOGIN=on     start PlantDesk at login
 ;
 ; Exit codes: 0 done, 2 cancelled or failed, 3 this Windows is too old, 4 PlantDesk is running, 5 files are in use,
 ; 6 the folder holds another program.
@@ -28,7 +28,7 @@ SetDateSave off ; the same files make the same installer
 !include MUI2.nsh
 !include WinVer.nsh
 !include x64.nsh
-!include "${PAYLOAD_LIST}" ; what is packed, by name, so that the uninstaller removes nothing else
+!include "${PAYLOAD_LIST}" ; the packed files by name, so that the uninstaller removes nothing else
 
 !define UNINSTALL_KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\PlantDesk"
 !define APP_PATHS_KEY "Software\Microsoft\Windows\CurrentVersion\App Paths"
@@ -61,7 +61,7 @@ VIAddVersionKey "LegalCopyright" "${COPYRIGHT}"
 !define MUI_ABORTWARNING
 !define MUI_COMPONENTSPAGE_SMALLDESC
 !define MUI_FINISHPAGE_RUN
-!define MUI_FINISHPAGE_RUN_FUNCTION start_as_person
+!define MUI_FINISHPAGE_RUN_FUNCTION start_as_user
 !define MUI_FINISHPAGE_NOREBOOTSUPPORT
 !insertmacro MUI_PAGE_COMPONENTS
 !insertmacro MUI_PAGE_DIRECTORY
@@ -71,7 +71,7 @@ VIAddVersionKey "LegalCopyright" "${COPYRIGHT}"
 !insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE "English"
 
-; Leave with 4 while any PlantDesk holds its mark: files in use cannot be replaced, and half an upgrade is worse than none.
+; Leave with 4 while any PlantDesk holds its mutex: files in use cannot be replaced, and half an upgrade is worse than none.
 !macro refuse_while_running
   ${Do}
     System::Call 'kernel32::OpenMutexW(i ${SYNCHRONIZE}, i 0, w "${RUNNING_MUTEX}") p .r0'
@@ -96,7 +96,7 @@ Section "PlantDesk" program
     SetErrorLevel 6
     Quit
   ${EndIf}
-  ; What an older version left would be found by the newer one.
+  ; The newer version would import modules that an older one left.
   RMDir /r "$INSTDIR\_internal"
   ${If} ${FileExists} "$INSTDIR\_internal\*.*"
     MessageBox MB_OK|MB_ICONSTOP "Files in $INSTDIR are in use. Restart Windows, then start this installer again." /SD IDOK
@@ -162,7 +162,7 @@ Function .onInit
     Quit
   ${EndIf}
   !insertmacro refuse_while_running
-  ; An upgrade leaves it as it was chosen.
+  ; An upgrade keeps the earlier choice.
   ClearErrors
   ReadRegDWORD $1 HKCU "${UNINSTALL_KEY}" "OnPath"
   ${IfNot} ${Errors}
@@ -182,8 +182,8 @@ Function .onInit
   ${EndIf}
 FunctionEnd
 
-Function start_as_person
-  ; By the desktop's shell: with its rights and surroundings, not with the installer's.
+Function start_as_user
+  ; By the desktop's shell: with its rights and environment, not the installer's.
   Exec '"$WINDIR\explorer.exe" "$INSTDIR\plantdeskw.exe"'
 FunctionEnd
 
@@ -194,9 +194,9 @@ FunctionEnd
 Section "Uninstall"
   nsExec::Exec /TIMEOUT=60000 '"$INSTDIR\plantdesk.exe" integration --login off --path off'
   Pop $0
-  DeleteRegValue HKCU "${RUN_KEY}" "PlantDesk" ; also where the program did not start any more
+  DeleteRegValue HKCU "${RUN_KEY}" "PlantDesk" ; also if the program no longer starts
   Delete "$SMPROGRAMS\PlantDesk.lnk"
-  ; By name only: the person may have chosen a folder that holds other things.
+  ; By name only: the user may have chosen a folder that holds other things.
   !insertmacro remove_payload
   Delete "$INSTDIR\uninstall.exe"
   RMDir "$INSTDIR"

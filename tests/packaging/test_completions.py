@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import project
-from linux import completions, manual
-from plantdesk import options, paths
+from linux import completions
+from plantdesk import paths
 from plantdesk.cli import main
 from plantdesk.store import Backups
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     Press = Callable[[str], list[str]]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
-COMMANDS = manual.commands(options.parser())
 _READY, _END = "READY-FOR-KEYS", "END-OF-TEST"
 _PROGRAM = f"""\
 #!{sys.executable}
@@ -72,7 +71,7 @@ def backup_name() -> str:
 @pytest.fixture
 def bash(folder: Path) -> Press:
     """Type a line into bash, with a Tab at its end and Enter; return the arguments that the program gets."""
-    start = f"PS1={_READY}\nbind 'set bell-style none'\n{completions.bash(COMMANDS)}"
+    start = f"PS1={_READY}\nbind 'set bell-style none'\n{completions.completion('bash')}"
     (folder.parent / "start").write_text(start, encoding="utf-8")
     pty = pytest.importorskip("pty")
 
@@ -155,13 +154,13 @@ OFFERED = [
 @needs("fish")
 @pytest.mark.parametrize(("typed", "offered"), OFFERED)
 def test_fish_completes(typed: str, offered: set[str], folder: Path) -> None:
-    (folder.parent / "completion").write_text(completions.fish(COMMANDS), encoding="utf-8")
+    (folder.parent / "completion").write_text(completions.completion("fish"), encoding="utf-8")
     assert fish(folder, typed) == offered
 
 
 @needs("fish")
 def test_fish_completes_backups(folder: Path) -> None:
-    (folder.parent / "completion").write_text(completions.fish(COMMANDS), encoding="utf-8")
+    (folder.parent / "completion").write_text(completions.completion("fish"), encoding="utf-8")
     assert fish(folder, "plantdesk restore plants.db-") == {backup_name()}
 
 
@@ -202,7 +201,7 @@ zpty -d inner
 @needs("zsh")
 @pytest.mark.parametrize(("typed", "offered"), OFFERED)
 def test_zsh_completes(typed: str, offered: set[str], folder: Path) -> None:
-    (folder.parent / "_plantdesk").write_text(completions.zsh(COMMANDS), encoding="utf-8")
+    (folder.parent / "_plantdesk").write_text(completions.completion("zsh"), encoding="utf-8")
     (folder.parent / ".zshrc").write_text(_ZSHRC.replace("COMPLETIONS", str(folder.parent)), encoding="utf-8")
     command = ["zsh", "-f", "-c", _ZSH, "zsh", typed]
     environment = {**os.environ, "TERM": "dumb", "ZDOTDIR": str(folder.parent)}

@@ -14,7 +14,8 @@ import pins
 
 LINES = [line for line in pins.CONSTRAINTS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
 PINNED = [Requirement(line) for line in LINES]
-ASKED = [Requirement(line) for place, lines in pins.requirements().items() if place != "python" for line in lines]
+_LINES = {line: None for place, lines in pins.requirements().items() if place != "python" for line in lines}
+ASKED = [Requirement(line) for line in _LINES]
 MADE_BY_DEV = (Path(sys.prefix) / "made-for.json").exists()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import project
-from bundle import contents, gates, notices
+from bundle import contents, notices
 
 ENTRIES = [
     ("libpython3.11.so.1.0", "/python", "BINARY"),
@@ -24,7 +24,7 @@ ENTRIES = [
     ("icons/plantdesk.svg", "/svg", "DATA"),
 ]
 LINKS = {"/xcb": ["libQt6XcbQpa.so.6", "libc.so.6"], "/gtk": ["libQt6XcbQpa.so.6"]}
-BUNDLED = gates.LISTED.read_text(encoding="utf-8").splitlines()
+BUNDLED = contents.LISTED.read_text(encoding="utf-8").splitlines()
 
 
 def test_a_library_that_nobody_links_to_stays_out_with_its_links() -> None:
@@ -94,7 +94,7 @@ def test_every_icon_that_the_program_reads_is_a_resource() -> None:
 
 def test_every_library_of_the_bundle_has_a_licence() -> None:
     assert len(BUNDLED) > 100
-    assert notices.uncovered(BUNDLED, [*notices.listed(), *notices.packages()]) == []
+    assert notices.uncovered(BUNDLED, [*notices.libraries(), *notices.packages()]) == []
 
 
 @pytest.mark.parametrize(
@@ -114,16 +114,16 @@ def test_every_library_of_the_bundle_has_a_licence() -> None:
 )
 def test_so_have_those_of_other_systems(name: str) -> None:
     assert notices.BINARY.search(name)
-    assert notices.uncovered([name], notices.listed()) == []
+    assert notices.uncovered([name], notices.libraries()) == []
 
 
 def test_a_library_of_unknown_origin_is_named() -> None:
     strange = "_internal/libstrange.so.3"
-    assert notices.uncovered([strange, "_internal/resources/icons/x.svg"], notices.listed()) == [strange]
+    assert notices.uncovered([strange, "_internal/resources/icons/x.svg"], notices.libraries()) == [strange]
 
 
 def test_the_notices_hold_each_licence_once_and_say_how_to_replace_qt() -> None:
-    text = notices.notices([*notices.listed(), *notices.packages()], "MIT")
+    text = notices.notices([*notices.libraries(), *notices.packages()], "MIT")
     assert text.count("GNU LESSER GENERAL PUBLIC LICENSE\n") == 1
     assert text.count("GNU GENERAL PUBLIC LICENSE\n") == 1
     assert "_internal/PySide6" in text
@@ -137,15 +137,13 @@ def test_every_python_package_brings_its_licence() -> None:
 
 
 def test_the_sbom_lists_what_is_there_and_is_the_same_each_time() -> None:
-    parts = notices.present(["_internal/libssl.so.3"], notices.listed())
+    parts = notices.present(["_internal/libssl.so.3"], notices.libraries())
     assert "OpenSSL" in [part.name for part in parts]
     assert "SQLite" not in [part.name for part in parts]
-    document = notices.sbom([*parts, *notices.packages()], "plantdesk", "1.0", "Plants.")
+    document = notices.sbom([*parts, *notices.packages()])
     references = [component["purl"] for component in document["components"]]  # type: ignore[attr-defined]
     assert len(set(references)) == len(references)
-    assert json.dumps(document) == json.dumps(
-        notices.sbom([*parts, *notices.packages()], "plantdesk", "1.0", "Plants.")
-    )
+    assert json.dumps(document) == json.dumps(notices.sbom([*parts, *notices.packages()]))
 
 
 # --- limits -------------------------------------------------------------------------------------
@@ -161,7 +159,7 @@ def test_the_sbom_lists_what_is_there_and_is_the_same_each_time() -> None:
     ],
 )
 def test_the_list_of_files_knows_no_versions(name: str, nameless: str) -> None:
-    assert gates.nameless(name) == nameless
+    assert contents.unversioned(name) == nameless
 
 
 def test_the_list_of_files_holds_neither_versions_nor_strangers() -> None:

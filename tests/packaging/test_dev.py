@@ -144,7 +144,7 @@ def test_wrong_usage_shows_the_usage(capfd: pytest.CaptureFixture[str]) -> None:
     assert dev.main(["fly"]) == 2
     assert dev.main([]) == 2
     assert dev.main(["--help"]) == 0
-    assert capfd.readouterr().err.count("packaging/dev.py test") == 3
+    assert capfd.readouterr().err.count("packaging/dev.py lint") == 3
 
 
 def test_a_step_that_fails_shows_what_it_said(capfd: pytest.CaptureFixture[str]) -> None:

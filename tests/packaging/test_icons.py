@@ -40,4 +40,4 @@ def test_the_icns_holds_each_type_with_its_size() -> None:
 def test_the_committed_icons_are_those_of_the_drawings() -> None:
     for size in (16, 256):
         drawn, committed = QImage.fromData(icons.png(size)), QImage(str(icons.ICONS / f"plantdesk-{size}.png"))
-        assert drawn.convertToFormat(committed.format()) == committed, "run packaging/bundle/icons.py"
+        assert drawn.convertToFormat(committed.format()) == committed, "run `build.py icons`"

@@ -1,7 +1,8 @@
-"""What Linux gets beside the program: entry, metainfo, manual page, completions, packages."""
+"""Packages for Linux, and the files beside the program: desktop entry, metainfo, manual page, completions."""
 
 from __future__ import annotations
 
+import argparse
 import configparser
 import gzip
 import os
@@ -18,22 +19,21 @@ import pytest
 
 import dev
 import project
-from bundle import gates
-from ci import changes
-from linux import completions, deb, elf, manual, tarball, tree
+from bundle import archives, contents
+from ci import release
+from linux import completions, deb, elf, manual, tree
 from plantdesk import APP_ID, __version__, options
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
 STEM = project.RESOURCES / APP_ID
-COMMANDS = manual.commands(options.parser())
 
 
 @pytest.fixture
 def bundle_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A bundle that is small."""
+    """A small bundle."""
     monkeypatch.setattr(project, "DIST", tmp_path / "dist")
     monkeypatch.setattr(project, "WORK", tmp_path / "work")
-    folder = project.folder_of_program()
+    folder = project.program_folder()
     (folder / "_internal" / "resources").mkdir(parents=True)
     (folder / "_internal" / "libx.so.1").write_bytes(b"x")
     (folder / "_internal" / "libx.so").symlink_to("libx.so.1")
@@ -47,11 +47,11 @@ def bundle_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_versions_agree() -> None:
-    newest = changes.releases()[0]
-    release = ET.parse(f"{STEM}.metainfo.xml").getroot().find("releases/release")  # noqa: S314 - our own file
-    assert release is not None
-    assert project.version() == newest.version == release.get("version") == __version__
-    assert newest.day == release.get("date")
+    newest = release.releases()[0]
+    described = ET.parse(f"{STEM}.metainfo.xml").getroot().find("releases/release")  # noqa: S314 - our own file
+    assert described is not None
+    assert project.VERSION == newest.version == described.get("version") == __version__
+    assert newest.day == described.get("date")
 
 
 def test_one_identifier_names_entry_metainfo_and_icon() -> None:
@@ -59,7 +59,7 @@ def test_one_identifier_names_entry_metainfo_and_icon() -> None:
     entry.read(f"{STEM}.desktop", encoding="utf-8")
     root = ET.parse(f"{STEM}.metainfo.xml").getroot()  # noqa: S314
     assert entry["Desktop Entry"]["Icon"] == APP_ID
-    assert entry["Desktop Entry"]["Exec"] == project.name()
+    assert entry["Desktop Entry"]["Exec"] == project.NAME
     assert root.findtext("id") == APP_ID
     assert root.findtext("launchable") == f"{APP_ID}.desktop"
     assert root.findtext("name") == entry["Desktop Entry"]["Name"] == project.TITLE
@@ -73,26 +73,30 @@ def test_the_desktop_entry_is_valid() -> None:
 # --- the manual ---------------------------------------------------------------------------------
 
 
-def test_the_manual_page_tells_every_command_and_option() -> None:
-    page = manual.page(COMMANDS, options.DESCRIPTION, options.EPILOG, "2026-11-21").replace("\\-", "-")
-    for command in COMMANDS:
-        if not command.inner:
-            assert f".SS plantdesk {' '.join(command.path)}" in page
-        for option in command.options:
-            assert all(f"\\fB{name}\\fR" in page for name in option.names if name != "-h")
+def test_the_manual_page_has_every_command_option_and_exit_code() -> None:
+    page = manual.page().replace("\\-", "-")
+    for parser, _ in manual.commands(options.parser()):
+        for action in parser._actions:  # noqa: SLF001
+            is_hidden = action.help == argparse.SUPPRESS
+            assert all((f"\\fB{name}\\fR" in page) != is_hidden for name in action.option_strings if name != "-h")
+        if parser._subparsers is None:  # noqa: SLF001
+            assert f".SS {parser.prog}" in page
+    assert re.findall(r"^\.TP\n\\fB(\d+)\\fR$", page, re.MULTILINE) == ["0", "1", "2", "3", "130"]
+    assert "@" not in page
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
 def test_the_manual_page_can_be_read(tmp_path: Path) -> None:
-    manual.main(tmp_path)
+    manual.main(to=tmp_path)
     command = ["groff", "-man", "-Tutf8", "-ww", "-z", str(tmp_path / "plantdesk.1")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(("shell", "text"), [("zsh", completions.zsh(COMMANDS)), ("fish", completions.fish(COMMANDS))])
-def test_other_shells_can_read_theirs(shell: str, text: str, tmp_path: Path) -> None:
-    assert all(command.path[-1] in text for command in COMMANDS if command.path)
+@pytest.mark.parametrize("shell", completions.FILES)
+def test_each_shell_can_parse_its_completions(shell: str, tmp_path: Path) -> None:
+    text = completions.completion(shell)
+    assert all(parser.prog.rpartition(" ")[2] in text for parser, _ in manual.commands(options.parser()))
     if shutil.which(shell):
         (tmp_path / "completion").write_text(text, encoding="utf-8")
         subprocess.run([shell, "-n", str(tmp_path / "completion")], check=True)
@@ -102,10 +106,10 @@ def test_other_shells_can_read_theirs(shell: str, text: str, tmp_path: Path) -> 
 
 
 def test_the_archive_starts_with_one_folder_and_is_the_same_each_time(bundle_folder: Path) -> None:
-    first = tarball.make(quick=True).read_bytes()
+    first = archives.make_tar(quick=True).read_bytes()
     (bundle_folder / "plantdesk").touch()
-    assert tarball.make(quick=True).read_bytes() == first
-    with tarfile.open(tarball.path()) as archive:
+    assert archives.make_tar(quick=True).read_bytes() == first
+    with tarfile.open(archives.tar_file()) as archive:
         names = {entry.name: entry for entry in archive if entry.name}
     top = f"plantdesk-{__version__}"
     assert {name.split("/")[0] for name in names} == {top}
@@ -115,11 +119,11 @@ def test_the_archive_starts_with_one_folder_and_is_the_same_each_time(bundle_fol
     assert {f"{top}/README.txt", f"{top}/LICENSE", f"{top}/_internal/resources/channel"} <= set(names)
 
 
-def test_a_package_has_modes_that_suit_all(bundle_folder: Path, tmp_path: Path) -> None:
+def test_files_of_a_package_can_be_read_by_everyone(bundle_folder: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     shutil.copytree(bundle_folder, root / tree.PROGRAM, symlinks=True)
     (root / tree.PROGRAM / "_internal" / "libx.so.1").chmod(0o700)
-    tree.settle(root)
+    tree.normalize(root)
     assert (root / tree.PROGRAM / "plantdesk").stat().st_mode & 0o777 == 0o755
     assert (root / tree.PROGRAM / "_internal" / "libx.so.1").stat().st_mode & 0o777 == 0o644
     assert (root / tree.PROGRAM).stat().st_mtime == project.epoch()
@@ -133,8 +137,8 @@ def test_compressed_files_are_the_same_each_time(tmp_path: Path) -> None:
     assert gzip.decompress((tmp_path / "one").read_bytes()) == b"text"
 
 
-def test_the_changelog_of_debian_is_the_one_there_is() -> None:
-    lines = deb._items(changes.newest())  # noqa: SLF001 - no other way to it but a whole package
+def test_debians_changelog_is_made_of_ours() -> None:
+    lines = deb.changelog(release.releases()[0].text)
     assert lines[0].startswith("  * ")
     assert all(len(line) <= 78 and re.match(r"  \* |    \S", line) for line in lines)
 
@@ -142,36 +146,34 @@ def test_the_changelog_of_debian_is_the_one_there_is() -> None:
 # --- limits -------------------------------------------------------------------------------------
 
 
-def test_the_newest_glibc_that_is_asked_for_is_found() -> None:
+def test_the_newest_required_glibc_is_found() -> None:
     if shutil.which("readelf") is None:
         pytest.skip("binutils are not installed")
     assert elf.is_elf(Path(sys.executable).resolve())
-    assert elf.highest_glibc(Path(sys.executable).resolve()) >= (2, 2, 5)
+    assert elf.required_glibc(Path(sys.executable).resolve()) >= (2, 2, 5)
 
 
-def test_a_library_forgets_the_folder_of_the_machine_it_was_built_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_search_path_of_the_build_machine_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = tmp_path / "libx.so"
     path = b"/home/builder/python/lib"
     library.write_bytes(struct.pack("<I", 7) + path + b"\0rest")
     monkeypatch.setattr(elf, "_readelf", lambda *_: f" 0x1d (RUNPATH)  Library runpath: [{path.decode()}]")
-    elf.forget_machine(library)
+    elf.remove_search_path(library)
     assert library.read_bytes() == struct.pack("<I", 7) + b"$ORIGIN".ljust(len(path), b"\0") + b"\0rest"
 
 
 def test_a_package_that_is_too_large_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "large.deb").open("wb") as file:
-        file.truncate(gates.LARGEST_PACKAGE * 1_000_000 + 1)
-    with pytest.raises(dev.RefusedError, match="40 are allowed"):
-        gates.check_package_size(tmp_path / "large.deb")
+        file.truncate(contents.MAX_PACKAGE_SIZE * 1_000_000 + 1)
+    with pytest.raises(dev.RefusedError, match="the limit is 40"):
+        contents.check_package_size(tmp_path / "large.deb")
 
 
 def test_a_file_that_is_not_listed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     listed = tmp_path / "listed.txt"
     listed.write_text("a\nb\n", encoding="utf-8")
-    monkeypatch.setattr(gates, "LISTED", listed)
-    problems = gates._list_problems(["a", "c"])  # noqa: SLF001 - the rest takes a bundle
+    monkeypatch.setattr(contents, "LISTED", listed)
+    problems = contents.list_problems(["a", "c"])
     assert problems[0].startswith("c is new")
-    assert problems[1].startswith("b is not")
-    assert gates._list_problems(["a", "b"]) == []  # noqa: SLF001
+    assert problems[1].startswith("b is missing")
+    assert contents.list_problems(["a", "b"]) == []

@@ -1,4 +1,4 @@
-"""PyInstaller's recipe, gone through for each system with stand-ins: PyInstaller itself only knows the one it is on."""
+"""PyInstaller's recipe, run for each system with stand-ins; PyInstaller itself only works for the current one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SYSTEMS = ("linux", "win32", "darwin")
 
 
 class Found:
-    """What PyInstaller would find."""
+    """What PyInstaller finds."""
 
     binaries = [  # noqa: RUF012 - read only
         ("PySide6\\plugins\\platforms\\qwindows.dll", "/somewhere/qwindows.dll", "BINARY"),

@@ -15,9 +15,10 @@ import pytest
 import build
 import dev
 import project
-from bundle import freeze
+from bundle import archives, freeze
 from plantdesk import APP_ID, HOME_PAGE, __version__, running_mutex
-from windows import installer, windows_zip
+from proofs import wine
+from windows import installer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ NEEDS_SHELL = pytest.mark.skipif(sys.platform == "win32", reason="the sign comma
 
 @pytest.fixture
 def frozen(tmp_path: Path) -> Path:
-    """What has the form of the frozen program."""
+    """A folder with the layout of the frozen program."""
     folder = tmp_path / "plantdesk"
     (folder / "_internal" / "resources").mkdir(parents=True)
     for name in ("plantdesk.exe", "plantdeskw.exe", "_internal/python313.dll"):
@@ -37,17 +38,17 @@ def frozen(tmp_path: Path) -> Path:
     return folder
 
 
-def test_each_executable_tells_what_it_is() -> None:
-    for name, told in installer.EXECUTABLES.items():
+def test_each_executable_has_a_version_resource() -> None:
+    for name, description in installer.EXECUTABLES.items():
         text = installer.version_info(name).read_text(encoding="utf-8")
         ast.parse(text)  # PyInstaller evaluates it
-        assert f'"FileDescription", "{told}"' in text
+        assert f'"FileDescription", "{description}"' in text
         assert f'"OriginalFilename", "{name}.exe"' in text
         assert f'"ProductVersion", "{__version__}"' in text
 
 
 def test_the_archive_holds_one_folder_and_is_the_same_each_time(frozen: Path, tmp_path: Path) -> None:
-    first, again = (windows_zip.make_archive(frozen, tmp_path / name) for name in ("a.zip", "b.zip"))
+    first, again = (archives.make_zip(of=frozen, out=tmp_path / name) for name in ("a.zip", "b.zip"))
     assert first.read_bytes() == again.read_bytes()
     with zipfile.ZipFile(first) as archive:
         top = f"PlantDesk-{__version__}"
@@ -58,21 +59,21 @@ def test_the_archive_holds_one_folder_and_is_the_same_each_time(frozen: Path, tm
 
 @NEEDS_MAKENSIS
 def test_the_installer_compiles_without_a_warning(frozen: Path, tmp_path: Path) -> None:
-    made = installer.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
+    made = installer.compile_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
     assert made.read_bytes()[:2] == b"MZ"
 
 
 @NEEDS_MAKENSIS
 def test_a_warning_of_makensis_is_an_error(frozen: Path, tmp_path: Path) -> None:
     with pytest.raises(dev.RefusedError, match="makensis"):
-        installer.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"VERSION": "one"})
+        installer.compile_installer(frozen, tmp_path / "PlantDesk-test.exe", {"VERSION": "one"})
 
 
 def test_only_windows_freezes_for_windows() -> None:
     if sys.platform == "win32":
         pytest.skip("this is Windows")
     with pytest.raises(dev.RefusedError, match="on Windows"):
-        installer.main([])
+        installer.make()
 
 
 def test_the_uninstaller_removes_what_was_packed_by_name_and_nothing_else(frozen: Path) -> None:
@@ -88,14 +89,12 @@ def test_the_uninstaller_removes_what_was_packed_by_name_and_nothing_else(frozen
     assert not re.search(r'RMDir /r "\$INSTDIR"', SCRIPT.read_text(encoding="utf-8"))
 
 
-def test_the_installer_looks_for_the_mark_that_the_program_shows() -> None:
+def test_the_installer_looks_for_the_mutex_that_the_program_holds() -> None:
     assert f'!define RUNNING_MUTEX "{running_mutex.NAME}"' in SCRIPT.read_text(encoding="utf-8")
 
 
 def test_the_same_facts_are_everywhere() -> None:
-    assert project.home_page() == HOME_PAGE
-    assert project.desktop_id() == APP_ID
-    assert project.version() == __version__
+    assert (HOME_PAGE, APP_ID, __version__) == (project.HOME_PAGE, project.APP_ID, project.VERSION)
 
 
 def test_the_size_is_that_of_the_files(frozen: Path) -> None:
@@ -114,7 +113,7 @@ def test_both_executables_are_signed_where_there_is_a_command(
 ) -> None:
     signed = tmp_path / "signed"
     monkeypatch.setenv("WINDOWS_SIGN_COMMAND", f"sh -c 'basename \"$0\" >> {signed}'")
-    windows_zip.make_archive(frozen, tmp_path / "a.zip")
+    archives.make_zip(of=frozen, out=tmp_path / "a.zip")
     assert signed.read_text(encoding="utf-8").split() == ["plantdesk.exe", "plantdeskw.exe"]
 
 
@@ -127,13 +126,13 @@ def test_installer_and_uninstaller_are_signed_by_a_command_that_makensis_does_no
     commands: list[list[str]] = []
     call = dev.call
 
-    def listened(command: list[str]) -> None:
+    def recorded(command: list[str]) -> None:
         commands.append(command)
         call(command)
 
-    monkeypatch.setattr(dev, "call", listened)
+    monkeypatch.setattr(dev, "call", recorded)
     monkeypatch.setenv("WINDOWS_SIGN_COMMAND", f"sh -c 'echo \"$1\" >> {signed}' s3cret")
-    made = installer.make_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
+    made = installer.compile_installer(frozen, tmp_path / "PlantDesk-test.exe", {"QUICK": "1"})
     files = signed.read_text(encoding="utf-8").splitlines()
     assert len(files) == 4  # two executables, uninstaller, installer
     assert files[-1] == str(made)
@@ -149,9 +148,9 @@ def test_a_sign_command_that_fails_is_not_shown(
     monkeypatch.setattr(sys, "argv", ["build.py", "zip", "--of", str(frozen)])
     monkeypatch.setattr(project, "DIST", tmp_path)
     assert build.main() == 1
-    told = "".join(capfd.readouterr())
-    assert "plantdesk.exe failed" in told
-    assert "s3cret" not in told
+    printed = "".join(capfd.readouterr())
+    assert "plantdesk.exe failed" in printed
+    assert "s3cret" not in printed
 
 
 @NEEDS_SHELL
@@ -162,5 +161,12 @@ def test_an_installer_that_cannot_be_signed_is_an_error(
     # The executables are signed, the uninstaller is not.
     monkeypatch.setenv("WINDOWS_SIGN_COMMAND", "sh -c 'case $1 in */plantdesk*.exe) ;; *) exit 3 ;; esac' s3cret")
     with pytest.raises(dev.RefusedError, match="makensis"):
-        installer.make_installer(frozen, tmp_path / "out.exe", {"QUICK": "1"})
+        installer.compile_installer(frozen, tmp_path / "out.exe", {"QUICK": "1"})
     assert "s3cret" not in "".join(capfd.readouterr())
+
+
+def test_the_tests_for_wine_exist() -> None:
+    for name in wine.TESTS:
+        path, _, function = name.partition("::")
+        assert (project.ROOT / path).exists(), path
+        assert not function or function in (project.ROOT / path).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What must hold for the workflows; `build.py workflows` lints them."""
+"""Rules for the workflows, besides those of the linters (`build.py workflows`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]  # schemathesis brings it
 
+import dev
 import project
-from ci import changes
+from ci import release
 from plantdesk import __version__
 
 FILES = sorted((project.ROOT / ".github" / "workflows").glob("*.yml"))
@@ -33,7 +34,7 @@ def test_actions_are_those_of_one_commit_each(text: str) -> None:
     assert all(STEP.match(line) for line in lines)
 
 
-def test_nobody_may_more_than_he_needs(text: str) -> None:
+def test_only_the_release_may_write(text: str) -> None:
     assert yaml.safe_load(text)["permissions"] == {}
     writers = {name for name, job in jobs(text).items() if "write" in job["permissions"].values()}
     assert writers <= {"release"}
@@ -53,7 +54,7 @@ def test_secrets_are_in_single_steps_of_jobs_for_tags_that_install_and_start_not
         assert job["environment"] == "${{ github.ref_type == 'tag' && 'release' || 'unsigned' }}"
         runs = " ".join(step.get("run", "") for step in job["steps"])
         # No package of others, and nothing of what was built from them.
-        assert not re.search(r"\bpip\b|\bnpm\b|dev\.py|build\.py (bundle|ci|prove)|packaging/proofs/", runs), name
+        assert not re.search(r"\bpip\b|\bnpm\b|dev\.py|build\.py (bundle|ci|prove|smoke|installer|icons)", runs), name
         assert "secrets." not in runs, name  # in the environment only: a run is printed
 
 
@@ -66,12 +67,15 @@ def test_no_job_hangs_for_hours(text: str) -> None:
     assert all(job["timeout-minutes"] <= 90 for job in jobs(text).values())
 
 
-def test_what_is_run_is_there(text: str) -> None:
+def test_the_scripts_that_are_run_exist(text: str) -> None:
     for script in re.findall(r"packaging/[\w/]+\.(?:py|sh)", text):
         assert (project.ROOT / script).is_file()
 
 
-def test_a_tag_must_be_the_newest_versions() -> None:
-    newest = changes.releases()[0].version if changes.releases() else "nothing"
-    assert changes.disagreement("v9.9.9") is not None
-    assert (changes.disagreement(f"v{__version__}") is None) == (newest == __version__)
+def test_a_tag_must_be_the_newest_versions(capfd: pytest.CaptureFixture[str]) -> None:
+    assert release.releases()[0].version == __version__
+    release.print_notes(tag=f"v{__version__}")
+    for tag in ("v9.9.9", __version__):
+        with pytest.raises(dev.RefusedError, match=tag):
+            release.print_notes(tag=tag)
+    assert capfd.readouterr().out == ""

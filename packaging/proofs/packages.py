@@ -1,0 +1,186 @@
+"""`build.py try`: packages are installed in clean systems, used, upgraded and removed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dev
+import project
+from bundle import archives, freeze
+from linux import apt, deb, rpm, tree
+from proofs import chroots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from proofs.chroots import Chroot
+
+#: What may be left in the account's home: the user's data, and caches of system libraries.
+USER_DATA = ("home/user/.local", "home/user/.config", "home/user/.cache")
+#: A module that only the older version has.
+STALE = {"_internal/plantdesk_of_an_older_version.py": b"# was in an older version\n"}
+
+
+def prove(*, packages: list[str]) -> None:
+    """Prove the packages named, which are keys of PROOFS."""
+    for package in packages:
+        began = time.monotonic()
+        PROOFS[package]()
+        dev.say(f"{package} is proved ({time.monotonic() - began:.0f} s)")
+
+
+def smoke(executable: str, channel: str, *, screenshot: str, options: list[str] | None = None) -> None:
+    """Run the smoke test on an installed program."""
+    pictures = project.DIST / "screenshots"
+    pictures.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, str(project.HERE / "build.py"), "smoke", executable, "--version", project.VERSION]
+    command += ["--channel", channel, "--screenshot", str(pictures / f"{screenshot}.png"), *(options or [])]
+    dev.call(command)
+
+
+def _smoke_inside(chroot: Chroot, channel: str, screenshot: str) -> None:
+    """Run the smoke test inside, as an ordinary account with its own folders."""
+    options = ["--own-folders", "--root", str(chroot.root), "--within", shlex.join(chroot.command(user=True))]
+    smoke("/usr/bin/plantdesk", channel, screenshot=screenshot, options=options)
+
+
+# --- Debian -------------------------------------------------------------------------------------
+
+
+def prove_deb(codename: str = "bookworm") -> None:
+    """Install, use, remove and purge the package on a clean Debian."""
+    package = freeze.latest(deb.path(), deb.make)
+    with chroots.fresh(codename) as chroot:
+        before = chroot.files()
+        _install_deb(chroot, package)
+        installed = chroot.files()
+        _smoke_inside(chroot, "deb", f"deb-{codename}")
+        missing = {"usr/share/man/man1/plantdesk.1.gz", f"usr/share/applications/{project.APP_ID}.desktop"} - installed
+        if missing:
+            raise dev.RefusedError(f"not installed: {', '.join(missing)}")
+        # No file may be writable for others.
+        chroot.run("sh", "-c", "cd /usr/lib/plantdesk && find . -perm /022 ! -type l | grep . && exit 1 || exit 0")
+        chroot.run("apt-get", "remove", "--yes", "plantdesk")
+        chroot.run("dpkg", "--purge", "plantdesk")
+        chroot.run("apt-get", "autoremove", "--purge", "--yes")
+        _check_removal(chroot, before, installed)
+
+
+def _install_deb(chroot: Chroot, package: Path) -> None:
+    shutil.copy(package, chroot.root / "tmp" / package.name)
+    chroot.install(f"/tmp/{package.name}")  # noqa: S108 - nobody else writes there
+    (chroot.root / "tmp" / package.name).unlink()
+
+
+def _check_removal(chroot: Chroot, before: set[str], installed: set[str]) -> None:
+    """Check that nothing of the package is left except the user's plants."""
+    new = {name for name in chroot.files() - before if not name.startswith(USER_DATA)}
+    ours = sorted(name for name in new if "plantdesk" in name.lower() or name not in installed)
+    if ours:
+        raise dev.RefusedError("left over: " + ", ".join(ours))
+    if not (chroot.root / "home/user/.local/share/PlantDesk/plants.db").exists():
+        raise dev.RefusedError("the user's plants are gone")
+
+
+def prove_upgrade() -> None:
+    """Upgrade an older version while it runs: it ends cleanly, and none of its modules is left."""
+    older = deb.make(quick=True, version="0.0.9", extra=STALE)
+    newer = freeze.latest(deb.path(), deb.make)
+    with chroots.fresh("bookworm") as chroot:
+        _install_deb(chroot, older)
+        _upgrade_while_running(chroot, lambda: _install_deb(chroot, newer))
+        _smoke_inside(chroot, "deb", "deb-upgraded")
+    older.unlink()
+
+
+def _upgrade_while_running(chroot: Chroot, upgrade: Callable[[], None]) -> None:
+    """Replace the files of a running server, which must still answer; then end it."""
+    (stale,) = (chroot.root / tree.PROGRAM / name for name in STALE)
+    if not stale.exists():
+        raise dev.RefusedError("the older version lacks the module that the newer one must not have")
+    command = [*chroot.command(user=True, env={"PLANTDESK_HOME": "/tmp/upgrade"}), "plantdesk"]  # noqa: S108
+    with subprocess.Popen([*command, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None  # noqa: S101
+        server.stdout.readline()
+        try:
+            upgrade()
+        except BaseException:
+            server.terminate()  # leaving the block waits for it
+            raise
+        info = subprocess.run([*command, "info", "--json"], capture_output=True, text=True, check=True)
+        facts = json.loads(info.stdout)
+        opened = list(Path(f"/proc/{facts['pid']}/fd").iterdir()) if facts["running"] else []
+        if not any(str(each.readlink()).endswith("plantdesk/plantdesk (deleted)") for each in opened):
+            raise dev.RefusedError("the running program has lost the file of its modules by the upgrade")
+        server.terminate()
+        if server.wait(30) != 0:
+            raise dev.RefusedError(f"the program ended with {server.returncode} after the upgrade")
+    if stale.exists():
+        raise dev.RefusedError(f"{stale} is left after the upgrade")
+
+
+def prove_tar() -> None:
+    """Unpack the archive into a folder with a space in its name; start it with no variable but the display."""
+    archive = freeze.latest(archives.tar_file(), archives.make_tar)
+    with tempfile.TemporaryDirectory(prefix="plantdesk of a user ", ignore_cleanup_errors=True) as folder:
+        dev.call(["tar", "--extract", "--file", str(archive), "--directory", folder])
+        (unpacked,) = Path(folder).iterdir()
+        moved = unpacked.rename(Path(folder) / "My plants")
+        before = sorted(moved.rglob("*"))
+        home = Path(folder) / "home"
+        home.mkdir()
+        passed = " ".join(f'{name}="${name}"' for name in ("DISPLAY", "PLANTDESK_HOME", "PLANTDESK_SMOKE"))
+        within = shlex.join(["sh", "-c", f'exec env -i HOME="$0" {passed} "$@"', str(home)])
+        smoke(str(moved / "plantdesk"), "tar", screenshot="tar", options=["--within", within])
+        if sorted(moved.rglob("*")) != before:
+            raise dev.RefusedError("the program wrote into its own folder")
+
+
+# --- Fedora and the like, as far as Debian's rpm goes -------------------------------------------
+
+
+def prove_rpm() -> None:
+    """Install by rpm beside Debian's libraries, verify, use, upgrade from an older version, erase.
+
+    Debian's libraries are no rpm packages, so each required library is looked up directly. The names of Fedora's
+    packages can only be checked on Fedora.
+    """
+    older = rpm.make(quick=True, version="0.0.9", extra=STALE)
+    newer = freeze.latest(rpm.path(), rpm.make)
+    with chroots.fresh("bookworm") as chroot:
+        chroot.install("rpm", *apt.RUNTIME_LIBRARIES)
+        before = chroot.files()
+        _install_rpm(chroot, older)
+        _upgrade_while_running(chroot, lambda: _install_rpm(chroot, newer))
+        required = re.findall(r"^(lib[^(\s]+)\(", chroot.run("rpm", "--query", "--requires", "plantdesk"), re.MULTILINE)
+        there = re.findall(r"^\s(\S+) \(", chroot.run("ldconfig", "--print-cache"), re.MULTILINE)
+        if not required or set(required).difference(there):
+            raise dev.RefusedError(f"required but not there: {', '.join(set(required).difference(there))}")
+        chroot.run("rpm", "--verify", "--nodeps", "plantdesk")
+        installed = chroot.files()
+        _smoke_inside(chroot, "rpm", "rpm")
+        chroot.run("rpm", "--verify", "--nodeps", "plantdesk")
+        chroot.run("rpm", "--erase", "plantdesk")
+        _check_removal(chroot, before, installed)
+    older.unlink()
+
+
+def _install_rpm(chroot: Chroot, package: Path) -> None:
+    """Install or upgrade a package by rpm alone."""
+    shutil.copy(package, chroot.root / "root" / package.name)
+    chroot.run("rpm", "--upgrade", "--nodeps", f"/root/{package.name}")
+    (chroot.root / "root" / package.name).unlink()
+
+
+PROOFS: dict[str, Callable[[], None]] = {"deb": prove_deb, "deb13": partial(prove_deb, "trixie")}
+PROOFS |= {"upgrade": prove_upgrade, "tar": prove_tar, "rpm": prove_rpm}

@@ -1,0 +1,47 @@
+"""The hooks of .pre-commit-config.yaml."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # pre-commit requires it
+from pre_commit.languages import pygrep  # type: ignore[import-untyped]
+
+import project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def hooks() -> list[dict[str, Any]]:
+    config = yaml.safe_load((project.ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    return [hook for repository in config["repos"] for hook in repository["hooks"]]
+
+
+@pytest.mark.parametrize(
+    ("subject", "is_accepted"),
+    [
+        ("Keep the order of rows after a restore", True),
+        ("Need no display for the selfcheck", True),
+        ("Pass " + "x" * 67, True),
+        ("Pass " + "x" * 68, False),
+        ("keep the order of rows", False),
+        ("Keep the order of rows.", False),
+        ("Fixed the order of rows", False),
+        ("Fixes the order of rows", False),
+        ("Fixing the order of rows", False),
+    ],
+)
+def test_the_subject_of_a_commit(subject: str, is_accepted: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    (hook,) = [hook for hook in hooks() if hook.get("stages") == ["commit-msg"]]
+    message = tmp_path / "message"
+    message.write_text(f"{subject}\n\nThe body may hold long lines, and lines that end with a full stop.\n", "utf-8")
+    assert (pygrep.main([*hook["args"], hook["entry"], str(message)]) == 0) == is_accepted
+
+
+def test_a_commit_is_checked_as_in_ci() -> None:
+    entries = {hook["entry"].removesuffix(" --if-possible") for hook in hooks() if hook["language"] == "system"}
+    steps = yaml.safe_load((project.ROOT / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8"))
+    commands = [step.get("run", "") for step in steps["jobs"]["lint"]["steps"]]
+    assert entries == {command.replace("python ", "python3 ") for command in commands if "packaging/" in command}
