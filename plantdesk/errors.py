@@ -149,6 +149,30 @@ class TokenUsedUpError(PlantDeskError):
         super().__init__(f"This token may add {max_plants} plants, and has added them. Make a new token.")
 
 
+# --- the history ---
+
+
+class EditConflictError(PlantDeskError):
+    """A plant has changed since the user saw it: `current` is what it is now, None if it was deleted."""
+
+    def __init__(self, name: str, current: IdOwner | None) -> None:
+        what = "was deleted" if current is None else "was changed"
+        super().__init__(f"“{shortened(name)}” {what} meanwhile. Nothing was saved. Look at it again, then repeat it.")
+        self.current = current
+
+
+class NothingToUndoError(PlantDeskError):
+    """There is no such change, it is undone already, or its before-images were removed."""
+
+
+class UndoConflictError(PlantDeskError):
+    """All `plants` of a change have been changed since; undoing it would lose that."""
+
+    def __init__(self, title: str, plants: int) -> None:
+        count = "The plant has" if plants == 1 else f"All {plants:,} plants have"
+        super().__init__(f"“{title}” cannot be undone: {count} been changed since. Undo the later changes first.")
+
+
 # --- the store ---
 
 

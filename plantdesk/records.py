@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
+#: Bytes of a note in UTF-8.
+MAX_NOTE_BYTES = 100_000
 
 
 # --- input ---
@@ -82,6 +84,19 @@ def new_plant(values: Mapping[str, object]) -> NewPlant:
 def plant_fields(values: Mapping[str, object]) -> PlantFields:
     """Return the plant that `values` describe, for the store to choose the id. Raises InvalidPlantError."""
     return _validated(PlantFields, values)
+
+
+def plant_note(text: str) -> str | None:
+    """Return a note as it is stored: None for an empty one. Raises InvalidPlantError."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise InvalidPlantError(
+            [Fault("note", "The note cannot be stored: it holds half of a surrogate pair.")]
+        ) from None
+    if size > MAX_NOTE_BYTES:
+        raise InvalidPlantError([Fault("note", f"The note is too long. It may have {MAX_NOTE_BYTES:,} bytes.")])
+    return text or None
 
 
 def _validated(kind: type[_Fields], values: Mapping[str, object]) -> _Fields:
@@ -158,7 +173,7 @@ def _described(value: object) -> str:
 
 
 def _form_order(fault: Fault) -> int:
-    return ("id", "name", "tag").index(fault.field)
+    return ("id", "name", "tag", "note").index(fault.field)
 
 
 # --- rows ---
@@ -199,13 +214,18 @@ COMMAND = Source(2, SourceKind.COMMAND)
 
 
 class PlantRow(NamedTuple):
-    """A plant in the store. `added_at` is in milliseconds since 1970, UTC."""
+    """A plant in the store. `added_at` is in milliseconds since 1970, UTC.
+
+    `version` identifies this content: two rows of one id with one version are the same.
+    """
 
     id: int
     name: str
     tag: str | None
     added_at: int
     source: Source
+    note: str | None = None
+    version: int = 0
 
 
 class TokenRow(NamedTuple):
@@ -224,13 +244,54 @@ class TokenRow(NamedTuple):
         return self.expires_at is not None and self.expires_at <= now
 
 
+class ChangeKind(StrEnum):
+    """What a change of the history did."""
+
+    EDIT = "edit"
+    DELETE = "delete"
+    INSERT = "insert"
+    IMPORT = "import"
+    RESTORE = "restore"
+    UNDO = "undo"
+    REDO = "redo"
+    #: Of a newer PlantDesk.
+    OTHER = "other"
+
+    @classmethod
+    @override
+    def _missing_(cls, _value: object) -> ChangeKind:
+        return cls.OTHER
+
+
+class Change(NamedTuple):
+    """An entry of the history: one transaction that changed plants. `made_at` is in milliseconds since 1970, UTC.
+
+    `undoes` is the number of the change that this one took back. `can_undo`: the state before is still stored, and the
+    change is not undone.
+    """
+
+    number: int
+    made_at: int
+    source: Source
+    kind: ChangeKind
+    title: str
+    plants: int
+    undoes: int | None = None
+    is_undone: bool = False
+    can_undo: bool = True
+
+
 class Changes(NamedTuple):
     """What one commit changed, passed to listeners after it is durable.
 
-    `added` are the new plants in the order in which they were added. `needs_reload` is true when something else may
-    have changed as well: another program wrote to the file, or there were too many plants to list.
+    `added` are the new plants in the order in which they were added, `updated` are edited plants and those that came
+    back, `removed` the ids of deleted ones. `needs_reload` is true when something else may have changed as well:
+    another program wrote to the file, or there were too many plants to list. `history`: the history has a new entry.
     """
 
     added: tuple[PlantRow, ...] = ()
+    updated: tuple[PlantRow, ...] = ()
+    removed: tuple[int, ...] = ()
     needs_reload: bool = False
     tokens: bool = False
+    history: bool = False

@@ -81,9 +81,7 @@ def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
     with closing(Store(database)) as store:
         if remove_plants:
             removed = store.tokens.revoke_and_remove_plants(name).result()
-            print(
-                f"Removed {removed.plants:,} plants. The backup {removed.backup.path} still has them.", file=sys.stderr
-            )
+            print(f"Deleted {removed.plants:,} plants. To bring them back, type: plantdesk undo", file=sys.stderr)
         else:
             store.tokens.revoke(name).result()
     return 0

@@ -5,6 +5,19 @@ Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, li
 
 from __future__ import annotations
 
+from plantdesk.store.edits import (
+    KEEP,
+    Applied,
+    Delete,
+    DeleteAll,
+    Edit,
+    Insert,
+    Selection,
+    SetTag,
+    Undone,
+    Update,
+    edited,
+)
 from plantdesk.store.restore_text import preview_text
 from plantdesk.store.sqlite.backups.difference import Difference, Group
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
@@ -15,23 +28,34 @@ from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.tokens import NewToken, TokenChecker, Tokens
 
 __all__ = [
+    "KEEP",
+    "Applied",
     "AutomaticBackups",
     "Backup",
     "BackupKind",
     "Backups",
+    "Delete",
+    "DeleteAll",
     "Difference",
+    "Edit",
     "Group",
+    "Insert",
     "NewToken",
     "Order",
     "Reader",
     "RestorePreview",
     "Restored",
+    "Selection",
+    "SetTag",
     "Store",
     "TokenChecker",
     "Tokens",
+    "Undone",
+    "Update",
     "View",
     "back_up",
     "copy_store",
+    "edited",
     "preview_restore",
     "preview_text",
     "restore",

@@ -37,6 +37,42 @@ class PlantTable(SQLModel, table=True):
         default=None,
         description="Name, U+001F, tag without case and accents; NULL where ASCII rules are enough (most plants)",
     )
+    note: str | None = None
+    change: int = Field(default=0, description="Number of the last change that touched it; 0: none since it was added")
+
+
+class ChangeTable(SQLModel, table=True):
+    """An entry of the history."""
+
+    __tablename__ = "change"
+
+    number: int | None = Field(default=None, primary_key=True)
+    made_at: int = Field(description="Milliseconds since 1970, UTC")
+    source_id: int = Field(sa_column_args=[ForeignKey("source.id")])
+    kind: str
+    title: str
+    plants: int
+    undoes: int | None = Field(default=None, description="Number of the change that this one takes back")
+    undone: int = Field(default=0, description="1 when a later change has taken it back")
+    size: int | None = Field(default=None, description="Bytes of its before-images; NULL when they were removed")
+
+
+class BeforeImageTable(SQLModel, table=True):
+    """A plant as it was before a change; all its columns are NULL where there was none."""
+
+    __tablename__ = "before_image"
+
+    change: int = Field(primary_key=True)
+    plant_id: int = Field(primary_key=True)
+    after: int | None = Field(default=None, description="Version of the plant after the change; NULL: deleted")
+    name: str | None = None
+    tag: str | None = None
+    note: str | None = None
+    seq: int | None = None
+    added_at: int | None = None
+    source_id: int | None = None
+    folded: str | None = None
+    plant_change: int | None = None
 
 
 class TokenTable(SQLModel, table=True):
@@ -65,5 +101,5 @@ class StoreTable(SQLModel, table=True):
 
     id: int | None = Field(default=None, primary_key=True)
     identity: str = Field(description="Random; backups keep that of their store")
-    rewritten: int = Field(description="Commits that changed or removed plants")
+    last_seq: int = Field(description="At least the seq of every deleted plant, so that none is used twice")
     other_commits: int = Field(description="Commits that changed no plant")

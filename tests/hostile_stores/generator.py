@@ -33,7 +33,9 @@ def store(path: Path, *statements: str, version: int = SCHEMA_VERSION) -> None:
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         database.execute(f"PRAGMA user_version = {version}")
         database.execute("PRAGMA ignore_check_constraints = ON")
-        database.execute("INSERT INTO plant VALUES (1, 'Fern', 'office', 1, 1700000000000, 1, NULL)")
+        database.execute(
+            "INSERT INTO plant (id, name, tag, seq, added_at, source_id) VALUES (1, 'Fern', 'office', 1, 10000, 1)"
+        )
         for statement in statements:
             database.execute(statement)
 

@@ -101,7 +101,9 @@ def test_a_row_that_no_plantdesk_wrote_stops_no_write(store: Store, path: Path) 
     store.subscribe(received.put)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("INSERT INTO source VALUES (50, 'sync', 'a later version')")
-        other.execute("INSERT INTO plant VALUES (1, CAST(x'41ff' AS TEXT), NULL, 1, 0, 50, NULL)")
+        other.execute(
+            "INSERT INTO plant (id, name, seq, added_at, source_id) VALUES (1, CAST(x'41ff' AS TEXT), 1, 0, 50)"
+        )
     store.add(new_plant({"id": 2, "name": "Moss"}), COMMAND).result(SECONDS)
     seen: list[str] = []
     while len(seen) < 2:

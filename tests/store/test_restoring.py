@@ -92,7 +92,7 @@ def test_who_looks_at_the_store_hears_of_it(store: Store, path: Path, backup: Ba
     heard: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(heard.put)
     restore(path, backup.path)
-    while not (changes := heard.get(timeout=SECONDS)).needs_reload:
+    while not (changes := heard.get(timeout=SECONDS)).history:
         pass
     with closing(store.reader()) as reader:
         assert reader.count() == 3
@@ -114,7 +114,8 @@ def test_plants_that_were_changed_are_heard_of_even_where_newer_ones_come(
     heard: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(heard.put)
     restore(path, other_path)
-    assert heard.get(timeout=SECONDS).needs_reload
+    changes = heard.get(timeout=SECONDS)
+    assert {row.id for row in (*changes.added, *changes.updated)} == set(range(20))
 
 
 def test_restoring_neither_brings_tokens_nor_takes_them(store: Store, path: Path, backup: Backup) -> None:

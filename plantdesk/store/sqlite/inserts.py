@@ -53,6 +53,7 @@ def add_group(
     valid = _valid_tokens(connection, {source for _, source in entries if source.token_id is not None}, now)
     allowance = _Allowance(valid, token_refusal)
     known = rows_by_id(connection, {plant.id for plant, _ in entries})
+    first = last_seq(connection) + 1
     outcomes: list[PlantRow | PlantDeskError] = []
     added: list[PlantRow] = []
     for plant, source in entries:
@@ -62,7 +63,7 @@ def add_group(
         elif row is None and (refusal := allowance.refusal(source)) is not None:
             outcomes.append(refusal)
         elif row is None:
-            row = known[plant.id] = PlantRow(plant.id, plant.name, plant.tag, now, source)
+            row = known[plant.id] = _new_row(plant.id, plant, now, source, first + len(added))
             added.append(row)
             outcomes.append(row)
         else:
@@ -74,9 +75,13 @@ def add_group(
 
 def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Source) -> PlantRow:
     """Add a plant under the next free id, within the caller's write transaction."""
-    row = PlantRow(next_free_id(connection), fields.name, fields.tag, now_ms(), source)
+    row = _new_row(next_free_id(connection), fields, now_ms(), source, last_seq(connection) + 1)
     _insert(connection, [row])
     return row
+
+
+def _new_row(plant_id: int, fields: PlantFields, now: int, source: Source, seq: int) -> PlantRow:
+    return PlantRow(plant_id, fields.name, fields.tag, now, source, version=-seq)
 
 
 def _is_retry(plant: NewPlant, source: Source, row: PlantRow) -> bool:
@@ -120,12 +125,10 @@ def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], n
 
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
-    seq = last_seq(connection) if rows else 0
     for chunk in _statements(rows):
         values: list[object] = []
         for row in chunk:
-            seq += 1
-            values += (row.id, row.name, row.tag, seq, row.added_at, row.source.id, folded(row.name, row.tag))
+            values += (row.id, row.name, row.tag, -row.version, row.added_at, row.source.id, folded(row.name, row.tag))
         connection.execute(_insert_rows(len(chunk)), values)
 
 

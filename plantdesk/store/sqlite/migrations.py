@@ -69,9 +69,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             seq INTEGER NOT NULL UNIQUE CHECK (seq BETWEEN 1 AND 4611686018427387904),
             added_at INTEGER NOT NULL CHECK (added_at BETWEEN -62135596800000 AND 253402300799999),
             source_id INTEGER NOT NULL REFERENCES source (id),
-            folded TEXT
+            folded TEXT,
+            note TEXT,
+            change INTEGER NOT NULL DEFAULT 0
         ) STRICT""",
-        """INSERT INTO plant SELECT id, CAST(name AS TEXT), CAST(tag AS TEXT), row_number() OVER (ORDER BY seq),
+        """INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)
+           SELECT id, CAST(name AS TEXT), CAST(tag AS TEXT), row_number() OVER (ORDER BY seq),
                max(-62135596800000, min(253402300799999, CAST(added_at AS INTEGER))), CAST(source_id AS INTEGER),
                CAST(folded AS TEXT)
            FROM old_plant""",
@@ -98,11 +101,36 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             identity TEXT NOT NULL,
-            rewritten INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
             other_commits INTEGER NOT NULL
         ) STRICT""",
-        "INSERT INTO store SELECT 1, lower(hex(randomblob(16))), rewritten, 0 FROM revision",
+        "INSERT INTO store VALUES (1, lower(hex(randomblob(16))), 0, 0)",
         "DROP TABLE revision",
+        """CREATE TABLE change (
+            number INTEGER PRIMARY KEY,
+            made_at INTEGER NOT NULL,
+            source_id INTEGER NOT NULL REFERENCES source (id),
+            kind TEXT NOT NULL,
+            title TEXT NOT NULL,
+            plants INTEGER NOT NULL,
+            undoes INTEGER,
+            undone INTEGER NOT NULL DEFAULT 0,
+            size INTEGER
+        ) STRICT""",
+        """CREATE TABLE before_image (
+            change INTEGER NOT NULL,
+            plant_id INTEGER NOT NULL,
+            after INTEGER,
+            name TEXT,
+            tag TEXT,
+            note TEXT,
+            seq INTEGER,
+            added_at INTEGER,
+            source_id INTEGER,
+            folded TEXT,
+            plant_change INTEGER,
+            PRIMARY KEY (change, plant_id)
+        ) STRICT, WITHOUT ROWID""",
     ),
 )
 

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import ColumnElement, String, case, cast, false, func, or_, type_coerce
 from sqlmodel import col, select
 
+from plantdesk.store.edits import Keep
 from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.history import newest_changes
 from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.tables import PlantTable, SourceTable
 
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sqlalchemy.orm import Mapped
+    from sqlmodel.sql.expression import SelectOfScalar
 
-    from plantdesk.records import PlantRow
+    from plantdesk.records import Change, PlantRow
+    from plantdesk.store.edits import Selection
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
 #: Ids in the first chunk of a view: a few screens, available at once.
@@ -114,6 +118,21 @@ class Reader:
         with self._query():
             return sorted((str(tag) for tag in self._connection.scalars(statement)), key=lambda tag: (fold(tag), tag))
 
+    def selected(self, selection: Selection, order: Order = Order.ADDED) -> Iterator[PlantRow]:
+        """Yield the plants of a set in an order, newest first for `Order.ADDED`; read in pages, not in one snapshot."""
+        view = View(selection.text, order, descending=order is Order.ADDED)
+        with self._query():
+            statement = ids_of(selection).order_by(*_ordering(view))
+            ids: list[int] = list(self._connection.scalars(statement))
+        for chunk in chunks(ids):
+            rows = self.rows(chunk)
+            yield from (rows[plant_id] for plant_id in chunk if plant_id in rows)
+
+    def history(self, limit: int = 100, before: int | None = None) -> list[Change]:
+        """Return at most `limit` changes, newest first: those with a number below `before`."""
+        with self._query():
+            return newest_changes(self._raw, limit, before)
+
     def interrupt(self) -> None:
         """End the query that another thread runs on this reader: it raises InterruptedError there."""
         with self._swapping:
@@ -141,6 +160,25 @@ class Reader:
         connection = make_engine(self._file.connect).connect()  # where it fails, nothing changes
         self._connection, self._raw = connection, driver_connection(connection)
         self._generation = generation
+
+
+def ids_of(selection: Selection) -> SelectOfScalar[int]:
+    """Return the query for the ids of a set of plants."""
+    conditions = _conditions(selection.text)
+    if not isinstance(selection.tag, Keep):
+        conditions.append(
+            col(PlantTable.tag).is_(selection.tag) if selection.tag is None else col(PlantTable.tag) == selection.tag
+        )
+    if selection.source is not None:
+        sources = select(SourceTable.id).where(SourceTable.kind == selection.source)
+        if selection.label is not None:
+            sources = sources.where(SourceTable.label == selection.label)
+        conditions.append(col(PlantTable.source_id).in_(sources))
+    if selection.since is not None:
+        conditions.append(col(PlantTable.added_at) >= selection.since)
+    if selection.ids is not None:
+        conditions.append(col(PlantTable.id).in_(selection.ids))
+    return select(PlantTable.id).where(*conditions)
 
 
 def _conditions(text: str) -> list[ColumnElement[bool]]:

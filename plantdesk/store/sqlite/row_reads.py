@@ -19,11 +19,14 @@ _Item = TypeVar("_Item")
 #: Items in one statement. Even with 7 values for each this is far below SQLite's limit of 32,766 variables.
 CHUNK = 500
 
-_FROM = """added_at, source_id, coalesce(kind, ''), coalesce(label, '')
-           FROM plant LEFT JOIN source ON source.id = source_id"""
-_SELECT = f"SELECT plant.id, name, tag, {_FROM}"
+#: The version of a plant: the last change that touched it, or its place in the order of arrival as a negative number.
+VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"
+
+_FROM = f"""added_at, source_id, coalesce(kind, ''), coalesce(label, ''), {VERSION}, {{note}}
+            FROM plant LEFT JOIN source ON source.id = source_id"""
+_SELECT = f"SELECT plant.id, name, tag, {_FROM.format(note='note')}"
 _CUT = "CASE WHEN length(CAST({0} AS BLOB)) > 4 * :longest THEN substr({0}, 1, :longest) ELSE {0} END"
-_SELECT_CUT = f"SELECT plant.id, {_CUT.format('name')}, {_CUT.format('tag')}, {_FROM}"
+_SELECT_CUT = f"SELECT plant.id, {_CUT.format('name')}, {_CUT.format('tag')}, {_FROM.format(note='NULL')}"
 
 
 def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, PlantRow]:
@@ -38,7 +41,7 @@ def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, 
 def rows_cut(connection: sqlite3.Connection, ids: Iterable[int], longest: int) -> dict[int, PlantRow]:
     """Return the plants of `ids` that exist; texts over 4 × `longest` bytes are cut to `longest` characters.
 
-    For SQLite's substr() a text ends at a NUL as well. Raises sqlite3.Error.
+    Notes are left out. For SQLite's substr() a text ends at a NUL as well. Raises sqlite3.Error.
     """
     statement = f"{_SELECT_CUT} WHERE plant.id = :id"
     found = (connection.execute(statement, {"id": plant_id, "longest": longest}).fetchone() for plant_id in ids)
@@ -52,8 +55,9 @@ def rows_since(connection: sqlite3.Connection, seq: int, limit: int) -> list[Pla
 
 
 def last_seq(connection: sqlite3.Connection) -> int:
-    """Return the `seq` of the newest plant, 0 in an empty store. Raises sqlite3.Error."""
-    (seq,) = connection.execute("SELECT coalesce(max(seq), 0) FROM plant").fetchone()
+    """Return the largest `seq` that was ever used, 0 in a new store. Raises sqlite3.Error."""
+    sql = "SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store"
+    (seq,) = connection.execute(sql).fetchone()
     return int(seq)
 
 
@@ -74,9 +78,9 @@ def chunks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
         yield items[start : start + CHUNK]
 
 
-def _row(values: tuple[int, str, str | None, int, int, str, str]) -> PlantRow:
-    plant_id, name, tag, added_at, source_id, kind, label = values
-    return PlantRow(plant_id, name, tag, added_at, Source(source_id, SourceKind(kind), label))
+def _row(values: tuple[int, str, str | None, int, int, str, str, int, str | None]) -> PlantRow:
+    plant_id, name, tag, added_at, source_id, kind, label, version, note = values
+    return PlantRow(plant_id, name, tag, added_at, Source(source_id, SourceKind(kind), label), note, version)
 
 
 @lru_cache(maxsize=CHUNK)  # one text for each number, so that sqlite3 finds the prepared statement again

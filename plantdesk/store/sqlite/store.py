@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from plantdesk.errors import PlantDeskError
 from plantdesk.listeners import Listeners
 from plantdesk.records import Changes
+from plantdesk.store.sqlite.changes import apply, redo, undo
 from plantdesk.store.sqlite.connections import driver_connection
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.inserts import add_as_next
@@ -16,13 +17,15 @@ from plantdesk.store.sqlite.tokens import Tokens
 from plantdesk.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from sqlmodel import Session
 
     from plantdesk.errors import StoreDamagedError, StoreError
-    from plantdesk.records import NewPlant, PlantFields, PlantRow, Source
+    from plantdesk.records import ChangeKind, NewPlant, PlantFields, PlantRow, Source
+    from plantdesk.store.edits import Applied, Edit, Undone
 
 
 class Store:
@@ -83,6 +86,39 @@ class Store:
         def action(session: Session) -> tuple[PlantRow, Changes]:
             row = add_as_next(driver_connection(session.connection()), fields, source)
             return row, Changes((row,))
+
+        return self._writer.do(action)
+
+    def apply(
+        self, edits: Sequence[Edit], source: Source, *, title: str | None = None, kind: ChangeKind | None = None
+    ) -> Future[Applied]:
+        """Change plants: all `edits` in one transaction, as one change of the history, or none of them.
+
+        `title` names the change for the user, by default after its edits. The Future's exceptions are EditConflictError
+        (a plant has changed since the user saw it), IdTakenError and StoreError.
+        """
+
+        def action(session: Session) -> tuple[Applied, Changes]:
+            applied = apply(session, edits, source, title=title, kind=kind)
+            return applied, Changes(history=applied.change is not None)
+
+        return self._writer.do(action)
+
+    def undo(self, number: int | None, source: Source) -> Future[Undone]:
+        """Take back the change of this number, by default the latest that is not undone, in a change of its own.
+
+        Plants that something else has changed since are left as they are. The Future's exceptions are
+        NothingToUndoError, UndoConflictError (nothing could be taken back) and StoreError.
+        """
+        return self._take_back(lambda connection: undo(connection, number, source))
+
+    def redo(self, source: Source) -> Future[Undone]:
+        """Take back the latest undo that is in force. The Future's exceptions are those of `undo`."""
+        return self._take_back(lambda connection: redo(connection, source))
+
+    def _take_back(self, undone: Callable[[sqlite3.Connection], Undone]) -> Future[Undone]:
+        def action(session: Session) -> tuple[Undone, Changes]:
+            return undone(driver_connection(session.connection())), Changes(history=True)
 
         return self._writer.do(action)
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlmodel import Session, col, select
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
-from plantdesk.records import Changes, Source, SourceKind, TokenRow
-from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
-from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.records import COMMAND, Changes, Source, SourceKind, TokenRow
+from plantdesk.store.edits import Applied, DeleteAll, Selection
+from plantdesk.store.sqlite.changes import apply
+from plantdesk.store.sqlite.connections import make_engine, translate_errors
 from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.tables import SourceTable, TokenTable
 
@@ -40,13 +41,6 @@ class NewToken(NamedTuple):
 
     token: str
     row: TokenRow
-
-
-class RemovedPlants(NamedTuple):
-    """The number of plants of a token that were removed, and the backup that still has them."""
-
-    plants: int
-    backup: Backup
 
 
 class Tokens:
@@ -92,21 +86,18 @@ class Tokens:
 
         return self._writer.do(action)
 
-    def revoke_and_remove_plants(self, name: str) -> Future[RemovedPlants]:
-        """Revoke the token and remove the plants that it has added, in one transaction, after a backup.
+    def revoke_and_remove_plants(self, name: str) -> Future[Applied]:
+        """Revoke the token and delete the plants that it has added, in one transaction. The deletion can be undone.
 
         The Future's exceptions are UnknownTokenError and StoreError; then nothing has changed.
         """
 
-        def action(session: Session) -> tuple[RemovedPlants, Changes]:
-            source_id = _revoke(session, name).source_id
+        def action(session: Session) -> tuple[Applied, Changes]:
+            label = _revoke(session, name).name
             session.flush()
-            with closing(self._file.connect()) as reading:
-                backup = Backups(self._file.path).make_from(reading, BackupKind.BEFORE_REMOVAL)
-            raw = driver_connection(session.connection())
-            removed = raw.execute("DELETE FROM plant WHERE source_id = ?", (source_id,)).rowcount
-            raw.execute("UPDATE store SET rewritten = rewritten + 1")
-            return RemovedPlants(removed, backup), Changes(needs_reload=True, tokens=True)
+            plants = DeleteAll(Selection(source=SourceKind.TOKEN, label=label))
+            applied = apply(session, [plants], COMMAND, title=f"Delete the plants of token “{shortened(label)}”")
+            return applied, Changes(tokens=True, history=applied.change is not None)
 
         return self._writer.do(action)
 

@@ -22,7 +22,8 @@ from plantdesk.errors import (
 from plantdesk.records import Changes
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
-from plantdesk.store.sqlite.row_reads import last_seq, rows_since
+from plantdesk.store.sqlite.history import changed_since, last_number
+from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.file_lock import Identity
@@ -73,13 +74,16 @@ class Checkpointer:
                 self._writing.execute("ROLLBACK")
 
 
-class _Counters(NamedTuple):
-    rewritten: int
+class _State(NamedTuple):
+    """How far a file was read: the newest plant and change, and the number of other commits."""
+
+    seq: int
+    change: int
     other_commits: int
 
 
 class ChangeDetector:
-    """Finds what other processes committed to the same file.
+    """Finds what was committed to the file since the last call, mostly by other processes.
 
     `PRAGMA data_version`, read on the writer's own connection, changes exactly when another connection has committed
     (https://sqlite.org/pragma.html#pragma_data_version); within a process only the writer commits.
@@ -88,8 +92,7 @@ class ChangeDetector:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._version = self._data_version()
-        self._seq = last_seq(connection)
-        self._counters = self._read_counters()
+        self._state = self._pending = self._read_state()
 
     def poll(self) -> Changes:
         """Return what others committed since the last call, mostly nothing. Cheap when nothing was.
@@ -107,32 +110,51 @@ class ChangeDetector:
         finally:
             self._connection.execute("ROLLBACK")
 
-    def note_commit(self, added: int) -> None:
-        """Note that the writer itself has committed so many new plants, or (0) counted a commit of another kind."""
-        self._seq += added
-        if not added:
-            self._counters = self._counters._replace(other_commits=self._counters.other_commits + 1)
+    def own_changes(self) -> Changes:
+        """Return what the present transaction of the writer has changed. `note_commit` must follow its commit."""
+        changes, self._pending = self._since(self._state)
+        return changes
 
-    def _poll(self) -> Changes:
-        # In a transaction the version is that of its snapshot, as soon as something was read.
-        seq, counters = last_seq(self._connection), self._read_counters()
-        version = self._data_version()
-        if version == self._version:
-            return Changes()
-        known_seq, known, self._version = self._seq, self._counters, version
-        self._seq, self._counters = seq, counters
-        rows = rows_since(self._connection, known_seq, _MAX_LISTED + 1)
-        is_explained = bool(rows) or counters != known  # else: a program that does not count, such as sqlite3
-        needs_reload = not is_explained or len(rows) > _MAX_LISTED or counters.rewritten != known.rewritten
-        return Changes(tuple(rows[:_MAX_LISTED]), needs_reload=needs_reload, tokens=True)
+    def note_commit(self, changes: Changes) -> None:
+        """Record that the writer has committed `changes`: of `own_changes`, or plants added and nothing else."""
+        if changes.history:
+            self._state = self._pending
+        elif changes.added:
+            self._state = self._state._replace(seq=self._state.seq + len(changes.added))
+        else:
+            self._state = self._state._replace(other_commits=self._state.other_commits + 1)
 
     @staticmethod
     def count(connection: sqlite3.Connection) -> None:
-        """Count a commit that adds no plant, within its transaction, so that others need not read all plants again."""
+        """Count a commit that changes no plant, within its transaction, so that others need not reload all plants."""
         connection.execute("UPDATE store SET other_commits = other_commits + 1")
 
-    def _read_counters(self) -> _Counters:
-        return _Counters(*self._connection.execute("SELECT rewritten, other_commits FROM store").fetchone())
+    def _poll(self) -> Changes:
+        state = self._read_state()  # in a transaction the version is that of its snapshot, after something was read
+        version = self._data_version()
+        if version == self._version:
+            return Changes()
+        self._version = version
+        is_explained = state != self._state  # else: by a program that does not count, such as sqlite3
+        changes, self._state = self._since(self._state)
+        return changes._replace(needs_reload=changes.needs_reload or not is_explained, tokens=True)
+
+    def _since(self, known: _State) -> tuple[Changes, _State]:
+        state = self._read_state()
+        added = rows_since(self._connection, known.seq, _MAX_LISTED + 1)
+        touched = changed_since(self._connection, known.change, _MAX_LISTED + 1) if state.change > known.change else []
+        if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
+            return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True, history=state.change > known.change), state
+        rows = rows_by_id(self._connection, touched)
+        new = {row.id for row in added}
+        updated = tuple(row for plant_id, row in rows.items() if plant_id not in new)
+        removed = tuple(plant_id for plant_id in touched if plant_id not in rows)
+        return Changes(tuple(added), updated, removed, history=state.change > known.change), state
+
+    def _read_state(self) -> _State:
+        sql = "SELECT other_commits FROM store"
+        (other_commits,) = self._connection.execute(sql).fetchone()
+        return _State(last_seq(self._connection), last_number(self._connection), other_commits)
 
     def _data_version(self) -> int:
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()

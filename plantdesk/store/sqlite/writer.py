@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sqlite3
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -22,7 +23,8 @@ from plantdesk.records import Changes
 from plantdesk.store.health import Health
 from plantdesk.store.sqlite.connections import check_whole, transaction, translate_errors
 from plantdesk.store.sqlite.files.disk_space import DiskSpace
-from plantdesk.store.sqlite.inserts import Outcome, add_group
+from plantdesk.store.sqlite.history import is_prunable, prune
+from plantdesk.store.sqlite.inserts import Outcome, add_group, now_ms
 from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ _QUIET_POLLS = 20
 _RETRY_POLLS = 40
 #: Polls after which a damaged one is checked again, which takes its time: half a minute.
 _CHECK_POLLS = 600
+#: Commits that a change of very many plants counts for, so that its log is moved at once.
+_LARGE = 1000
 #: Entries in one transaction at most, so that none waits long for those behind it.
 _GROUP_LIMIT = 2000
 
@@ -165,6 +169,7 @@ class Writer:
         self._poll()
         if polls % _QUIET_POLLS == 0 and self._known is not None and self._known.checkpointer.pending:
             self._known.checkpointer.run()
+            self._prune()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
 
@@ -180,6 +185,16 @@ class Writer:
             connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
             self._publish(changes)
 
+    def _prune(self) -> None:
+        """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
+        with contextlib.suppress(StoreError, sqlite3.Error):
+            while self._queue.empty() and self._known is not None and is_prunable(self._known.raw, now_ms()):
+                with self._durably() as connection:
+                    prune(connection.raw, now_ms())
+                    ChangeDetector.count(connection.raw)
+                connection.detector.note_commit(Changes())
+                connection.checkpointer.committed()
+
     def _try_again(self) -> None:
         """Write something that changes no plant, to see whether a store in trouble can be written to again."""
         if self._health.is_well:
@@ -187,7 +202,7 @@ class Writer:
         with contextlib.suppress(StoreError):
             with self._durably() as connection:
                 ChangeDetector.count(connection.raw)
-            connection.detector.note_commit(0)
+            connection.detector.note_commit(Changes())
             if self._health.is_damaged:
                 with translate_errors():
                     check_whole(connection.raw)
@@ -238,7 +253,7 @@ class Writer:
             outcome = add_group(connection.raw, entries, token_refusal=refusal)
             if not outcome.added:
                 ChangeDetector.count(connection.raw)
-        connection.detector.note_commit(len(outcome.added))
+        connection.detector.note_commit(Changes(tuple(outcome.added)))
         connection.checkpointer.committed(1 + len(outcome.added) // 20)
         return outcome
 
@@ -255,7 +270,9 @@ class Writer:
                 session = Session(connection.connection, expire_on_commit=False)
                 result, changes = job.action(session)
                 session.flush()
-                if not changes.added:
+                if changes.history:
+                    changes = connection.detector.own_changes()._replace(tokens=changes.tokens)
+                elif not changes.added:
                     ChangeDetector.count(connection.raw)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(error)
@@ -263,8 +280,8 @@ class Writer:
         finally:
             if self._known is not None:  # SQLAlchemy's own idea of a transaction; SQLite's has ended
                 self._known.connection.rollback()
-        connection.detector.note_commit(len(changes.added))
-        connection.checkpointer.committed()
+        connection.detector.note_commit(changes)
+        connection.checkpointer.committed(_LARGE if changes.needs_reload else 1)
         job.future.set_result(result)
         self._notify(changes)
 

@@ -163,7 +163,6 @@ class RestoreDialog(Dialog):
             BackupKind.AUTOMATIC: self.tr("Made automatically"),
             BackupKind.BY_HAND: self.tr("Made by hand"),
             BackupKind.BEFORE_RESTORE: self.tr("Before a restore"),
-            BackupKind.BEFORE_REMOVAL: self.tr("Before a token's plants were removed"),
             BackupKind.BEFORE_UPDATE: self.tr("Before an update of PlantDesk"),
             BackupKind.REPLACED: self.tr("Before another file took the place"),
             BackupKind.DAMAGED: self.tr("Set aside: damaged"),

@@ -18,9 +18,10 @@ _NAMED = 5
 _RETURNING = "FROM temp.restored AS b WHERE NOT EXISTS (SELECT 1 FROM main.plant AS p WHERE p.id = b.id)"
 _LEAVING = "FROM main.plant AS b WHERE NOT EXISTS (SELECT 1 FROM temp.restored AS p WHERE p.id = b.id)"
 _CHANGING = """FROM temp.restored AS b JOIN main.plant AS p ON p.id = b.id
-               WHERE p.name IS NOT b.name OR p.tag IS NOT b.tag"""
+               WHERE p.name IS NOT b.name OR p.tag IS NOT b.tag OR p.note IS NOT b.note"""
 _DIFFERS = """SELECT EXISTS (SELECT 1 FROM other.plant AS b LEFT JOIN main.plant AS p ON p.id = b.id
-                             WHERE p.id IS NULL OR p.name IS NOT b.name OR p.tag IS NOT b.tag OR p.seq IS NOT b.seq)
+                             WHERE p.id IS NULL OR p.name IS NOT b.name OR p.tag IS NOT b.tag OR p.note IS NOT b.note
+                                OR p.seq IS NOT b.seq)
               OR (SELECT count(*) FROM main.plant) <> (SELECT count(*) FROM other.plant)"""
 
 

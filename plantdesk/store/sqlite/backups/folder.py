@@ -44,7 +44,6 @@ class BackupKind(StrEnum):
     BY_HAND = "manual"
     BEFORE_RESTORE = "before-restore"
     BEFORE_UPDATE = "before-update"
-    BEFORE_REMOVAL = "before-removal"
     #: What a store held when another file took its place.
     REPLACED = "replaced"
     #: No backup, but a file that was set aside, with its log; what can still be read of it can be restored.
@@ -54,7 +53,6 @@ class BackupKind(StrEnum):
 _BEFORE_CHANGES = (
     BackupKind.BEFORE_RESTORE,
     BackupKind.BEFORE_UPDATE,
-    BackupKind.BEFORE_REMOVAL,
     BackupKind.REPLACED,
 )
 

@@ -12,12 +12,12 @@ import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError
-from plantdesk.records import LARGEST_ID, SMALLEST_ID, SourceKind
-from plantdesk.store.folding import folded
+from plantdesk.records import LARGEST_ID, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
 from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
+from plantdesk.store.sqlite.sql_functions import IS_ASCII, add_functions, folded_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,24 +35,22 @@ _TABLES = (
     "CREATE TEMP TABLE restored_source (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, label TEXT NOT NULL)",
     """CREATE TEMP TABLE restored (
         id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, seq INTEGER NOT NULL, added_at INTEGER NOT NULL,
-        source_id INTEGER NOT NULL, folded TEXT)""",
+        source_id INTEGER NOT NULL, folded TEXT, note TEXT)""",
 )
 _KINDS = ", ".join(f"'{kind}'" for kind in SourceKind)
-#: Printable ASCII alone, as most texts are: SQLite sees that much faster than Python.
-_IS_ASCII = "({0} NOT GLOB '*[^ -~]*' AND length({0}) = length(CAST({0} AS BLOB)))"
 _IS_TEXT = f"""typeof({{0}}) = 'text' AND length(CAST({{0}} AS BLOB)) <= {MAX_TEXT_BYTES}
-               AND ({_IS_ASCII} OR is_unicode(CAST({{0}} AS BLOB)))"""
+               AND ({IS_ASCII} OR is_unicode(CAST({{0}} AS BLOB)))"""
 _CHECKS = {
     "name": _IS_TEXT.format("name"),
     "tag": f"tag IS NULL OR ({_IS_TEXT.format('tag')})",
     "time of arrival": "typeof(added_at) = 'integer' AND added_at BETWEEN -62135596800000 AND 253402300799999",
     "number in the order of arrival": "typeof(seq) = 'integer'",
+    "note": f"{{note}} IS NULL OR (length(CAST({{note}} AS BLOB)) <= {MAX_NOTE_BYTES} AND {_IS_TEXT.format('{note}')})",
 }
 _IS_VALID = " AND ".join(f"({check})" for check in _CHECKS.values())
 _IS_VALID_SOURCE = f"typeof(kind) = 'text' AND kind IN ({_KINDS}) AND {_IS_TEXT.format('label')}"
-_FOLDED = f"""CASE WHEN {_IS_ASCII.format("name")} AND (tag IS NULL OR {_IS_ASCII.format("tag")})
-              THEN NULL ELSE fold(name, tag) END"""
-_COLUMNS = f"id, name, tag, seq, added_at, source_id, {_FOLDED}"
+#: `{note}` is NULL for the older versions, which have no notes.
+_COLUMNS = f"id, name, tag, seq, added_at, source_id, {folded_sql('name', 'tag')}, {{note}}"
 #: The origin of a plant whose own cannot be read.
 _UNKNOWN = (0, SourceKind.OTHER, "")
 
@@ -107,24 +105,8 @@ def _reading(file: Path) -> Iterator[sqlite3.Connection]:
     with contextlib.closing(connect(file, read_only=True, immutable=not has_log(file))) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         check_schema(connection, version)
-        _add_functions(connection)
+        add_functions(connection)
         yield connection
-
-
-def _add_functions(connection: sqlite3.Connection) -> None:
-    connection.create_function("fold", 2, folded, deterministic=True)
-    connection.create_function("is_unicode", 1, _is_unicode, deterministic=True)
-
-
-def _is_unicode(text: bytes | None) -> bool:
-    """Whether `text` is valid UTF-8. It may be NULL: SQLite evaluates both sides of an OR in a result column."""
-    if text is None:
-        return True
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
@@ -133,11 +115,13 @@ def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
         with translate_errors():
             with _reading(file) as reading:
                 check_whole(reading)
-            _add_functions(connection)
+            add_functions(connection)
             with attached(connection, file):
-                _check_rows(connection, file)
+                note = _note(connection, "other")
+                _check_rows(connection, file, note)
                 connection.execute("INSERT INTO temp.restored_source SELECT id, kind, label FROM other.source")
-                connection.execute(f"INSERT INTO temp.restored SELECT {_COLUMNS} FROM other.plant")
+                columns = _COLUMNS.format(note=note)
+                connection.execute(f"INSERT INTO temp.restored SELECT {columns} FROM other.plant")
     except StoreDamagedError:
         return False
     except ForeignFileError as error:
@@ -145,18 +129,25 @@ def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
     return True
 
 
-def _check_rows(connection: sqlite3.Connection, file: Path) -> None:
+def _note(connection: sqlite3.Connection, schema: str) -> str:
+    """Return the SQL expression of a plant's note in a file that may be of an older version."""
+    columns = connection.execute(f"PRAGMA {schema}.table_info(plant)").fetchall()
+    return "note" if any(name == "note" for _, name, *_ in columns) else "NULL"
+
+
+def _check_rows(connection: sqlite3.Connection, file: Path, note: str) -> None:
     """Raise BackupUnusableError for the first row that no PlantDesk has written."""
+    is_valid = _IS_VALID.format(note=note)
     bad_source = connection.execute(f"SELECT id FROM other.source WHERE NOT ({_IS_VALID_SOURCE}) LIMIT 1").fetchone()
     if bad_source is not None:
         raise _unusable(file, "it has an origin of plants that PlantDesk does not know")
     has_source = "EXISTS (SELECT 1 FROM other.source AS s WHERE s.id = source_id)"
-    bad = connection.execute(f"SELECT id FROM other.plant WHERE NOT ({_IS_VALID} AND {has_source}) LIMIT 1").fetchone()
+    bad = connection.execute(f"SELECT id FROM other.plant WHERE NOT ({is_valid} AND {has_source}) LIMIT 1").fetchone()
     if bad is None:
         return
-    columns = ", ".join(f"({check})" for check in _CHECKS.values())
+    columns = ", ".join(f"({check})" for check in _CHECKS.values()).format(note=note)
     checks = connection.execute(f"SELECT {columns} FROM other.plant WHERE id = ?", bad).fetchone()
-    wrong = [name for name, is_valid in zip(_CHECKS, checks, strict=True) if not is_valid] or ["origin"]
+    wrong = [name for name, is_right in zip(_CHECKS, checks, strict=True) if not is_right] or ["origin"]
     raise _unusable(file, f"the {' and '.join(wrong)} of plant {bad[0]} is not valid")
 
 
@@ -181,14 +172,14 @@ def _number(connection: sqlite3.Connection) -> None:
 
 def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
     """Copy the valid rows of a damaged file that can be read."""
-    insert = "INSERT OR IGNORE INTO temp.restored VALUES (?, ?, ?, ?, ?, ?, ?)"
+    insert = "INSERT OR IGNORE INTO temp.restored VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     try:
         with translate_errors(), _reading(file) as reading:
             sources = _readable_sources(reading)
             connection.executemany("INSERT INTO temp.restored_source VALUES (?, ?, ?)", [_UNKNOWN, *sources])
             known = {source_id for source_id, *_ in sources}
             for page in _readable_pages(reading):
-                rows = [(*row[:5], row[5] if row[5] in known else _UNKNOWN[0], row[6]) for row in page]
+                rows = [(*row[:5], row[5] if row[5] in known else _UNKNOWN[0], *row[6:]) for row in page]
                 connection.executemany(insert, rows)
     except StoreDamagedError:
         return  # not even its schema can be read
@@ -206,7 +197,8 @@ def _readable_sources(reading: sqlite3.Connection) -> list[tuple[int, str, str]]
 
 def _readable_pages(reading: sqlite3.Connection) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows that can be read: a range of ids that meets a damaged page is halved until it does not."""
-    sql = f"SELECT {_COLUMNS} FROM plant WHERE id BETWEEN ? AND ? AND {_IS_VALID} ORDER BY id LIMIT {_PAGE}"
+    columns = f"SELECT {_COLUMNS} FROM plant WHERE id BETWEEN ? AND ? AND {_IS_VALID} ORDER BY id LIMIT {_PAGE}"
+    sql = columns.format(note=_note(reading, "main"))
     ranges, faults = [(SMALLEST_ID, LARGEST_ID)], 0
     while ranges and faults < _MAX_FAULTS:
         low, high = ranges.pop()

@@ -11,11 +11,19 @@ import contextlib
 import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import StoreBusyError, StoreDamagedError, StoreError, StoreGoneError, StoreUnreachableError
-from plantdesk.records import SourceKind
+from plantdesk.errors import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreGoneError,
+    StoreUnreachableError,
+    shortened,
+)
+from plantdesk.records import COMMAND, Change, ChangeKind, Source, SourceKind
 from plantdesk.store.sqlite.backups.difference import Difference, difference
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
+from plantdesk.store.sqlite.changes import begin, record
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import flush, put, unnamed_draft
 from plantdesk.store.sqlite.files.file_lock import identity, locked
@@ -37,17 +45,23 @@ _MAP_SOURCES = (
            (SELECT min(id) FROM main.source AS s WHERE s.kind = o.kind AND s.label = o.label)
        ) FROM temp.restored_source AS o""",
 )
-_TAKE_PLANTS = (
-    """DELETE FROM main.plant WHERE NOT EXISTS (
+#: Ids of the plants that the restore adds, removes or changes.
+_DIFFERING = (
+    "CREATE TEMP TABLE differing (id INTEGER PRIMARY KEY)",
+    """INSERT INTO temp.differing SELECT id FROM main.plant WHERE NOT EXISTS (
            SELECT 1 FROM temp.restored AS b JOIN temp.origin ON theirs = b.source_id
-           WHERE b.id = plant.id AND b.name IS plant.name AND b.tag IS plant.tag AND b.seq = plant.seq
-           AND b.added_at = plant.added_at AND ours = plant.source_id)""",
-    """INSERT INTO main.plant (id, name, tag, seq, added_at, source_id, folded)
-       SELECT b.id, name, tag, seq, added_at, ours, folded
-       FROM temp.restored AS b JOIN temp.origin ON theirs = source_id
-       WHERE NOT EXISTS (SELECT 1 FROM main.plant AS p WHERE p.id = b.id)""",
-    "UPDATE main.store SET rewritten = rewritten + 1",
+           WHERE b.id = plant.id AND b.name IS plant.name AND b.tag IS plant.tag AND b.note IS plant.note
+           AND b.seq = plant.seq AND b.added_at = plant.added_at AND ours = plant.source_id)""",
+    "INSERT INTO temp.differing SELECT id FROM temp.restored WHERE id NOT IN (SELECT id FROM main.plant)",
 )
+_RECORD = """INSERT INTO main.before_image
+    SELECT :number, d.id, CASE WHEN b.id IS NULL THEN NULL ELSE :number END,
+           p.name, p.tag, p.note, p.seq, p.added_at, p.source_id, p.folded, p.change
+    FROM temp.differing AS d LEFT JOIN main.plant AS p ON p.id = d.id LEFT JOIN temp.restored AS b ON b.id = d.id"""
+_REMOVE = "DELETE FROM main.plant WHERE id IN (SELECT id FROM temp.differing)"
+_ADD = """INSERT INTO main.plant (id, name, tag, seq, added_at, source_id, folded, note, change)
+    SELECT b.id, name, tag, seq, added_at, ours, folded, note, :number
+    FROM temp.restored AS b JOIN temp.origin ON theirs = source_id WHERE b.id IN (SELECT id FROM temp.differing)"""
 _VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
                           CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
@@ -75,11 +89,13 @@ class Restored(NamedTuple):
     preview: RestorePreview
     saved: Path | None
     tokens_kept: bool
+    #: The change of the history, which can be undone; None in a new store.
+    change: Change | None = None
 
     @property
     def can_undo(self) -> bool:
-        """Whether `saved` is a backup and not a damaged file."""
-        return self.saved is not None and self.preview.difference is not None
+        """Whether the restore can be undone: not where it made a new store."""
+        return self.change is not None
 
 
 def preview_restore(path: Path, backup: Path) -> RestorePreview:
@@ -98,13 +114,14 @@ def preview_restore(path: Path, backup: Path) -> RestorePreview:
         return _preview_of(load(connection, backup), None)
 
 
-def restore(path: Path, backup: Path) -> Restored:
+def restore(path: Path, backup: Path, source: Source = COMMAND) -> Restored:
     """Make the plants of `backup` those of the store at `path`, after a backup of the present state.
 
-    Other programs may have the store open. Raises BackupUnusableError and StoreError; then nothing was changed.
+    It is a change of `source` in the history, unless a new store has to be made. Other programs may have the store
+    open. Raises BackupUnusableError and StoreError; then nothing was changed.
     """
     with contextlib.suppress(StoreDamagedError, StoreGoneError), _present(path) as file:
-        return _take_over(file, backup)
+        return _take_over(file, backup, source)
     return _put_in_place(resolved(path), backup)
 
 
@@ -124,7 +141,7 @@ def _preview_of(loaded: Loaded, changes: Difference | None) -> RestorePreview:
 # --- a store that can be read ---
 
 
-def _take_over(file: StoreFile, backup: Path) -> Restored:
+def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
     with translate_errors(), contextlib.closing(file.connect()) as connection:
         loaded = load(connection, backup)
         with transaction(connection):  # nobody can add a plant between the backup and the end
@@ -132,9 +149,9 @@ def _take_over(file: StoreFile, backup: Path) -> Restored:
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_kept=True)
             saved = _back_up(file)
-            _take_plants(connection)
+            change = _take_plants(connection, source, f"Restore “{shortened(backup.name)}”")
             file.check()
-    return Restored(preview, saved.path, tokens_kept=True)
+    return Restored(preview, saved.path, tokens_kept=True, change=change)
 
 
 def _back_up(file: StoreFile) -> Backup:
@@ -142,9 +159,14 @@ def _back_up(file: StoreFile) -> Backup:
         return Backups(file.path).make_from(connection, BackupKind.BEFORE_RESTORE)
 
 
-def _take_plants(connection: sqlite3.Connection) -> None:
-    for statement in (*_MAP_SOURCES, *_TAKE_PLANTS):
+def _take_plants(connection: sqlite3.Connection, source: Source, title: str) -> Change:
+    """Make the plants of `temp.restored` those of the store, as a change of the history."""
+    number = begin(connection)
+    for statement in (*_MAP_SOURCES, *_DIFFERING):
         connection.execute(statement)
+    for statement in (_RECORD, _REMOVE, _ADD):
+        connection.execute(statement, {"number": number})
+    return record(connection, number, source, ChangeKind.RESTORE, title)
 
 
 # --- a store that is damaged or missing ---
@@ -179,7 +201,9 @@ def _fill(draft: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
         migrate(connection)
         loaded = load(connection, backup)
         with transaction(connection):
-            _take_plants(connection)
+            for statement in (*_MAP_SOURCES, *_DIFFERING):
+                connection.execute(statement)
+            connection.execute(_ADD, {"number": 0})  # a new store has no history
             kept = _carry_over_tokens(connection, path)
     return loaded, kept
 

@@ -1,0 +1,266 @@
+"""Changes of plants that exist: edits, edits of whole sets, and undo, each as one entry of the history.
+
+Everything runs in the caller's write transaction. A change stores each plant as it was before (its before-image) and
+the version that it has afterwards; undo restores the before-images of the plants that still have that version.
+CONTRIBUTING, "How plants are changed", explains the tables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Column, Integer, MetaData, Table, insert
+
+from plantdesk.errors import EditConflictError, IdTakenError, NothingToUndoError, UndoConflictError
+from plantdesk.records import Change, ChangeKind, PlantRow, Source
+from plantdesk.store.edits import Applied, Delete, DeleteAll, Insert, SetTag, Undone, Update, kind_of, title_of
+from plantdesk.store.folding import folded
+from plantdesk.store.sqlite.connections import driver_connection
+from plantdesk.store.sqlite.history import read_change, redo_target, undo_target
+from plantdesk.store.sqlite.inserts import now_ms
+from plantdesk.store.sqlite.queries import ids_of
+from plantdesk.store.sqlite.row_reads import VERSION, chunks, last_seq, rows_by_id
+from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from sqlmodel import Session
+
+    from plantdesk.store.edits import Edit, Selection
+
+#: Ids of skipped plants that an undo lists.
+_MAX_LISTED = 100
+
+_COLUMNS = "name, tag, note, seq, added_at, source_id, folded"
+_IMAGE = f"INSERT INTO before_image (change, plant_id, after, {_COLUMNS}, plant_change)"
+_KEEP_FIRST = "ON CONFLICT (change, plant_id) DO UPDATE SET after = excluded.after"
+_PLANT = f"SELECT :number, plant.id, :after, {_COLUMNS}, change FROM plant"
+
+_SELECTED = Table("selected", MetaData(), Column("id", Integer, primary_key=True), schema="temp")
+_IS_SELECTED = "id IN (SELECT id FROM temp.selected)"
+
+_EACH = _COLUMNS.split(", ")
+_VERSION_BEFORE = "CASE WHEN x.plant_change > 0 THEN x.plant_change ELSE -x.seq END"
+#: Before-images of the undo: the present state of those plants of a change that nothing has changed since.
+_UNDO_IMAGES = f"""{_IMAGE}
+    SELECT :number, x.plant_id, {_VERSION_BEFORE}, {", ".join(f"plant.{each}" for each in _EACH)}, plant.change
+    FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
+    WHERE x.change = :undone AND {VERSION} IS x.after"""
+_REMOVE_PRESENT = """DELETE FROM plant WHERE id IN (
+    SELECT plant_id FROM before_image WHERE change = :number AND seq IS NOT NULL)"""
+_BACK = """FROM before_image AS x JOIN before_image AS u ON u.plant_id = x.plant_id AND u.change = :number
+           WHERE x.change = :undone AND x.seq IS NOT NULL"""
+_IS_TAKEN = "EXISTS (SELECT 1 FROM plant WHERE plant.seq = x.seq)"
+_BRING_BACK = f"""INSERT INTO plant (id, {_COLUMNS}, change)
+    SELECT x.plant_id, {", ".join(f"x.{each}" for each in _EACH)}, x.plant_change {_BACK}"""
+_MOVE_TO_END = f"""UPDATE before_image SET seq = :last + moved.place FROM (
+        SELECT x.plant_id AS id, row_number() OVER (ORDER BY x.seq) AS place {_BACK} AND {_IS_TAKEN}
+    ) AS moved WHERE change = :undone AND plant_id = moved.id"""
+_SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = :undone AND NOT EXISTS (
+    SELECT 1 FROM before_image AS u WHERE u.change = :number AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
+_SIZE = f"""SELECT count(*), total(50 + {
+    " + ".join(f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in ("name", "tag", "note", "folded"))
+}) FROM before_image WHERE change = ?"""
+
+
+def apply(
+    session: Session, edits: Sequence[Edit], source: Source, *, title: str | None = None, kind: ChangeKind | None = None
+) -> Applied:
+    """Make one change of `edits`. Raises EditConflictError and IdTakenError; then nothing may be committed."""
+    raw = driver_connection(session.connection())
+    number = begin(raw)
+    for edit in edits:
+        match edit:
+            case Insert():
+                _insert(raw, number, edit, source)
+            case Update():
+                _update(raw, number, edit)
+            case Delete():
+                _delete(raw, number, edit)
+            case SetTag():
+                _select(session, edit.plants)
+                _set_tag(raw, number, edit.tag)
+            case DeleteAll():
+                _select(session, edit.plants)
+                _delete_selected(raw, number)
+    (plants,) = raw.execute("SELECT count(*) FROM before_image WHERE change = ?", (number,)).fetchone()
+    if not plants:
+        return Applied(None)
+    return Applied(record(raw, number, source, kind or kind_of(edits), title or title_of(edits, plants)))
+
+
+def undo(connection: sqlite3.Connection, number: int | None, source: Source) -> Undone:
+    """Take back the change of this number, by default the latest that is not undone.
+
+    Raises NothingToUndoError and UndoConflictError.
+    """
+    return _undo(connection, undo_target(connection) if number is None else number, source)
+
+
+def redo(connection: sqlite3.Connection, source: Source) -> Undone:
+    """Take back the latest undo that is not taken back. Raises NothingToUndoError and UndoConflictError."""
+    return _undo(connection, redo_target(connection), source)
+
+
+def begin(connection: sqlite3.Connection) -> int:
+    """Return the number of the next change, and make sure that no `seq` of a plant that it deletes is used again."""
+    connection.execute(
+        "UPDATE store SET last_seq = max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) "
+        "WHERE last_seq < (SELECT coalesce(max(seq), 0) FROM plant)"
+    )
+    (number,) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM change").fetchone()
+    return int(number)
+
+
+def record(
+    connection: sqlite3.Connection,
+    number: int,
+    source: Source,
+    kind: ChangeKind,
+    title: str,
+    undoes: int | None = None,
+) -> Change:
+    """Add the entry of a change whose before-images are stored. Return it."""
+    plants, size = connection.execute(_SIZE, (number,)).fetchone()
+    values = (number, now_ms(), source.id, kind, title, plants, undoes, round(size))
+    sql = """INSERT INTO change (number, made_at, source_id, kind, title, plants, undoes, size)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+    connection.execute(sql, values)
+    return read_change(connection, number)
+
+
+# --- edits ---
+
+
+def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: Source) -> None:
+    plant = edit.plant
+    if (owner := _row(connection, plant.id)) is not None:
+        raise IdTakenError(owner, plant.name)
+    connection.execute(
+        f"INSERT INTO before_image (change, plant_id, after) VALUES (?, ?, ?) {_KEEP_FIRST}", (number, plant.id, number)
+    )
+    values = (
+        plant.id,
+        plant.name,
+        plant.tag,
+        edit.note,
+        last_seq(connection) + 1,
+        now_ms(),
+        source.id,
+        folded(plant.name, plant.tag),
+        number,
+    )
+    connection.execute(f"INSERT INTO plant (id, {_COLUMNS}, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+
+def _update(connection: sqlite3.Connection, number: int, edit: Update) -> None:
+    row = _current(connection, edit.id, edit.version, edit.old_name)
+    if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
+        return
+    _store_image(connection, number, edit.id, number)
+    values = (edit.name, edit.tag, edit.note, folded(edit.name, edit.tag), number, edit.id)
+    connection.execute("UPDATE plant SET name = ?, tag = ?, note = ?, folded = ?, change = ? WHERE id = ?", values)
+
+
+def _delete(connection: sqlite3.Connection, number: int, edit: Delete) -> None:
+    _current(connection, edit.id, edit.version, edit.name)
+    _store_image(connection, number, edit.id, None)
+    connection.execute("DELETE FROM plant WHERE id = ?", (edit.id,))
+
+
+def _current(connection: sqlite3.Connection, plant_id: int, version: int, name: str) -> PlantRow:
+    row = _row(connection, plant_id)
+    if row is None or row.version != version:
+        raise EditConflictError(name, row)
+    return row
+
+
+def _row(connection: sqlite3.Connection, plant_id: int) -> PlantRow | None:
+    return rows_by_id(connection, [plant_id]).get(plant_id)
+
+
+def _store_image(connection: sqlite3.Connection, number: int, plant_id: int, after: int | None) -> None:
+    sql = f"{_IMAGE} {_PLANT} WHERE plant.id = :id {_KEEP_FIRST}"
+    connection.execute(sql, {"number": number, "after": after, "id": plant_id})
+
+
+# --- edits of whole sets ---
+
+
+def _select(session: Session, selection: Selection) -> None:
+    """Fill `temp.selected` with the ids of a set of plants."""
+    connection = session.connection()
+    raw = driver_connection(connection)
+    raw.execute("CREATE TEMP TABLE IF NOT EXISTS selected (id INTEGER PRIMARY KEY)")
+    raw.execute("DELETE FROM temp.selected")
+    if selection.ids is None:
+        connection.execute(insert(_SELECTED).from_select(["id"], ids_of(selection)))
+        return
+    for chunk in chunks(selection.ids):
+        listed = ids_of(selection._replace(ids=chunk))
+        connection.execute(insert(_SELECTED).prefix_with("OR IGNORE").from_select(["id"], listed))
+
+
+def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:
+    add_functions(connection)
+    connection.execute(
+        f"DELETE FROM temp.selected WHERE id IN (SELECT id FROM plant WHERE tag IS ? AND {_IS_SELECTED})", (tag,)
+    )
+    _store_images(connection, number, number)
+    sql = f"UPDATE plant SET tag = :tag, change = :number, folded = {folded_sql('name', ':tag')} WHERE {_IS_SELECTED}"
+    connection.execute(sql, {"tag": tag, "number": number})
+
+
+def _delete_selected(connection: sqlite3.Connection, number: int) -> None:
+    _store_images(connection, number, None)
+    sql = "SELECT (SELECT count(*) FROM temp.selected) = (SELECT count(*) FROM plant)"
+    (is_all,) = connection.execute(sql).fetchone()
+    # Without a condition SQLite frees whole pages instead of deleting rows.
+    connection.execute("DELETE FROM plant" if is_all else f"DELETE FROM plant WHERE {_IS_SELECTED}")
+
+
+def _store_images(connection: sqlite3.Connection, number: int, after: int | None) -> None:
+    sql = f"{_IMAGE} {_PLANT} WHERE {_IS_SELECTED} {_KEEP_FIRST}"
+    connection.execute(sql, {"number": number, "after": after})
+
+
+# --- undo ---
+
+
+def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone:
+    undone = read_change(connection, number)
+    if not undone.can_undo:
+        reason = "is undone already" if undone.is_undone else "is too old: the state before it is no longer stored"
+        raise NothingToUndoError(f"“{undone.title}” {reason}. `plantdesk history` lists the changes.")
+    values = {"undone": number, "number": begin(connection)}
+    plants = connection.execute(_UNDO_IMAGES, values).rowcount
+    if plants == 0:
+        raise UndoConflictError(undone.title, undone.plants)
+    connection.execute(_REMOVE_PRESENT, values)
+    if connection.execute(f"SELECT EXISTS (SELECT 1 {_BACK} AND {_IS_TAKEN})", values).fetchone() == (1,):
+        _move_to_end(connection, values)
+    connection.execute(_BRING_BACK, values)
+    skipped = connection.execute(_SKIPPED, values).fetchall() if plants < undone.plants else []
+    kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
+    title = f"{kind.capitalize()}: {undone.title.removeprefix('Undo: ').removeprefix('Redo: ')}"
+    change = record(connection, values["number"], source, kind, title, number)
+    _mark(connection, number, is_undone=True)
+    return Undone(change, undone.plants - plants, tuple(plant_id for (plant_id,) in skipped))
+
+
+def _move_to_end(connection: sqlite3.Connection, values: dict[str, int]) -> None:
+    """Give plants whose place in the order of arrival is taken a new one; a restored backup may bring that about."""
+    connection.execute(_MOVE_TO_END, {**values, "last": last_seq(connection)})
+    sql = f"""UPDATE before_image AS u SET after = {_VERSION_BEFORE} FROM before_image AS x
+              WHERE u.change = :number AND x.change = :undone AND x.plant_id = u.plant_id"""
+    connection.execute(sql, values)
+
+
+def _mark(connection: sqlite3.Connection, number: int, *, is_undone: bool) -> None:
+    """Mark a change as undone, or as in force again; what it undoes itself is then the opposite."""
+    sql = "UPDATE change SET undone = ? WHERE number = ? RETURNING undoes"
+    row = connection.execute(sql, (is_undone, number)).fetchone()
+    if row is not None and row[0] is not None:
+        _mark(connection, row[0], is_undone=not is_undone)
