@@ -143,6 +143,15 @@ class Bridge(QObject):
 def _together(first: Changes | None, second: Changes) -> Changes:
     if first is None:
         return second
-    added = first.added + second.added
-    needs_reload = first.needs_reload or second.needs_reload or len(added) > _LISTED
-    return second._replace(added=added[-_LISTED:], needs_reload=needs_reload, tokens=first.tokens or second.tokens)
+    removed, seen_again = set(second.removed), {row.id for row in (*second.added, *second.updated)}
+    added = (*(row for row in first.added if row.id not in removed), *second.added)
+    updated = (*(row for row in first.updated if row.id not in removed | seen_again), *second.updated)
+    gone = (*(plant_id for plant_id in first.removed if plant_id not in removed | seen_again), *second.removed)
+    return second._replace(
+        added=added[-_LISTED:],
+        updated=updated[-_LISTED:],
+        removed=gone[-_LISTED:],
+        needs_reload=first.needs_reload or second.needs_reload or max(map(len, (added, updated, gone))) > _LISTED,
+        tokens=first.tokens or second.tokens,
+        history=first.history or second.history,
+    )

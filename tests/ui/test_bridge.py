@@ -57,6 +57,18 @@ def test_too_many_to_list_are_to_be_read_again(qtbot: QtBot, lone_bridge: Bridge
     assert len(changes.added) == 1000
 
 
+def test_the_last_state_of_a_plant_counts_when_changes_are_merged(qtbot: QtBot, lone_bridge: Bridge) -> None:
+    old, new = (PlantRow(1, name, None, 0, FORM) for name in ("old", "new"))
+    lone_bridge.notify_changes(added(9))
+    with qtbot.waitSignal(lone_bridge.changed):
+        pass
+    for changes in (added(2), Changes(updated=(old,), removed=(3,)), Changes(removed=(2,)), Changes(updated=(new,))):
+        lone_bridge.notify_changes(changes)
+    with qtbot.waitSignal(lone_bridge.changed) as received:
+        pass
+    assert received.args == [Changes(updated=(new,), removed=(3, 2))]
+
+
 def test_nothing_comes_through_a_closed_bridge(qtbot: QtBot) -> None:
     bridge = Bridge()
     heard: list[object] = []

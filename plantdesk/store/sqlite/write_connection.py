@@ -135,7 +135,8 @@ class ChangeDetector:
         if version == self._version:
             return Changes()
         self._version = version
-        is_explained = state != self._state  # else: by a program that does not count, such as sqlite3
+        # Else by a program that does not count, such as sqlite3.
+        is_explained = any(now > before for now, before in zip(state, self._state, strict=True))
         changes, self._state = self._since(self._state)
         return changes._replace(needs_reload=changes.needs_reload or not is_explained, tokens=True)
 

@@ -7,6 +7,7 @@ After a failure the query is repeated until it succeeds.
 
 from __future__ import annotations
 
+import contextlib
 from array import array
 from enum import Enum
 from functools import partial
@@ -20,7 +21,7 @@ from plantdesk.ui.plants.table.order_queries import load_order, matching_ids, re
 from plantdesk.ui.store_queries import StoreQueries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from plantdesk.store import Store, View
     from plantdesk.ui.bridge import Bridge
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 #: Added ids are compared with so many present ones: a query may have returned them before they were reported.
 _OVERLAP = 20_000
 _MIN_PAUSE_MS = 200
+#: More changed plants than this are found by a comparison with the store.
+_MAX_LOOKED_UP = 10
 #: After a failed query, until it is repeated.
 _RETRY_DELAY_MS = 2000
 
@@ -134,6 +137,23 @@ class LiveOrder(QObject):
         if self.total is not None:
             self.total += len(ids)
         self._insert_added(ids)
+
+    def update(self, updated: Sequence[int], removed: Sequence[int]) -> None:
+        """Show that plants were edited or restored (`updated`) and deleted.
+
+        A few are looked up in the rows, 10 ms each at a million; else the rows are compared with the store.
+        """
+        keeps_order = self._query.column in {Column.ADDED, Column.ID} and not self._query.text
+        few = len(updated) + len(removed) <= _MAX_LOOKED_UP and self._state is _State.COMPLETE
+        if not few or (updated and not keeps_order) or any(plant_id not in self.ids for plant_id in updated):
+            self.refresh_later()
+            return
+        for plant_id in removed:
+            with contextlib.suppress(ValueError):  # the query does not match it
+                self._remove(self.ids.index(plant_id), 1)
+        if self.total is not None:
+            self.total -= len(removed)
+        self.count_changed.emit()
 
     def refresh_later(self) -> None:
         """Compare with the store soon; under steady change the pauses are longer than the queries."""

@@ -132,6 +132,10 @@ class PlantModel(QAbstractTableModel):
             self._cache.put(changes.added)
             self._order.add([row.id for row in changes.added])
             self.count_changed.emit()
+        if changes.updated or changes.removed:
+            self._cache.put(changes.updated)
+            self._order.update([row.id for row in changes.updated], changes.removed)
+            self._on_page_loaded()
 
     def check(self, plant_id: int) -> None:
         """Check whether the current search finds a plant."""

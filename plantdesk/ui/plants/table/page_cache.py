@@ -111,4 +111,4 @@ class PageCache(QObject):
 
 def _cut(row: PlantRow) -> PlantRow:
     tag = row.tag[:MAX_TEXT] if row.tag is not None else None
-    return row._replace(name=row.name[:MAX_TEXT], tag=tag)
+    return row._replace(name=row.name[:MAX_TEXT], tag=tag, note=None)

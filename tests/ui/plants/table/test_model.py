@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from plantdesk.records import FORM, Changes, PlantRow
+from plantdesk.store import Delete, DeleteAll, Selection, edited
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.live_order import Query
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store import Edit, Store
     from plantdesk.ui.bridge import Bridge
     from tests.ui.conftest import Adder
 
@@ -64,6 +65,42 @@ def asked(qtbot: QtBot, model: PlantModel, query: Query) -> None:
     with qtbot.waitSignal(model.rows_replaced):
         model.show(query)
     qtbot.waitUntil(lambda: model.complete)
+
+
+def changed(store: Store, *edits: Edit) -> None:
+    store.apply(edits, FORM).result(30)
+
+
+@pytest.mark.parametrize("query", [Query(), Query(column=Column.ID), Query(column=Column.NAME), Query("a")], ids=str)
+def test_edits_deletions_and_undo_are_shown_in_every_order(
+    qtbot: QtBot, live: PlantModel, store: Store, add: Adder, query: Query
+) -> None:
+    aloe, basil, cactus = add("Aloe", "Basil", "Cactus")
+    live.show(query)
+    shown(qtbot, live, store)
+    before = names(live)
+    changed(store, edited(basil, name="A new name"), Delete(aloe.id, aloe.version, aloe.name))
+    after = (
+        ["A new name", "Cactus"] if query.column is Column.NAME and not query.descending else ["Cactus", "A new name"]
+    )
+    await_names(qtbot, live, after)
+    assert live.total == 2
+    store.undo(None, FORM).result(30)
+    await_names(qtbot, live, before)
+    assert live.total == 3
+    changed(store, DeleteAll(Selection(ids=[cactus.id])))
+    qtbot.waitUntil(lambda: names(live) == [name for name in before if name != "Cactus"])
+
+
+def test_a_deletion_keeps_the_other_rows(qtbot: QtBot, live: PlantModel, store: Store, add: Adder) -> None:
+    *_, aloe = add("Basil", "Cactus", "Aloe")
+    shown(qtbot, live, store)
+    await_names(qtbot, live, ["Aloe", "Cactus", "Basil"])
+    basil = QPersistentModelIndex(live.index(2, Column.NAME))
+    with qtbot.assertNotEmitted(live.modelReset):
+        changed(store, Delete(aloe.id, aloe.version, aloe.name))
+        await_names(qtbot, live, ["Cactus", "Basil"])
+    assert basil.row() == 1
 
 
 def test_without_a_store_there_are_no_rows_and_no_number(model: PlantModel) -> None:
