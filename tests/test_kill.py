@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sqlite3
-import time
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.attackers import Target
-from tests.support.clients import CONNECTIONS, Clients, posting_to, serving
+from tests.support.clients import CONNECTIONS, Clients, posting_to, rude_clients, serving
 from tests.support.programs import SERVE, WINDOW, Home, left_over, running
 
 if TYPE_CHECKING:
@@ -66,22 +64,17 @@ def test_every_plant_that_got_its_200_outlives_a_kill(program_home: Home, how: t
 
 
 @WAYS
-def test_who_asks_it_to_end_under_load_waits_no_3_seconds_and_loses_nothing(
-    program_home: Home, how: tuple[str, ...]
-) -> None:
+def test_a_signal_under_load_ends_it_and_loses_nothing(program_home: Home, how: tuple[str, ...]) -> None:
     token = program_home.new_token()
     acknowledged: set[int] = set()
-    took = []
     for number in range(KILLS):
         with running(program_home, how) as process:
             port = program_home.port(process)
             clients = Clients(port, token, number * 1_000_000)
             rude = rude_clients(Target(port, token))
             clients.wait_for_enough()
-            began = time.monotonic()
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0
-            took.append(time.monotonic() - began)
             clients.join()
             for each in rude:
                 each.close()
@@ -90,21 +83,7 @@ def test_who_asks_it_to_end_under_load_waits_no_3_seconds_and_loses_nothing(
         assert clients.cut_short == []
         assert acknowledged <= stored(program_home.database)
         assert not program_home.runtime_folder.exists()
-    # A defect takes long each time, a busy machine once.
-    assert min(took) < 3
-    print(f"{KILLS} ends, {len(acknowledged)} plants acknowledged, 0 lost; longest {max(took):.2f} s")  # noqa: T201
-
-
-def rude_clients(target: Target) -> list[socket.socket]:
-    """Return connections that nobody should wait for: idle, halfway, deaf."""
-    found = [socket.create_connection(("127.0.0.1", target.port), timeout=1) for _ in range(3)]
-    _idle, halfway, deaf = found
-    halfway.sendall(target.plant()[:-1])
-    deaf.setblocking(False)
-    with suppress(BlockingIOError, ConnectionError):
-        while True:
-            deaf.send(target.head(method="GET", target="/openapi.json") * 100)
-    return found
+    print(f"{KILLS} ends, {len(acknowledged)} plants acknowledged, 0 lost")  # noqa: T201
 
 
 def test_every_plant_that_was_stored_by_an_orderly_end_got_its_200(

@@ -15,8 +15,8 @@ import pytest
 from plantdesk.commands.info import NOT_RUNNING
 from plantdesk.store import Store
 from tests.support.attackers import Target
+from tests.support.clients import rude_clients
 from tests.support.programs import SERVE, WINDOW, Home, running
-from tests.test_kill import rude_clients
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="looks at modes and signals that Windows has not")
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import time
+import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,19 +39,16 @@ def test_a_request_that_does_not_come_to_its_end_is_told(hasty: Api, cut: int) -
 
 
 def test_no_byte_resets_the_deadline(hasty: Api) -> None:
-    began = time.monotonic()
     with hasty.opened() as connection:
         connection.sendall(hasty.head("Content-Length: 1000000"))
         connection.settimeout(0.02)
         received = b""
-        while not received:
+        for _ in range(1000):
             connection.sendall(b" ")
-            try:
+            with contextlib.suppress(TimeoutError):
                 received = connection.recv(1000)
-            except TimeoutError:
-                continue
+                break
     assert received.startswith(b"HTTP/1.1 408 ")
-    assert time.monotonic() - began < 5
 
 
 def test_the_deadline_counts_for_each_request_anew(hasty: Api) -> None:
@@ -95,14 +92,13 @@ def test_a_client_that_does_not_read_is_let_go_of(hasty: Api) -> None:
 
 
 def test_stopping_waits_for_no_client(serve: Serve) -> None:
-    api = serve()
+    an_hour = 3600.0
+    api = serve(limits=Limits(request_timeout=an_hour, keep_alive_timeout=an_hour, shutdown_timeout=an_hour))
     with api.opened() as idle, api.opened() as half, api.opened() as kept:
         half.sendall(api.whole({"id": 1, "name": "Fern"})[:-5])
         kept.sendall(api.whole({"id": 2, "name": "Fern"}, "Connection: keep-alive"))
         assert one_answer(kept).status == 200
-        began = time.monotonic()
         api.server.stop()
-        assert time.monotonic() - began < 1.0
         assert idle.recv(1) == b""
         assert kept.recv(1) == b""
     assert api.stored() == {2: ("Fern", None)}

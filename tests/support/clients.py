@@ -8,12 +8,14 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.support.attackers import Target
 
 CONNECTIONS = 16
 
@@ -93,3 +95,15 @@ def _whole(received: bytes) -> bytes:
     head, end, body = received.partition(b"\r\n\r\n")
     length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
     return received if end and len(body) == int(length) else b""
+
+
+def rude_clients(target: Target) -> list[socket.socket]:
+    """Return connections that the server must not wait for: idle, in the middle of a request, not reading."""
+    found = [socket.create_connection(("127.0.0.1", target.port), timeout=1) for _ in range(3)]
+    _idle, halfway, deaf = found
+    halfway.sendall(target.plant()[:-1])
+    deaf.setblocking(False)
+    with suppress(BlockingIOError, ConnectionError):
+        while True:
+            deaf.send(target.head(method="GET", target="/openapi.json") * 100)
+    return found

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import itertools
 from array import array
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.ui.plants.table.id_list_diff import Edit, id_list_diff
+from tests.support.cases import cases
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FEW_IDS = st.lists(st.integers(0, 60), unique=True, max_size=60)
 
@@ -35,12 +41,54 @@ def test_orders_with_little_in_common_are_better_exchanged() -> None:
     assert id_list_diff(array("q", range(10_000)), array("q", reversed(range(10_000)))) is None
 
 
+def applied(old: Sequence[int], edits: list[Edit]) -> list[int]:
+    result = list(old)
+    for edit in reversed(edits):  # rows are those of the old order
+        result[edit.row : edit.row + edit.removed] = edit.inserted
+    return result
+
+
 @given(FEW_IDS, FEW_IDS)
-def test_the_edits_turn_one_order_into_the_other(first: list[int], second: list[int]) -> None:
+@cases(200)
+def test_the_edits_turn_one_sorted_list_into_another(first: list[int], second: list[int]) -> None:
     old, new = sorted(first), sorted(second)
     edits = id_list_diff(array("q", old), array("q", new))
     assert edits is not None
-    result = old[:]
-    for edit in reversed(edits):
-        result[edit.row : edit.row + edit.removed] = edit.inserted
-    assert result == new
+    assert applied(old, edits) == new
+
+
+@given(st.lists(st.integers(0, 12), unique=True), st.lists(st.integers(0, 12), unique=True))
+@cases(200)
+def test_of_any_two_lists_there_are_edits_that_keep_common_rows_or_none(old: list[int], new: list[int]) -> None:
+    edits = id_list_diff(array("q", old), array("q", new))
+    common = set(old) & set(new)
+    if edits is None:  # the lists are short: only a row that moved is a reason
+        assert [plant for plant in old if plant in common] != [plant for plant in new if plant in common]
+        return
+    assert applied(old, edits) == new
+    touched = [plant for edit in edits for plant in (*old[edit.row : edit.row + edit.removed], *edit.inserted)]
+    assert common.isdisjoint(touched)
+    ends = [(edit.row, edit.row + edit.removed) for edit in edits]
+    assert ends == sorted(ends)
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(ends))
+
+
+@given(st.sets(st.integers(0, 9_999), min_size=1, max_size=300), st.sets(st.integers(10_000, 19_999), max_size=300))
+@cases(200)
+def test_edits_are_few_or_none(removed: set[int], added: set[int]) -> None:
+    old = array("q", range(0, 20_000, 2))
+    new = array("q", sorted({*old}.difference(removed) | added))
+    edits = id_list_diff(old, new)
+    if edits is None:
+        assert len(removed) + len(added) > 100  # so many differences that a new list costs less
+    else:
+        assert len(edits) <= 130
+        assert applied(old, edits) == list(new)
+
+
+@given(st.lists(st.integers(0, 60), unique=True), st.lists(st.integers(100, 160), unique=True, min_size=1))
+@cases(200)
+def test_new_rows_at_one_end_are_one_edit(old: list[int], added: list[int]) -> None:
+    before, after = array("q", added + old), array("q", old + added)
+    assert id_list_diff(array("q", old), before) == [Edit(0, 0, array("q", added))]
+    assert id_list_diff(array("q", old), after) == [Edit(len(old), 0, array("q", added))]
