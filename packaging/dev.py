@@ -141,8 +141,8 @@ def _wanted(extra: str) -> str:
     import pins
 
     pinned = b"".join(file.read_bytes() for file in pins.files(extra))
-    asked = pins.fingerprint() + hashlib.sha256(pinned).hexdigest()
-    return json.dumps([extra, asked, sys.version, sys.base_prefix, str(ROOT)])
+    digest = pins.fingerprint() + hashlib.sha256(pinned).hexdigest()
+    return json.dumps([extra, digest, sys.version, sys.base_prefix, str(ROOT)])
 
 
 def own_pip() -> bool:

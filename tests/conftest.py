@@ -1,4 +1,4 @@
-"""What holds for every test: no display is needed, and nothing of the person who runs them is touched."""
+"""Fixtures for every test: no display is needed, and no file of the user is touched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Before anything imports Qt. A test that needs another platform starts a process of its own.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 if sys.platform == "win32":
-    # Without a screen Qt looks there for fonts, and has none of its own.
+    # The offscreen platform has no fonts of its own.
     os.environ.setdefault("QT_QPA_FONTDIR", os.path.expandvars(r"%WINDIR%\Fonts"))
 
 

@@ -75,8 +75,8 @@ def _describe_values(parser: argparse.ArgumentParser, path: tuple[str, ...]) -> 
         elif kind == "commands":
             action.choices = _commands()
         elif kind:
-            asked = f"(plantdesk __complete {kind} (commandline -opc) 2>/dev/null)"
-            functions = {"bash": f"_plantdesk_{kind}_File", "zsh": f"_plantdesk_{kind}", "fish": asked}
+            fish = f"(plantdesk __complete {kind} (commandline -opc) 2>/dev/null)"
+            functions = {"bash": f"_plantdesk_{kind}_File", "zsh": f"_plantdesk_{kind}", "fish": fish}
             vars(action)["complete"] = functions
         elif action.metavar == "FILE":
             vars(action)["complete"] = shtab.FILE

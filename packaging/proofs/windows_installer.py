@@ -108,15 +108,15 @@ if sys.platform == "win32":
 
     def show_message_box() -> None:
         """Check that the windowed executable, which has no streams, shows wrong usage in a box."""
-        asked = subprocess.Popen([str(WINDOWED), "--nonsense"])
+        started = subprocess.Popen([str(WINDOWED), "--nonsense"])
         try:
             expect("a message box", lambda: bool(_box()), smoke.START_TIMEOUT)
             text = _text_of(_box())
             same("the box names the option", "--nonsense" in text, True)
             ctypes.windll.user32.PostMessageW(ctypes.c_void_p(_box()), _CLOSE, None, None)
-            same("the exit code of wrong usage", asked.wait(60), WRONG_USAGE)
+            same("the exit code of wrong usage", started.wait(60), WRONG_USAGE)
         finally:
-            asked.kill()
+            started.kill()
 
     def _box() -> int | None:
         find = ctypes.windll.user32.FindWindowW

@@ -108,7 +108,7 @@ Section "PlantDesk" program
   !insertmacro pack_payload
   WriteUninstaller "$INSTDIR\uninstall.exe"
   ${If} ${Errors}
-    MessageBox MB_OK|MB_ICONSTOP "Not all files could be written to $INSTDIR. PlantDesk is not whole." /SD IDOK
+    MessageBox MB_OK|MB_ICONSTOP "Not all files could be written to $INSTDIR. PlantDesk is incomplete." /SD IDOK
     SetErrorLevel 5
     Quit
   ${EndIf}

@@ -26,7 +26,7 @@ _PATIENCE = 60.0
 
 @dataclass(slots=True)
 class _Connection:
-    """A socket and the answer that is due on it."""
+    """A socket and the expected answer."""
 
     socket: socket.socket
     expected: bytes = b""
@@ -36,7 +36,7 @@ class _Connection:
 
 @dataclass(slots=True)
 class Load:
-    """Plants to post, and what came of it."""
+    """Plants to post, and the results."""
 
     port: int
     token: str
@@ -48,7 +48,7 @@ class Load:
     _open: dict[int, _Connection] = field(default_factory=dict)
 
     def prepare(self, count: int) -> None:
-        """Make requests beforehand, each with the body that must come back."""
+        """Prepare requests, each with the body of its answer."""
         made = []
         for plant_id in range(self.next_id, self.next_id + count):
             answer = f'{{"name":"Monstera deliciosa {plant_id}","tag":"house plant"}}'
@@ -95,7 +95,7 @@ class Load:
         connection.socket.sendall(request)
 
     def _take(self, connection: _Connection, now: float, until: float) -> None:
-        """Take in what came; when that is the whole answer, go on to the next request or to the end."""
+        """Read; after a complete answer, send the next request or close."""
         came = connection.socket.recv(65536)
         if connection.received:
             came = connection.received + came

@@ -1,13 +1,13 @@
-"""How long good requests and the window take while 200 connections do what they should not (Linux).
+"""Response times of the API and the window during attacks by 200 connections (Linux).
 
     python -m tests.benchmarks.hostile [SECONDS] [ATTACK …]
 
 The window program runs in this process, the attackers (tests/support/attackers.py) and a good client in others. The
 good client posts plants, in turn over a kept connection and over a new one. Prints for each attack, and for all at
 once: the good answers' median, 99th percentile and longest in milliseconds, the growth of the process's memory, and
-the same three figures of how late the window's event loop came to a look every 10 ms; below, what was answered.
-Last come those with a right to what they do, who add the largest plants and the costliest JSON: SQLite's caches, 32 MiB
-for each connection to the file, are full from then on, and the window has plants of 1 MB on its screen.
+the same three values of how late a 10 ms timer of the window fired; below, the answers to the attackers.
+The last two clients have a token, and add the largest plants and the most expensive JSON: from then on SQLite's caches,
+32 MiB for each connection to the file, are full, and the window shows plants of 1 MB.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from tests.support.attackers import ATTACKS, Target
 
 _CONNECTIONS = 200
 _RIGHTFUL = ("large_plant", "costly_json")
-_LOOK_MS = 10
+_INTERVAL_MS = 10
 _PACE = 0.005
 _SETTLED = 3.0
 _ROOT = Path(__file__).parents[2]
 
 
 class Heartbeat:
-    """Notes how late the event loop comes back to a timer."""
+    """Records how late a timer of the event loop fires."""
 
     def __init__(self) -> None:
         self.late: list[float] = []
         self._last = time.perf_counter()
-        self._timer = QTimer(interval=_LOOK_MS)
+        self._timer = QTimer(interval=_INTERVAL_MS)
         self._timer.timeout.connect(self._beat)
         self._timer.start()
 
     def _beat(self) -> None:
         now = time.perf_counter()
-        self.late.append(max(0.0, (now - self._last) * 1000 - _LOOK_MS))
+        self.late.append(max(0.0, (now - self._last) * 1000 - _INTERVAL_MS))
         self._last = now
 
 
 class Bench:
-    """The window program, and the processes around it."""
+    """The window program, and the processes that attack and use it."""
 
     def __init__(self, app: QApplication, desktop: Desktop, token: str, seconds: float) -> None:
         self._app = app
@@ -76,22 +76,22 @@ class Bench:
         highest = memory
         while (attackers and attackers.poll() is None) or good.poll() is None:
             self._app.processEvents()
-            time.sleep(0.001)  # what Qt's own loop does; it would not look after the processes
+            time.sleep(0.001)  # as in Qt's own loop, which would not poll the processes
             highest = max(highest, _resident())
         took = [float(each) for each in json.loads(good.communicate()[0])]
-        told = json.loads(attackers.communicate()[0]) if attackers else {}
-        title = names[0] if len(names) == 1 else "all at once" if names else "nobody"
+        counts = json.loads(attackers.communicate()[0]) if attackers else {}
+        title = names[0] if len(names) == 1 else "all at once" if names else "none"
         print(
             f"{title:22}{_figures(took)}  {(highest - memory) / (1 << 20):+7.1f} MiB  {_figures(heart.late)}",
             flush=True,
         )
-        return told
+        return counts
 
     def _attackers(self, names: list[str]) -> subprocess.Popen[str]:
         return self._started("tests.support.attackers", str(_CONNECTIONS), str(self._seconds), *names)
 
     def _settle(self) -> None:
-        """Let the server finish with those of the line before."""
+        """Let the server finish the previous line's requests."""
         until = time.monotonic() + _SETTLED
         while time.monotonic() < until:
             self._app.processEvents()
@@ -119,7 +119,7 @@ def _resident() -> int:
 
 
 def _good(port: int, seconds: float) -> list[float]:
-    """Post plants at an even pace; return how long each took, in milliseconds."""
+    """Post plants at a constant rate; return the time of each in milliseconds."""
     target, took = Target(port, sys.stdin.read().strip()), []
     kept = socket.create_connection(("127.0.0.1", port))
     until = time.monotonic() + seconds
@@ -141,7 +141,7 @@ def _good(port: int, seconds: float) -> list[float]:
 
 
 def main() -> None:
-    """Run the window with all of them around it."""
+    """Run the window and all clients."""
     if sys.argv[1:2] == ["--good"]:
         print(json.dumps(_good(int(sys.argv[2]), float(sys.argv[3]))))
         return
@@ -158,19 +158,19 @@ def main() -> None:
         desktop.start()
         bench = Bench(app, desktop, token, seconds)
         print(f"{'attack':22}{'good answers, ms: median, 99 %, longest':28}   memory       window late, ms: the same")
-        bench.line([])  # fills what the first plants fill
+        bench.line([])  # fills the caches
         bench.line([])
-        told: dict[str, dict[str, int]] = {}
+        counts: dict[str, dict[str, int]] = {}
         hostile = [name for name in attacks if name not in _RIGHTFUL]
         for name in hostile:
-            told |= bench.line([name])
+            counts |= bench.line([name])
         bench.line(hostile)
         for name in attacks:
             if name in _RIGHTFUL:
-                told |= bench.line([name])
+                counts |= bench.line([name])
         desktop.close()
     print()
-    for name, answers in told.items():
+    for name, answers in counts.items():
         print(f"{name:22}{', '.join(f'{count} x {answer}' for answer, count in answers.items()) or 'held open'}")
 
 

@@ -69,7 +69,7 @@ def longest_wait_beside_a_search(path: Path, journal: str, synchronous: str) -> 
 
 
 def main() -> None:
-    """Measure all modes and print what they took."""
+    """Measure all modes and print the times."""
     with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else None) as name:
         folder = Path(name)
         rates: dict[tuple[str, str, int], list[float]] = {}

@@ -42,7 +42,7 @@ for line in sys.stdin:
 
 
 class Screen(QObject):
-    """Notes when the table was painted with which plant on top."""
+    """Records when the table was painted, and the plant in its first row."""
 
     def __init__(self, table: PlantTable) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Screen(QObject):
 
 
 class Script(QObject):
-    """Adds plants at random moments, in turn over HTTP and in another process, and notes when each was answered."""
+    """Adds plants at random times, in turn over HTTP and in another process, and records when each was answered."""
 
     finished = Signal()
 
@@ -76,7 +76,7 @@ class Script(QObject):
         self.answered: dict[str, dict[int, int]] = {"POST /plants": {}, "another process": {}}
 
     def start(self) -> None:
-        """Begin; `finished` tells the end."""
+        """Start; `finished` is emitted at the end."""
         self._thread.start()
 
     def _run(self) -> None:

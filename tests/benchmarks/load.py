@@ -1,4 +1,4 @@
-"""How many plants a second: PlantDesk beside the tutorial's service and beside a server that stores nothing.
+"""Plants per second: PlantDesk beside the tutorial's service and beside a server that stores nothing.
 
     python tests/benchmarks/load.py [--rounds 3] [--seconds 2] [--connections 1 8 32 64] [--only NAME …]
 
@@ -32,7 +32,7 @@ _START_SECONDS = 30.0
 
 @dataclass
 class Service:
-    """A server process and what it did."""
+    """A server process and its results."""
 
     name: str
     script: str
@@ -49,7 +49,7 @@ class Service:
     latencies: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
 
     def start(self, folder: Path) -> Self:
-        """Start the process and wait until it takes connections."""
+        """Start the process and wait until it accepts connections."""
         self.port = _free_port()
         self.database = folder / f"{self.name}.db"
         arguments = [str(self.port), *([str(self.database), *self.options] if self.stores else [])]
@@ -68,7 +68,7 @@ class Service:
         return self
 
     def load(self, connections: int, seconds: float) -> None:
-        """Post for some seconds and note the outcome; raises when an answer was wrong."""
+        """Post for some seconds and record the results. Raises if an answer is wrong."""
         arguments = [self.port, connections, seconds, self.next_id]
         command = [sys.executable, str(_HERE / "generator.py"), *map(str, arguments)]
         done = subprocess.run(command, input=self.token, capture_output=True, text=True, check=False)
@@ -82,7 +82,7 @@ class Service:
         self.latencies.setdefault(connections, []).append((outcome["median_ms"], outcome["p99_ms"]))
 
     def check_rows(self) -> None:
-        """Compare what is stored with what was answered."""
+        """Compare the stored plants with the answers."""
         if not self.stores:
             return
         with closing(sqlite3.connect(self.database)) as connection:
@@ -98,7 +98,7 @@ class Service:
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0)

@@ -1,4 +1,4 @@
-"""The least that Starlette and uvicorn can be: checks the plant with PlantDesk's own model, and stores nothing.
+"""Starlette and uvicorn alone: validates the plant with PlantDesk's own model, and stores nothing.
 
 python service_bare.py PORT
 """

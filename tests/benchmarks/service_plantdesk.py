@@ -18,7 +18,7 @@ from plantdesk.store import Store
 
 
 def main() -> None:
-    """Serve until nobody holds the other end of standard input."""
+    """Serve until standard input is closed."""
     with closing(Store(Path(sys.argv[2]))) as store:
         token = store.tokens.create(f"load {os.getpid()}").result().token
         server = Server(store)

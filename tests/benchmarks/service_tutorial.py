@@ -21,7 +21,7 @@ engine = create_engine(f"sqlite:///{sys.argv[2]}", connect_args={"check_same_thr
 
 
 class PlantBase(SQLModel):
-    """What a plant has besides its id."""
+    """The fields of a plant besides its id."""
 
     name: str
     tag: str | None = None

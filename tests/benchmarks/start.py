@@ -29,7 +29,7 @@ class Probe(QObject):
 def run(self=None):
     probe = Probe()
     for window in QApplication.topLevelWidgets():
-        if window.isVisible():  # the window alone: watching every event of every widget would itself take long
+        if window.isVisible():  # only the window: a filter for every widget would be slow itself
             window.installEventFilter(probe)
     return real()
 
@@ -53,7 +53,7 @@ _VARIANTS["plantdesk"] = _PROBE + _PLANTDESK
 
 
 def first_paint_ms(code: str) -> float:
-    """Start a fresh interpreter and return how long it took to its first paint, in milliseconds."""
+    """Start a new interpreter and return the time until its first paint, in milliseconds."""
     with tempfile.TemporaryDirectory() as home:
         started = time.monotonic_ns()
         done = subprocess.run(
@@ -66,10 +66,10 @@ def first_paint_ms(code: str) -> float:
 
 
 def main() -> None:
-    """Run all variants in turn and print what they took."""
+    """Run all variants in turn and print their times."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
     times: dict[str, list[float]] = {name: [] for name in _VARIANTS}
-    for _ in range(rounds + 1):  # the first round only warms the disk's cache
+    for _ in range(rounds + 1):  # the first round only warms the disk cache
         for name, code in _VARIANTS.items():
             times[name].append(first_paint_ms(code))
     medians = {name: statistics.median(values[1:]) for name, values in times.items()}
@@ -77,7 +77,7 @@ def main() -> None:
         print(f"{name:10} {median:7.0f} ms")
     python = medians["python"]
     print(f"PlantDesk / empty window: {medians['plantdesk'] / medians['empty']:.2f}")
-    print(f"Beyond what Python itself needs: {(medians['plantdesk'] - python) / medians['empty']:.2f}")
+    print(f"Without the start of Python itself: {(medians['plantdesk'] - python) / medians['empty']:.2f}")
 
 
 if __name__ == "__main__":

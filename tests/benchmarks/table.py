@@ -1,8 +1,7 @@
-"""How the table behaves at a million plants: `python tests/benchmarks/table.py [--plants N]`.
+"""The table with a million plants: `python tests/benchmarks/table.py [--plants N]`.
 
-Every action is done as a person does it, on the real widgets and a real store; told are the time until its effect is
-shown and the longest time for which the window did not answer meanwhile. Works without a display; with one, set
-QT_QPA_PLATFORM.
+Every action is done as a user does it, on the real widgets and a real store. Prints the time until its effect is shown,
+and the longest time without an event loop iteration. Needs no display; with one, set QT_QPA_PLATFORM.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _NAMES = ("Echeveria elegans", "Monstera deliciosa", "Aloe vera", "Ficus lyrata"
 
 
 class Pulse(QObject):
-    """A timer of one millisecond: the longest pause between two beats is for how long the window did not answer."""
+    """A timer of one millisecond: the longest pause between two timeouts is how long the window was blocked."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +49,7 @@ class Pulse(QObject):
         self._timer.start()
 
     def restart(self) -> None:
-        """Forget the pauses so far."""
+        """Discard the pauses so far."""
         self._last = time.perf_counter()
         self.longest = 0.0
 
@@ -71,7 +70,7 @@ class Bench:
         self._pulse = Pulse()
 
     def run(self, store: Store) -> None:
-        """Do everything once, and print what it took."""
+        """Do each action once, and print its times."""
         table, field, model = self._browser.table, self._browser.search_field, self._browser.model
         bar = table.verticalScrollBar()
         everything = self._plants
@@ -85,8 +84,8 @@ class Bench:
         self._measure("Ctrl+A", lambda: QTest.keyClick(table, Qt.Key.Key_A, _CONTROL), self._all_selected)
         self._measure("arrow up", lambda: QTest.keyClick(table, Qt.Key.Key_Up), lambda: table.selected_count() == 1)
         self._measure("Ctrl+Home", lambda: QTest.keyClick(table, Qt.Key.Key_Home, _CONTROL), self._first_row_is_there)
-        self._measure("one plant comes", lambda: self._add(1), lambda: model.rowCount() == everything + 1)
-        self._measure("a thousand come", lambda: self._add(1000), lambda: model.rowCount() == everything + 1001)
+        self._measure("add a plant", lambda: self._add(1), lambda: model.rowCount() == everything + 1)
+        self._measure("add a thousand plants", lambda: self._add(1000), lambda: model.rowCount() == everything + 1001)
         for text in ("e", "echeveria 77", "office", "zzz", "123456"):
             self._measure(f"search “{text}”", lambda text=text: field.setText(text), self._settled)  # type: ignore[misc]
         self._measure("search, letter by letter", lambda: self._type("monstera 99"), self._settled)
@@ -105,7 +104,7 @@ class Bench:
         start = time.perf_counter()
         action()
         while not shown() and time.perf_counter() - start < 60:
-            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)  # the pulse ends the waiting
+            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)  # the timer ends the waiting
         took = time.perf_counter() - start
         QTest.qWait(30)
         print(f"{name:34}{took * 1000:11.0f} ms{self._pulse.longest * 1000:13.0f} ms")
@@ -135,7 +134,7 @@ class Bench:
 
     def _add(self, count: int) -> None:
         now = round(time.time() * 1000)
-        rows = [PlantRow(self._next_id + n, "A plant that came", "office", now, FORM) for n in range(count)]
+        rows = [PlantRow(self._next_id + n, "A new plant", "office", now, FORM) for n in range(count)]
         self._next_id += count
         self._browser.apply(Changes(tuple(rows)))
 

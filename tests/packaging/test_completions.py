@@ -1,4 +1,4 @@
-"""The completions, in the shells themselves: Tab is pressed, and what the program is then called with counts."""
+"""The completions in the shells themselves: Tab is pressed, and the arguments that the program gets are compared."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def needs(shell: str) -> pytest.MarkDecorator:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
-    """A folder with a few files, a store with tokens and backups, and a program that prints what it is called with."""
+    """A folder with a few files, a store with tokens and backups, and a program that prints its arguments."""
     program = tmp_path / "bin" / "plantdesk"
     program.parent.mkdir()
     program.write_text(_PROGRAM, encoding="utf-8")

@@ -15,7 +15,7 @@ import pins
 LINES = [line for line in pins.CONSTRAINTS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
 PINNED = [Requirement(line) for line in LINES]
 _LINES = {line: None for place, lines in pins.requirements().items() if place != "python" for line in lines}
-ASKED = [Requirement(line) for line in _LINES]
+REQUIRED = [Requirement(line) for line in _LINES]
 MADE_BY_DEV = (Path(sys.prefix) / "made-for.json").exists()
 
 
@@ -41,14 +41,14 @@ def installed(root: str, extras: frozenset[str]) -> dict[str, str]:
     return found
 
 
-def test_it_was_made_for_todays_requirements() -> None:
+def test_the_pins_fit_the_requirements() -> None:
     text = pins.CONSTRAINTS.read_text(encoding="utf-8")
     assert pins.fingerprint() in text, "run: python3 packaging/pins.py --keep"
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.14"])
-@pytest.mark.parametrize("need", ASKED, ids=str)
-def test_what_pyproject_asks_is_pinned_within_its_bounds(need: Requirement, python: str) -> None:
+@pytest.mark.parametrize("need", REQUIRED, ids=str)
+def test_each_requirement_is_pinned_within_its_bounds(need: Requirement, python: str) -> None:
     there = {"python_version": python, "python_full_version": f"{python}.0"}
     if need.marker is None or need.marker.evaluate(there):
         named = [pin for pin in PINNED if canonicalize_name(pin.name) == canonicalize_name(need.name)]
@@ -61,7 +61,7 @@ def test_each_line_is_one_exact_version_and_nothing_else(line: str) -> None:
     assert re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*( ; .+)?", line)
 
 
-def test_all_that_is_needed_here_is_pinned() -> None:
+def test_every_installed_package_is_pinned() -> None:
     assert set(installed("plantdesk", frozenset({"test"}))) - {"plantdesk"} <= set(versions())
 
 
@@ -92,14 +92,14 @@ def test_each_requirement_has_the_pinned_version_and_hashes(hashed: str) -> None
 
 
 @pytest.mark.parametrize("extra", ["", "test", "build"])
-def test_an_environment_gets_all_that_it_needs(extra: str) -> None:
+def test_an_environment_gets_all_its_requirements(extra: str) -> None:
     lines = [line for file in pins.files(extra) for line in blocks(file.read_text(encoding="utf-8"))]
     named = {canonicalize_name(Requirement(line).name) for line in lines}
-    asked = [line for place in ("run", "build-system", extra) if place for line in pins.requirements()[place]]
-    assert {canonicalize_name(Requirement(line).name) for line in asked} <= named
+    required = [line for place in ("run", "build-system", extra) if place for line in pins.requirements()[place]]
+    assert {canonicalize_name(Requirement(line).name) for line in required} <= named
 
 
-def test_nothing_of_the_tests_gets_into_the_environment_that_is_frozen() -> None:
+def test_the_build_environment_has_no_package_of_the_tests() -> None:
     frozen = "".join(file.read_text(encoding="utf-8") for file in pins.files("build"))
     assert not {"pytest", "mypy", "schemathesis"}.intersection(Requirement(line).name for line in blocks(frozen))
 

@@ -1,4 +1,4 @@
-"""What goes into the frozen program, and that somebody's licence is named for it."""
+"""The contents of the frozen program, and their licences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LINKS = {"/xcb": ["libQt6XcbQpa.so.6", "libc.so.6"], "/gtk": ["libQt6XcbQpa.so.6
 BUNDLED = contents.LISTED.read_text(encoding="utf-8").splitlines()
 
 
-def test_a_library_that_nobody_links_to_stays_out_with_its_links() -> None:
+def test_a_library_that_nothing_links_to_is_left_out_with_its_symlinks() -> None:
     kept = [entry[0] for entry in contents.needed(ENTRIES, lambda file: LINKS.get(file, []))]
     assert set(kept) == {entry[0] for entry in ENTRIES} - {"libgtk-3.so.0", "libgtk.so"}
 
@@ -44,7 +44,7 @@ def test_a_library_that_nobody_links_to_stays_out_with_its_links() -> None:
         "libstdc++.so.6",
     ],
 )
-def test_what_nobody_needs_or_must_be_the_systems_stays_out(name: str) -> None:
+def test_unused_files_and_system_libraries_are_left_out(name: str) -> None:
     assert not contents.wanted((name, "/somewhere", "BINARY"), contents.host_libraries())
 
 
@@ -58,7 +58,7 @@ def test_what_nobody_needs_or_must_be_the_systems_stays_out(name: str) -> None:
         "libxcb-cursor.so.0",
     ],
 )
-def test_what_windows_are_made_with_goes_in(name: str) -> None:
+def test_files_that_a_window_needs_are_kept(name: str) -> None:
     assert contents.wanted((name, "/somewhere", "BINARY"), contents.host_libraries())
 
 
@@ -112,14 +112,14 @@ def test_every_library_of_the_bundle_has_a_licence() -> None:
         "Contents/MacOS/plantdesk",
     ],
 )
-def test_so_have_those_of_other_systems(name: str) -> None:
+def test_libraries_on_other_systems_have_a_licence(name: str) -> None:
     assert notices.BINARY.search(name)
     assert notices.uncovered([name], notices.libraries()) == []
 
 
 def test_a_library_of_unknown_origin_is_named() -> None:
-    strange = "_internal/libstrange.so.3"
-    assert notices.uncovered([strange, "_internal/resources/icons/x.svg"], notices.libraries()) == [strange]
+    unknown = "_internal/libunknown.so.3"
+    assert notices.uncovered([unknown, "_internal/resources/icons/x.svg"], notices.libraries()) == [unknown]
 
 
 def test_the_notices_hold_each_licence_once_and_say_how_to_replace_qt() -> None:
@@ -158,11 +158,11 @@ def test_the_sbom_lists_what_is_there_and_is_the_same_each_time() -> None:
         ("libpython3.13.so.1.0", "libpython3.so"),
     ],
 )
-def test_the_list_of_files_knows_no_versions(name: str, nameless: str) -> None:
+def test_versions_are_removed_from_file_names(name: str, nameless: str) -> None:
     assert contents.unversioned(name) == nameless
 
 
-def test_the_list_of_files_holds_neither_versions_nor_strangers() -> None:
+def test_the_committed_list_of_files_has_no_versions_and_no_system_libraries() -> None:
     assert sorted(BUNDLED) == BUNDLED
     assert not [name for name in BUNDLED if re.search(r"cpython-\d|\.so\.\d|gtk|libstdc", name)]
     assert {"plantdesk", "_internal/libxcb-cursor.so", "_internal/resources/NOTICES.txt"} <= set(BUNDLED)

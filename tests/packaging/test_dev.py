@@ -16,21 +16,21 @@ import pins
 
 
 class Offline(dev.Environment):
-    """An environment that is made for real, but for the packages that would be downloaded into it."""
+    """A real environment without the packages that would be downloaded."""
 
-    asked: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
     fails = False
 
     @override
     def install(self, extra: str) -> None:
         if self.fails:
             raise KeyboardInterrupt
-        self.asked += (extra,)
+        self.extras += (extra,)
 
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offline:
-    monkeypatch.setattr(dev, "own_pip", lambda: True)  # so that none is unpacked into it, which takes seconds
+    monkeypatch.setattr(dev, "own_pip", lambda: True)  # else one is unpacked into it, which takes seconds
     return Offline(tmp_path / "env")
 
 
@@ -53,11 +53,11 @@ def test_the_tests_packages_are_added_to_an_environment_that_runs(made: Offline)
     (made.folder / "kept").touch()
     made.make("test")
     assert made.has("test")
-    assert made.asked == ("", "test")
+    assert made.extras == ("", "test")
     assert (made.folder / "kept").exists()
 
 
-def test_a_half_made_environment_is_made_anew(environment: Offline) -> None:
+def test_an_incomplete_environment_is_made_anew(environment: Offline) -> None:
     environment.fails = True
     with pytest.raises(KeyboardInterrupt):
         environment.make("test")
@@ -70,7 +70,7 @@ def test_a_half_made_environment_is_made_anew(environment: Offline) -> None:
     assert not (environment.folder / "half").exists()
 
 
-def test_an_interrupted_addition_spoils_it(made: Offline) -> None:
+def test_an_interrupted_addition_asks_for_a_new_one(made: Offline) -> None:
     made.fails = True
     with pytest.raises(KeyboardInterrupt):
         made.make("test")
@@ -135,9 +135,9 @@ def test_without_a_display_the_window_is_refused_before_anything_is_installed(
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
     assert dev.main(["run"]) == 1
-    told = capfd.readouterr().err
-    assert "packaging/dev.py run serve" in told
-    assert told.count("\n") == 1
+    printed = capfd.readouterr().err
+    assert "packaging/dev.py run serve" in printed
+    assert printed.count("\n") == 1
 
 
 def test_wrong_usage_shows_the_usage(capfd: pytest.CaptureFixture[str]) -> None:
@@ -147,33 +147,33 @@ def test_wrong_usage_shows_the_usage(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().err.count("packaging/dev.py lint") == 3
 
 
-def test_a_step_that_fails_shows_what_it_said(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_step_shows_its_output(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(dev.RefusedError, match="This step failed"):
         dev.call([sys.executable, "-c", "print('no space'); raise SystemExit(3)"])
     assert "no space" in capfd.readouterr().err
 
 
-def test_private_arguments_of_a_step_that_fails_are_not_shown(capfd: pytest.CaptureFixture[str]) -> None:
+def test_private_arguments_of_a_failed_step_are_not_shown(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(dev.RefusedError) as refused:
         dev.call([sys.executable, "-c", "raise SystemExit('no such key')", "s3cret"], private=True)
-    told = "".join(capfd.readouterr()) + str(refused.value)
-    assert "no such key" in told
-    assert "s3cret" not in told
+    printed = "".join(capfd.readouterr()) + str(refused.value)
+    assert "no such key" in printed
+    assert "s3cret" not in printed
 
 
-def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_old_python_is_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     assert dev.main(["run"]) == 1
     assert capfd.readouterr().err == "PlantDesk needs Python 3.11 or newer; this is 3.9.\n"
 
 
-def test_an_old_python_can_read_it() -> None:
+def test_an_old_python_can_parse_it() -> None:
     source = Path(dev.__file__).read_text(encoding="utf-8")
     tree = ast.parse(source, feature_version=(3, 7))
     imported = {name.name.split(".")[0] for node in tree.body if isinstance(node, ast.Import) for name in node.names}
     assert imported <= sys.stdlib_module_names
 
 
-def test_what_belongs_to_another_python_is_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_another_python_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.getcwd())  # noqa: PTH109 - a value like any
     dev.call([sys.executable, "-c", "import os; raise SystemExit('PYTHONPATH' in os.environ)"])

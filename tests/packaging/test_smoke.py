@@ -86,7 +86,7 @@ def test_a_program_that_works_passes(tmp_path: Path) -> None:
     ],
     ids=["prints errors", "is incomplete", "ends at once"],
 )
-def test_a_program_that_does_not_fails(code: str, message: str, tmp_path: Path) -> None:
+def test_a_broken_program_fails(code: str, message: str, tmp_path: Path) -> None:
     done = prove(program(tmp_path, code))
     assert done.returncode == 1
     assert re.search(message, done.stderr)
@@ -96,7 +96,7 @@ def test_a_program_that_does_not_fails(code: str, message: str, tmp_path: Path) 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="for Linux's loader")
-def test_the_entry_hides_the_bundle_from_other_programs_and_holds_its_modules(
+def test_the_entry_restores_the_library_path_and_keeps_its_archive_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     executable = tmp_path / "plantdesk"

@@ -40,10 +40,10 @@ def links_to(file: str) -> list[str]:
 
 
 class Recipe:
-    """What the recipe asked PyInstaller for, by the name of the step."""
+    """The arguments that the recipe passes to PyInstaller, by step."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
-        self.asked: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {}
+        self.calls: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {}
         monkeypatch.setattr(sys, "platform", system)
         bindepend = ModuleType("PyInstaller.depend.bindepend")
         vars(bindepend)["get_imports"] = lambda file: [(name, None) for name in links_to(file)]
@@ -56,13 +56,13 @@ class Recipe:
 
     def _step(self, name: str) -> object:
         def step(*args: object, **options: object) -> object:
-            self.asked.setdefault(name, []).append((args, options))
+            self.calls.setdefault(name, []).append((args, options))
             return Found() if name == "Analysis" else name
 
         return step
 
     def options(self, name: str) -> list[dict[str, Any]]:
-        return [options for _, options in self.asked.get(name, [])]
+        return [options for _, options in self.calls.get(name, [])]
 
 
 @pytest.fixture(params=SYSTEMS)
@@ -77,7 +77,7 @@ def recipe(monkeypatch: pytest.MonkeyPatch, system: str) -> Recipe:
 
 def test_every_file_that_it_names_is_there(recipe: Recipe) -> None:
     for step, options in (("EXE", "icon version"), ("BUNDLE", "icon")):
-        named = [asked[name] for asked in recipe.options(step) for name in options.split()]
+        named = [calls[name] for calls in recipe.options(step) for name in options.split()]
         assert all(Path(file).is_file() for file in named if file)
     for source, _ in recipe.options("Analysis")[0]["datas"]:
         assert Path(source).is_file() or source == str(project.NOTICES)  # these are written first
@@ -100,14 +100,14 @@ def test_only_linux_is_stripped_and_nothing_is_packed(recipe: Recipe, system: st
         assert not options["upx"]
 
 
-def test_plugins_are_chosen_whatever_the_slashes(recipe: Recipe) -> None:
-    (args, _), *_ = recipe.asked["COLLECT"]
+def test_plugins_are_selected_with_any_slashes(recipe: Recipe) -> None:
+    (args, _), *_ = recipe.calls["COLLECT"]
     (files,) = [each for each in args if isinstance(each, list)]
     taken = {Path(entry[0].replace("\\", "/")).name for entry in files}
     assert taken == {"qwindows.dll", "libqxcb.so", "libneeded.so"}
 
 
-def test_the_macos_program_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_macos_program_has_its_properties(monkeypatch: pytest.MonkeyPatch) -> None:
     (options,) = Recipe(monkeypatch, "darwin").options("BUNDLE")
     assert options["bundle_identifier"] == APP_ID
     read = plistlib.loads(plistlib.dumps(options["info_plist"]))
@@ -136,7 +136,7 @@ def test_freezing_needs_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_nothing_that_takes_long_runs_before_the_entry(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (_archive, scripts, *_), _ = Recipe(monkeypatch, system).asked["EXE"][0]
+def test_no_slow_hook_runs_before_the_entry(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (_archive, scripts, *_), _ = Recipe(monkeypatch, system).calls["EXE"][0]
     hooks = [] if system == "linux" else ["pyi_rth_pyside6"]  # it imports Qt, for each command
     assert [script[0] for script in scripts] == [*hooks, "entry"]

@@ -1,4 +1,4 @@
-"""The Windows packages, as far as they can be made anywhere; proofs/windows_installer.py uses them."""
+"""The Windows packages, as far as any system can make them; proofs/windows_installer.py uses them."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def jobs(text: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_actions_are_those_of_one_commit_each(text: str) -> None:
+def test_each_action_is_pinned_to_a_commit(text: str) -> None:
     lines = [line.strip().removeprefix("- ") for line in text.splitlines() if "uses:" in line]
     assert lines
     assert all(STEP.match(line) for line in lines)
@@ -58,7 +58,7 @@ def test_secrets_are_in_single_steps_of_jobs_for_tags_that_install_and_start_not
         assert "secrets." not in runs, name  # in the environment only: a run is printed
 
 
-def test_images_are_those_of_one_digest_each(text: str) -> None:
+def test_each_image_is_pinned_to_a_digest(text: str) -> None:
     images = [job["container"]["image"] for job in jobs(text).values() if "container" in job]
     assert all(re.search(r"@sha256:[0-9a-f]{64}$", image) for image in images)
 
