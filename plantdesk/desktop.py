@@ -6,7 +6,6 @@ On shutdown the window gets no more signals, then the server answers what it acc
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import sys
@@ -25,6 +24,7 @@ from plantdesk.errors import PlantDeskError, StoreBusyError, StoreFullError, Sto
 from plantdesk.file_signature import signature
 from plantdesk.ui.api_access.server_control import ApiControl
 from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.garbage_collector import GarbageCollector
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.platform.single_window import SingleWindow
 from plantdesk.ui.preferences import Preferences
@@ -78,7 +78,8 @@ class Desktop(QObject):
         self._bridge = Bridge()
         port = settings.port if port is None else port
         self._api = ApiControl(self._bridge, self.preferences, port, _make_server)
-        self._api.settled.connect(_enable_collector)
+        self._collector = GarbageCollector(self)
+        self._api.settled.connect(self._collector.start)
         self._single = SingleWindow(self._database, self._folder)
         self._store_state = StoreState.CLOSED
         self._opening: Task | None = None
@@ -238,7 +239,7 @@ class Desktop(QObject):
         self._api.serve(store)
 
     def _on_not_opened(self, error: Exception) -> None:
-        _enable_collector()
+        self._collector.start()
         self._store_state = StoreState.CLOSED
         self._show_no_store(error if isinstance(error, PlantDeskError) else _UnopenedError())
         if isinstance(error, _PASSING):
@@ -390,10 +391,3 @@ def _set_default_locale() -> None:
 
     if QLocale().language() is QLocale.Language.C:
         QLocale.setDefault(QLocale(QLocale.Language.English))
-
-
-def _enable_collector() -> None:
-    """Collect garbage from now on, but not among what the start has made: that would take 20 to 30 ms each time."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # Before anything imports Qt. A test that needs another platform starts a process of its own.
@@ -40,3 +42,16 @@ def qapp_args() -> list[str]:
     from plantdesk.ui.theme.theme import STYLE_ARGUMENTS
 
     return ["pytest", *STYLE_ARGUMENTS]
+
+
+@pytest.fixture(autouse=True)
+def collector(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Collect the garbage of a test with widgets on the main thread only, as the window does."""
+    if "qapp" not in request.fixturenames:
+        yield
+        return
+    gc.disable()
+    yield
+    gc.collect()
+    gc.freeze()  # what is left stays, and would make each collection slower
+    gc.enable()

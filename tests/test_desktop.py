@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import weakref
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,10 +31,10 @@ from plantdesk.server_state import Failed, Off, On
 from plantdesk.store import Store, back_up
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.ui.api_access.dialog import ApiDialog
+from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.status_line import StatusLine
 from plantdesk.ui.widgets.info_bar import InfoBar
 from tests.support.architecture import ROOT
 from tests.support.programs import runtimes
@@ -60,7 +61,7 @@ class Desk:
         self.workspace = desktop.workspace
         self.form = self.window.findChildren(PlantForm)[0]
         self.id, self.name, self.tag = self.form.findChildren(QLineEdit)
-        self.status = self.window.findChildren(StatusLine)[0]
+        self.status = self.window.findChildren(ApiStatus)[0]
 
     @property
     def bar(self) -> InfoBar:
@@ -414,6 +415,22 @@ def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, 
         again.close()
 
 
+@pytest.mark.parametrize("file", ["plants.db", "no-folder/plants.db"])
+def test_garbage_is_collected_whether_the_store_opens_or_not(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, file: str
+) -> None:
+    class Cycle:
+        def __init__(self) -> None:
+            self.itself = self
+
+    with running(qtbot, qapp, tmp_path / file) as desk:
+        qtbot.waitUntil(lambda: isinstance(desk.desktop.state, On | Failed), timeout=PATIENCE)
+        reference = weakref.ref(Cycle())
+        kept = [[number] for number in range(100_000)]
+        qtbot.waitUntil(lambda: reference() is None, timeout=PATIENCE)
+        del kept
+
+
 @pytest.mark.no_qt_log
 def test_a_server_that_cannot_be_made_is_reported_and_can_be_tried_again(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
@@ -422,10 +439,8 @@ def test_a_server_that_cannot_be_made_is_reported_and_can_be_tried_again(
         raise OSError("no sockets today")
 
     monkeypatch.setattr("plantdesk.api.server.Server.__init__", fail)
-    gc.disable()
     with running(qtbot, qapp, paths.database_file()) as desk:
         qtbot.waitUntil(lambda: desk.status.text.startswith("API off: The server could not"), timeout=PATIENCE)
-        assert gc.isenabled()
         monkeypatch.undo()
         next(each for each in desk.status.findChildren(QPushButton) if each.text() == "Try again").click()
         desk.until_on()

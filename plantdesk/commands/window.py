@@ -17,7 +17,7 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
     from plantdesk import display
 
     display.prepare()  # before the first import of Qt, which may fail for want of a library
-    gc.disable()  # what the start makes, stays: the window enables it again when it is complete
+    gc.disable()  # what the start makes, stays: `GarbageCollector` collects when the window is complete
     from plantdesk import desktop
 
     return desktop.run(database, port, background=background)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from shiboken6 import isValid
+
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject
 
-    #: `Bridge.call`: calls a function on the GUI thread for a receiver.
-    Call: TypeAlias = Callable[..., None]
+    #: `Bridge.post`: calls a function on the GUI thread, soon.
+    Post: TypeAlias = Callable[[Callable[[], object]], None]
 
 _log = logging.getLogger(__name__)
 
@@ -33,12 +35,27 @@ _INTERRUPT_INTERVAL = 0.02
 
 
 class Task:
-    """One task: its function checks `cancelled` and calls `report`; whoever asked for it may `cancel` it."""
+    """One task: its function checks `cancelled` and calls `report`; whoever asked for it may `cancel` it.
 
-    def __init__(self, deliver: Callable[..., None], progress: Callable[[Any], object] | None = None) -> None:
-        """Make a task; `deliver` calls a function on the GUI thread, soon."""
+    What it refers to is released on the GUI thread: a QObject must not be destroyed on another one.
+    """
+
+    def __init__(
+        self,
+        post: Post,
+        receiver: QObject,
+        function: Callable[[Task], Any],
+        done: Callable[[Any], object] | None,
+        failed: Callable[[Exception], object] | None,
+        progress: Callable[[Any], object] | None,
+    ) -> None:
+        """Make a task; the parameters are those of `Worker.ask`."""
         self.cancelled = False
-        self._deliver = deliver
+        self._post = post
+        self._receiver: QObject | None = receiver
+        self._function: Callable[[Task], Any] | None = function
+        self._done = done
+        self._failed = failed
         self._progress = progress
         self._lock = threading.Lock()
         self._interrupt: Callable[[], None] | None = None
@@ -65,7 +82,7 @@ class Task:
     def report(self, progress: object) -> None:
         """Pass `progress` to the function that `ask` was given for it; on the thread of the task."""
         if self._progress is not None:
-            self._deliver(self._call_unless_cancelled, self._progress, progress)
+            self._post(partial(self._call, self._progress, progress))
 
     @contextmanager
     def interrupted_by(self, interrupt: Callable[[], None]) -> Iterator[None]:
@@ -80,38 +97,31 @@ class Task:
             with self._lock:
                 self._interrupt = None
 
-    def run(
-        self,
-        function: Callable[[Task], _Result],
-        done: Callable[[_Result], object] | None,
-        failed: Callable[[Exception], object] | None,
-    ) -> None:
-        """Call `function` and deliver its result or exception. An unexpected exception, a defect, is logged."""
+    def run(self) -> None:
+        """Call the function and deliver its result or exception. An unexpected exception, a defect, is logged."""
         with self._lock:
             self._begun = not self._ended.is_set()
-        if not self._begun:
-            return
         try:
-            result = function(self)
+            if self._begun and self._function is not None:
+                self._post(partial(self._call, self._done, self._function(self)))
         except InterruptedError:
             pass
         except Exception as error:  # noqa: BLE001  the top of a thread: a defect must not end it silently
-            self._fail(error, failed)
-        else:
-            if done is not None:
-                self._deliver(self._call_unless_cancelled, done, result)
+            if self._failed is None or not isinstance(error, PlantDeskError | OSError):
+                _log.error("A background task of the window failed", exc_info=error)
+            self._post(partial(self._call, self._failed, error))
         finally:
             self._ended.set()
+            self._post(self._release)
 
-    def _fail(self, error: Exception, failed: Callable[[Exception], object] | None) -> None:
-        if failed is None or not isinstance(error, PlantDeskError | OSError):
-            _log.error("A background task of the window failed", exc_info=error)
-        if failed is not None:
-            self._deliver(self._call_unless_cancelled, failed, error)
+    # --- on the GUI thread ---
 
-    def _call_unless_cancelled(self, function: Callable[[Any], object], value: object) -> None:
-        if not self.cancelled:
+    def _call(self, function: Callable[[Any], object] | None, value: object) -> None:
+        if function is not None and not self.cancelled and self._receiver is not None and isValid(self._receiver):
             function(value)
+
+    def _release(self) -> None:
+        self._receiver = self._function = self._done = self._failed = self._progress = None
 
     def _repeat_interrupt(self) -> None:
         with self._lock:  # so that an interrupt never meets a later task of the thread
@@ -126,9 +136,9 @@ class Task:
 class Worker:
     """One thread, which runs short tasks in their order."""
 
-    def __init__(self, call: Call, name: str) -> None:
-        """Deliver results by `call`; the thread is called `name`."""
-        self._call = call
+    def __init__(self, post: Post, name: str) -> None:
+        """Deliver results by `post`; the thread is called `name`."""
+        self._post = post
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     def ask(
@@ -144,8 +154,8 @@ class Worker:
 
         Without `failed`, every exception is logged as a defect.
         """
-        task = Task(partial(self._call, receiver), progress)
-        self._executor.submit(task.run, function, done, failed)
+        task = Task(self._post, receiver, function, done, failed, progress)
+        self._executor.submit(task.run)
         return task
 
     def run(self, function: Callable[[], object]) -> None:
@@ -160,9 +170,9 @@ class Worker:
 class LongTasks:
     """Tasks that may take long, each on a daemon thread: they delay neither other tasks nor the end of the program."""
 
-    def __init__(self, call: Call) -> None:
-        """Deliver results by `call`."""
-        self._call = call
+    def __init__(self, post: Post) -> None:
+        """Deliver results by `post`."""
+        self._post = post
 
     def ask(
         self,
@@ -174,6 +184,6 @@ class LongTasks:
         progress: Callable[[Any], object] | None = None,
     ) -> Task:
         """Run `function`, as `Worker.ask` does."""
-        task = Task(partial(self._call, receiver), progress)
-        threading.Thread(target=task.run, args=(function, done, failed), name="window-task", daemon=True).start()
+        task = Task(self._post, receiver, function, done, failed, progress)
+        threading.Thread(target=task.run, name="window-task", daemon=True).start()
         return task

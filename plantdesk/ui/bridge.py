@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -41,20 +42,21 @@ class Bridge(QObject):
     server_changed = Signal(object)
     health_changed = Signal(object)
     _woken = Signal()
-    _called = Signal(object)
+    _posted = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._lock = threading.Lock()
         self._pending: Changes | None = None
         self._closed = False
+        self._unposted: list[Callable[[], object]] = []
         self._told_at = float("-inf")
         self.short_tasks = self.worker("window-worker")
-        self.long_tasks = LongTasks(self.call)
+        self.long_tasks = LongTasks(self.post)
         self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._pause.timeout.connect(self._tell)
         self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
-        self._called.connect(self._on_called, Qt.ConnectionType.QueuedConnection)
+        self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
     def notify_changes(self, changes: Changes) -> None:
         """Take what the store changed; any thread."""
@@ -77,13 +79,19 @@ class Bridge(QObject):
 
         After `close` nothing is called any more.
         """
+        self.post(partial(_call, receiver, function, args))
+
+    def post(self, function: Callable[[], object]) -> None:
+        """Call `function` on the GUI thread, soon; any thread. After `close` it is not called any more."""
         with self._lock:
-            if not self._closed:
-                self._called.emit((receiver, function, args))
+            if self._closed:
+                self._unposted.append(function)  # what it refers to must not be destroyed on this thread
+            else:
+                self._posted.emit(function)
 
     def worker(self, name: str) -> Worker:
         """Return a new thread for tasks in their order, whose results come through this bridge; close it."""
-        return Worker(self.call, name)
+        return Worker(self.post, name)
 
     def follow(
         self,
@@ -134,10 +142,14 @@ class Bridge(QObject):
             self.changed.emit(changes)
 
     @Slot(object)
-    def _on_called(self, call: tuple[QObject, Callable[..., object], tuple[object, ...]]) -> None:
-        receiver, function, args = call
-        if not self._closed and isValid(receiver):
-            function(*args)
+    def _on_posted(self, function: Callable[[], object]) -> None:
+        if not self._closed:
+            function()
+
+
+def _call(receiver: QObject, function: Callable[..., object], args: tuple[object, ...]) -> None:
+    if isValid(receiver):
+        function(*args)
 
 
 def _together(first: Changes | None, second: Changes) -> Changes:

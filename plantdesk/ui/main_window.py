@@ -1,7 +1,7 @@
-"""The window itself: its frame, its size, and a signal of its first paint. Its content is `Workspace`.
+"""The window itself: its size, its title, its keys, and a signal of its first paint. `Workspace` fills it.
 
-Apart, so that the frame shows before the modules of its content are imported: these, and the enumerations that PySide
-makes for them, take as long as all of an empty window.
+Separate, so that the window shows before the modules of its content are imported: these, and the enumerations that
+PySide makes for them, take as long as all of an empty window.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMainWindow
 from plantdesk.ui.qt import fitted, override
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QPaintEvent
+    from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent
 
     from plantdesk.ui.preferences import Preferences
 
@@ -22,17 +22,26 @@ _SMALLEST = QSize(640, 420)
 
 
 class MainWindow(QMainWindow):
-    """Remembers its size, within what the screen has room for. `shown`: it has painted itself for the first time."""
+    """Saves its size, and restores it within what the screen has room for.
+
+    `shown`: the first paint is done. `escape_pressed` and `part_wanted(step)` (F6): keys that no widget has handled.
+    """
 
     shown = Signal()
+    escape_pressed = Signal()
+    part_wanted = Signal(int)
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
         self._preferences = preferences
         self._painted = False
-        self.setWindowTitle("PlantDesk")
+        self.set_file_name(None)
         self.setMinimumSize(fitted(self, _SMALLEST))
         self._restore_size()
+
+    def set_file_name(self, name: str | None) -> None:
+        """Show the name of the store's file in the title; None: only that of the program."""
+        self.setWindowTitle("PlantDesk" if name is None else f"{name} — PlantDesk")
 
     @Slot()
     def show_in_front(self) -> None:
@@ -46,6 +55,19 @@ class MainWindow(QMainWindow):
         """Start minimised; the first paint may never come."""
         self.showMinimized()
         self._report_shown()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        from plantdesk.ui.widgets.dialog import ENTER_KEYS, press_focused_button
+
+        if event.key() == Qt.Key.Key_Escape:
+            self.escape_pressed.emit()
+        elif event.key() == Qt.Key.Key_F6:
+            self.part_wanted.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        elif event.key() in ENTER_KEYS:
+            press_focused_button(self)
+        else:
+            super().keyPressEvent(event)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -1,196 +1,154 @@
-"""The menu bar: every command of the window, once, with its key."""
+"""The menu bar: features add their commands to its sections."""
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
-from plantdesk.ui.edit_commands import EditCommands
-from plantdesk.ui.theme.theme import ThemeMode
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
-    from PySide6.QtCore import SignalInstance
     from PySide6.QtWidgets import QMenu, QMenuBar
+
+    Slot: TypeAlias = Callable[..., object]
 
 Key = QKeySequence.StandardKey
 
 
+class Section(Enum):
+    """A part of a menu. The commands of a section are in the order in which they were added."""
+
+    FILE_PLANTS = auto()
+    FILE_API = auto()
+    FILE_BACKUPS = auto()
+    FILE_WINDOW = auto()
+    EDIT_CLIPBOARD = auto()
+    EDIT_FIND = auto()
+    VIEW_ORDER = auto()
+    VIEW_PLANTS = auto()
+    VIEW_APPEARANCE = auto()
+    TOOLS_API = auto()
+    TOOLS_SYSTEM = auto()
+    HELP = auto()
+    HELP_UPDATES = auto()
+    HELP_ABOUT = auto()
+
+
 class Menus(QObject):
-    """Builds the menus and signals what was chosen. The keys are those of `actions`.
+    """Fills a menu bar. Every command is an action with its slot, whose keys work in the whole window."""
 
-    `login` and `updates` are switches that others connect.
-    """
-
-    new_plant_wanted = Signal()
-    api_access_wanted = Signal()
-    backup_wanted = Signal()
-    restore_wanted = Signal()
-    close_wanted = Signal()
-    quit_wanted = Signal()
-    find_wanted = Signal()
-    order_wanted = Signal(str)
-    compact_wanted = Signal(bool)
-    keep_tag_wanted = Signal(bool)
-    top_wanted = Signal()
-    theme_wanted = Signal(str)
-    larger_wanted = Signal()
-    smaller_wanted = Signal()
-    normal_size_wanted = Signal()
-    api_switched = Signal(bool)
-    copy_address_wanted = Signal()
-    copy_example_wanted = Signal()
-    shortcuts_wanted = Signal()
-    data_folder_wanted = Signal()
-    about_wanted = Signal()
-    tools_opened = Signal()
-
-    def __init__(self, bar: QMenuBar, theme: ThemeMode, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._bar = bar
-        self._actions: list[QAction] = []
-        self._build_file()
-        self._build_edit()
-        self._build_view(theme)
-        self._build_tools()
-        self._build_help()
+    def __init__(self, bar: QMenuBar) -> None:
+        super().__init__(bar)
+        self._ends: dict[Section, tuple[QMenu, QAction]] = {}
+        self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
+        for title, groups in _layout():
+            menu = bar.addMenu(title)
+            for group in groups:
+                for section in group:
+                    self._ends[section] = menu, _hidden_separator(menu)
+                menu.addSeparator()  # not shown where nothing follows
 
     @property
     def actions(self) -> list[QAction]:
         """All commands, in the order of the menus."""
-        return self._actions
+        return [action for section in Section for action in self._actions[section]]
 
-    def show_order(self, order: str) -> None:
-        """Tick the order in which the plants are shown; none when it is not one of the menu's."""
-        for action in self._orders.actions():
-            action.setChecked(action.data() == order)
+    def menu(self, section: Section) -> QMenu:
+        """Return the menu that a section is in."""
+        menu, _ = self._ends[section]
+        return menu
 
-    def show_server(self, *, on: bool) -> None:
-        """Tick whether the API is on; only then there is an address to copy."""
-        self._api_action.setChecked(on)
-        self._address_action.setEnabled(on)
+    def add(self, section: Section, text: str, slot: Slot, *keys: Key | str) -> QAction:
+        """Add a command; `slot` is called when it is chosen, by mouse or by one of `keys`."""
+        action = self._action(section, text, *keys)
+        action.triggered.connect(slot)
+        menu, end = self._ends[section]
+        menu.insertAction(end, action)
+        return action
 
-    # --- menus ---
+    def add_switch(self, section: Section, text: str, slot: Slot) -> QAction:
+        """Add a command with a check mark; `slot` gets its new state."""
+        action = self.add(section, text, slot)
+        action.setCheckable(True)
+        return action
 
-    def _build_file(self) -> None:
-        menu = self._menu(self.tr("&File"))
-        self._add(menu, self.tr("&New plant"), self.new_plant_wanted, Key.New)
-        menu.addSeparator()
-        self._add(menu, self.tr("&API access…"), self.api_access_wanted, "Ctrl+Shift+A")
-        menu.addSeparator()
-        self._add(menu, self.tr("&Back up now"), self.backup_wanted)
-        self._add(menu, self.tr("&Restore…"), self.restore_wanted)
-        menu.addSeparator()
-        self._add(menu, self.tr("&Close window"), self.close_wanted, Key.Close)
-        leave = self._add(menu, self.tr("&Quit"), self.quit_wanted, "Ctrl+Q")
-        leave.setMenuRole(QAction.MenuRole.QuitRole)
+    def add_choices(
+        self, section: Section, choices: Sequence[tuple[str, str]], slot: Callable[[str], object], title: str = ""
+    ) -> QActionGroup:
+        """Add a command for each text and value of `choices`, in a submenu if it has a `title`.
 
-    def _build_edit(self) -> None:
-        menu = self._menu(self.tr("&Edit"))
-        commands = (
-            (self.tr("Cu&t"), "cut", Key.Cut),
-            (self.tr("&Copy"), "copy", Key.Copy),
-            (self.tr("&Paste"), "paste", Key.Paste),
-            (self.tr("Select &all"), "selectAll", Key.SelectAll),
-        )
-        actions = [self._add(menu, text, self._ignore, key) for text, _, key in commands]
-        for action, (_, name, _) in zip(actions, commands, strict=True):
-            action.setData(name)
-        EditCommands(menu, actions)
-        menu.addSeparator()
-        self._add(menu, self.tr("&Find"), self.find_wanted, Key.Find)
+        `slot` gets the value of the chosen one. The group checks one of them, or none.
+        """
+        menu, end = self._ends[section]
+        group = QActionGroup(self)
+        group.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
+        actions = [self._choice(section, group, text, value) for text, value in choices]
+        if title:
+            submenu = _submenu(menu, end, title)
+            submenu.addActions(actions)
+        else:
+            menu.insertActions(end, actions)
 
-    def _build_view(self, theme: ThemeMode) -> None:
-        menu = self._menu(self.tr("&View"))
-        orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
-        self._orders = self._choices(menu, orders, self._on_order)
-        self.show_order("added")
-        menu.addSeparator()
-        self._add_switch(menu, self.tr("&Compact rows"), self.compact_wanted)
-        self._add_switch(menu, self.tr("&Keep tag for the next plant"), self.keep_tag_wanted)
-        self._add(menu, self.tr("New &plants (top of the list)"), self.top_wanted, "Ctrl+Home")
-        menu.addSeparator()
-        themes = menu.addMenu(self.tr("&Theme"))
-        modes = (
-            (self.tr("&System"), ThemeMode.SYSTEM.value),
-            (self.tr("&Light"), ThemeMode.LIGHT.value),
-            (self.tr("&Dark"), ThemeMode.DARK.value),
-        )
-        for action in self._choices(themes, modes, self._on_theme).actions():
-            action.setChecked(action.data() == theme.value)
-        self._add(menu, self.tr("&Larger text"), self.larger_wanted, Key.ZoomIn, "Ctrl+=")
-        self._add(menu, self.tr("S&maller text"), self.smaller_wanted, Key.ZoomOut)
-        self._add(menu, self.tr("N&ormal text"), self.normal_size_wanted, "Ctrl+0")
+        def choose(action: QAction) -> None:
+            action.setChecked(True)  # choosing the checked one would clear its mark
+            slot(action.data())
 
-    def _build_tools(self) -> None:
-        menu = self._menu(self.tr("&Tools"))
-        self._api_action = self._add_switch(menu, self.tr("&API on"), self.api_switched)
-        self._address_action = self._add(menu, self.tr("Copy API a&ddress"), self.copy_address_wanted)
-        self._add(menu, self.tr("Copy &example command"), self.copy_example_wanted)
-        menu.addSeparator()
-        self.login = self._add_switch(menu, self.tr("&Start at login"))
-        menu.aboutToShow.connect(self.tools_opened)
+        group.triggered.connect(choose)
+        return group
 
-    def _build_help(self) -> None:
-        menu = self._menu(self.tr("&Help"))
-        self._add(menu, self.tr("&Keyboard shortcuts"), self.shortcuts_wanted, "Ctrl+/", "F1")
-        self._add(menu, self.tr("Open &data folder"), self.data_folder_wanted)
-        self.updates = self._add_switch(menu, self.tr("&Tell me about new versions"))
-        about = self._add(menu, self.tr("&About PlantDesk"), self.about_wanted)
-        about.setMenuRole(QAction.MenuRole.AboutRole)
+    def _choice(self, section: Section, group: QActionGroup, text: str, value: str) -> QAction:
+        action = self._action(section, text)
+        action.setCheckable(True)
+        action.setData(value)
+        group.addAction(action)
+        return action
 
-    # --- inside ---
-
-    def _menu(self, title: str) -> QMenu:
-        return self._bar.addMenu(title)
-
-    def _add(self, menu: QMenu, text: str, wanted: SignalInstance | Callable[[], object], *keys: Key | str) -> QAction:
+    def _action(self, section: Section, text: str, *keys: Key | str) -> QAction:
         action = QAction(text, self)
         # Never by the text of a translation: macOS moves only those with a role.
         action.setMenuRole(QAction.MenuRole.NoRole)
         action.setShortcuts([sequence for key in keys for sequence in _sequences(key)])
-        action.triggered.connect(wanted)
-        menu.addAction(action)
-        self._actions.append(action)
+        self._actions[section].append(action)
         return action
 
-    def _add_switch(self, menu: QMenu, text: str, switched: SignalInstance | None = None) -> QAction:
-        action = self._add(menu, text, self._ignore)
-        action.setCheckable(True)
-        if switched is not None:
-            action.triggered.connect(switched)
-        return action
 
-    def _choices(self, menu: QMenu, choices: tuple[tuple[str, str], ...], chosen: Callable[[], object]) -> QActionGroup:
-        group = QActionGroup(self)
-        group.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
-        for text, data in choices:
-            action = self._add(menu, text, chosen)
-            action.setCheckable(True)
-            action.setData(data)
-            group.addAction(action)
-        return group
+def check(group: QActionGroup, value: str) -> None:
+    """Check the choice of `value`, or none when it is not in the group."""
+    for action in group.actions():
+        action.setChecked(action.data() == value)
 
-    @Slot()
-    def _ignore(self) -> None:
-        """Leave it to another slot of the action."""
 
-    @Slot()
-    def _on_order(self) -> None:
-        action = self.sender()
-        if isinstance(action, QAction):
-            action.setChecked(True)
-            self.order_wanted.emit(action.data())
+def _layout() -> list[tuple[str, list[list[Section]]]]:
+    """Return the titles of the menus and their sections, with a separator between the inner lists."""
 
-    @Slot()
-    def _on_theme(self) -> None:
-        action = self.sender()
-        if isinstance(action, QAction):
-            action.setChecked(True)
-            self.theme_wanted.emit(action.data())
+    def tr(text: str) -> str:
+        return QCoreApplication.translate("Menus", text)
+
+    return [
+        (tr("&File"), [[Section.FILE_PLANTS], [Section.FILE_API], [Section.FILE_BACKUPS], [Section.FILE_WINDOW]]),
+        (tr("&Edit"), [[Section.EDIT_CLIPBOARD], [Section.EDIT_FIND]]),
+        (tr("&View"), [[Section.VIEW_ORDER], [Section.VIEW_PLANTS], [Section.VIEW_APPEARANCE]]),
+        (tr("&Tools"), [[Section.TOOLS_API], [Section.TOOLS_SYSTEM]]),
+        (tr("&Help"), [[Section.HELP, Section.HELP_UPDATES, Section.HELP_ABOUT]]),
+    ]
+
+
+def _hidden_separator(menu: QMenu) -> QAction:
+    """Add the mark at which a section ends."""
+    end = menu.addSeparator()
+    end.setVisible(False)
+    return end
+
+
+def _submenu(menu: QMenu, before: QAction, title: str) -> QMenu:
+    submenu = menu.addMenu(title)
+    menu.removeAction(submenu.menuAction())
+    menu.insertAction(before, submenu.menuAction())
+    return submenu
 
 
 def _sequences(key: Key | str) -> list[QKeySequence]:

@@ -12,9 +12,15 @@ from PySide6.QtCore import QLocale
 from plantdesk.records import FORM, PlantRow, new_plant
 from plantdesk.store import Store
 from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.feature import WindowContext
+from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.menus import Menus
+from plantdesk.ui.page import Page
 from plantdesk.ui.plants.browser import PlantBrowser
+from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.store_queries import StoreQueries
 from plantdesk.ui.theme.theme import Theme, ThemeMode
+from plantdesk.ui.widgets.message_line import MessageLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,6 +69,32 @@ def queries(bridge: Bridge, store: Store) -> Iterator[StoreQueries]:
     queries = StoreQueries(bridge.short_tasks, store)
     yield queries
     queries.close()
+
+
+@pytest.fixture
+def context(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator[WindowContext]:
+    """What a feature gets, in an empty window on the screen."""
+    preferences = Preferences(tmp_path / "settings.json")
+    window = MainWindow(preferences)
+    qtbot.addWidget(window)
+    page = Page(theme, window)
+    message = MessageLine(theme)
+    page.add_top_pane(message)
+    window.setCentralWidget(page)
+    with qtbot.waitExposed(window):
+        window.show()
+    context = WindowContext(
+        theme=theme,
+        bridge=bridge,
+        preferences=preferences,
+        page=page,
+        menus=Menus(window.menuBar()),
+        status_bar=window.statusBar(),
+        message=message,
+        path=tmp_path / "plants.db",
+    )
+    yield context
+    window.close()
 
 
 @pytest.fixture

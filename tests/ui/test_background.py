@@ -136,9 +136,10 @@ def test_a_long_task_delays_neither_short_ones_nor_the_end(qtbot: QtBot) -> None
     bridge = Bridge()
     released = threading.Event()
     received: list[object] = []
-    bridge.long_tasks.ask(bridge, lambda _task: released.wait(), received.append)
+    task = bridge.long_tasks.ask(bridge, lambda _task: released.wait(), received.append)
     bridge.short_tasks.ask(bridge, lambda _task: "short", received.append)
     qtbot.waitUntil(lambda: received == ["short"])
     bridge.close()
     assert not released.is_set()
     released.set()
+    task.wait()

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableWidget, QWid
 from plantdesk.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.server_state import Failed, ServerFailedError
 from plantdesk.store import back_up
+from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
-from plantdesk.ui.status_line import StatusLine
 from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
 from plantdesk.ui.widgets.message_box import MessageBox
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
@@ -72,7 +72,7 @@ def test_a_label(qtbot: QtBot, name: str) -> None:
 
 
 def test_the_status_line(qtbot: QtBot, theme: Theme, name: str) -> None:
-    line = StatusLine(theme)
+    line = ApiStatus(theme)
     shown(qtbot, line)
     height = line.sizeHint().height()
     line.show_changes(Changes((PlantRow(1, name, name, 0, Source(3, SourceKind.TOKEN, name, 1)),)))

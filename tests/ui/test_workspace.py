@@ -3,18 +3,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from plantdesk.server_state import Failed, Off, On, PortInUseError, ServerState
 from plantdesk.ui.main_window import MainWindow
-from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.workspace import Workspace
+from tests.support.desk import Desk, menus_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +33,17 @@ FORM_STOPS = [
     "Tag of the new plant",
     "&Add plant",
 ]
+MENUS = {
+    "&File": ["&New plant", "-", "&API access…", "-", "&Back up now", "&Restore…", "-", "&Close window", "&Quit", "-"],
+    "&Edit": ["Cu&t", "&Copy", "&Paste", "Select &all", "-", "&Find", "-"],
+    "&View": [
+        *("Ne&west first", "By &name", "By &ID", "-"),
+        *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "-"),
+        *("&Theme", "&Larger text", "S&maller text", "N&ormal text", "-"),
+    ],
+    "&Tools": ["&API on", "Copy API a&ddress", "Copy &example command", "-", "&Start at login", "-"],
+    "&Help": ["&Keyboard shortcuts", "Open &data folder", "&Tell me about new versions", "&About PlantDesk", "-"],
+}
 TABLE_STOPS = ["Search by name, tag or ID", "Plants"]
 STATUS_STOPS = ["Copy the address of the API", "New token…"]
 
@@ -54,23 +64,20 @@ class NoServer:
         """Do nothing."""
 
 
-class Desk:
-    """The window with an open store, driven by keys."""
+class WindowDesk(Desk):
+    """The window with an open store, driven by keys and menus."""
 
     def __init__(self, qtbot: QtBot, bridge: Bridge, workspace: Workspace) -> None:
-        self.qtbot = qtbot
+        super().__init__(qtbot, workspace.window())
         self.bridge = bridge
-        self.window = workspace.window()
-        self.id, self.name, self.tag = workspace.findChildren(PlantForm)[0].findChildren(QLineEdit)
-        self.message = workspace.findChildren(PlantForm)[0].message
 
     @property
     def search(self) -> SearchField:
-        return self.window.findChildren(SearchField)[0]
+        return self.the(SearchField)
 
     @property
     def table(self) -> PlantTable:
-        return self.window.findChildren(PlantTable)[0]
+        return self.the(PlantTable)
 
     def sees(self, text: str) -> None:
         self.qtbot.waitUntil(lambda: text in self.message.text)
@@ -78,15 +85,6 @@ class Desk:
     def server_is(self, state: ServerState) -> None:
         with self.qtbot.waitSignal(self.bridge.server_changed):
             self.bridge.notify_server_state(state)
-
-    def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-        QTest.keyClick(self.focused, key, modifier)
-
-    @property
-    def focused(self) -> QWidget:
-        focused = QApplication.focusWidget()
-        assert focused is not None
-        return focused
 
     def tab_stops(self, key: Qt.Key = Qt.Key.Key_Tab) -> list[str]:
         """Press Tab from ID until it is there again."""
@@ -121,11 +119,11 @@ def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> Desk:
+def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> WindowDesk:
     add("Aloe", "Basil", "Cactus")
     bare.complete()
     bare.set_store(store, named=False)
-    desk = Desk(qtbot, bridge, bare)
+    desk = WindowDesk(qtbot, bridge, bare)
     qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3)
     desk.server_is(On("http://127.0.0.1:8721", 8721))
     return desk
@@ -133,20 +131,19 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder
 
 def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtBot, bare: Workspace) -> None:
     bare.complete()
-    _, name, _ = bare.findChildren(PlantForm)[0].findChildren(QLineEdit)
-    qtbot.waitUntil(name.hasFocus)
+    qtbot.waitUntil(Desk(qtbot, bare).name.hasFocus)
 
 
 # --- Tab --------------------------------------------------------------------------------------------------------------
 
 
-def test_tab_goes_through_the_window_as_one_reads_it(desk: Desk) -> None:
+def test_tab_goes_through_the_window_as_one_reads_it(desk: WindowDesk) -> None:
     expected = [*FORM_STOPS, *TABLE_STOPS, *STATUS_STOPS]
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
     assert desk.tab_stops(Qt.Key.Key_Backtab) == [expected[0], *reversed(expected[1:])]
 
 
-def test_the_buttons_of_a_message_follow_the_form(desk: Desk) -> None:
+def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
     desk.id.setText("2")
     desk.name.setText("Dill")
     desk.name.setFocus()
@@ -156,20 +153,20 @@ def test_the_buttons_of_a_message_follow_the_form(desk: Desk) -> None:
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
 
 
-def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: Desk) -> None:
+def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: WindowDesk) -> None:
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
     bar = ["Use port 8722", "Choose…", "Close this message"]
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == [*FORM_STOPS, *bar, *TABLE_STOPS, "Try again"])
 
 
-def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_way(desk: Desk) -> None:
+def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_way(desk: WindowDesk) -> None:
     desk.search.setText("zebra")
     search, _ = TABLE_STOPS
     expected = [*FORM_STOPS, search, "Clear search", "Show all plants", *STATUS_STOPS]
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
 
 
-def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: Desk) -> None:
+def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WindowDesk) -> None:
     desk.search.setText("basil")
     desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 1)
     desk.name.setText("Dill")
@@ -177,8 +174,7 @@ def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: Desk) ->
     desk.press(Qt.Key.Key_Return)
     desk.sees("Added “Dill”. It does not match the search.")
     assert desk.search.text() == "basil"
-    show = next(each for each in desk.message.findChildren(QPushButton) if each.text() == "Show it")
-    show.setFocus()
+    desk.button("Show it").setFocus()
     desk.press(Qt.Key.Key_Space)
     desk.qtbot.waitUntil(lambda: list(desk.table.selected_ids()) == [4])
     assert desk.table.hasFocus()
@@ -189,7 +185,7 @@ def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: Desk) ->
 
 
 @pytest.mark.parametrize("place", ["id", "name", "search", "table"])
-def test_ctrl_home_shows_the_first_row_from_everywhere(desk: Desk, add: Adder, place: str) -> None:
+def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WindowDesk, add: Adder, place: str) -> None:
     add(*(f"Fern {number}" for number in range(100)))
     desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 103)
     desk.table.setCurrentIndex(desk.table.model().index(102, 0))
@@ -203,54 +199,58 @@ def test_ctrl_home_shows_the_first_row_from_everywhere(desk: Desk, add: Adder, p
 # --- Edit -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def edit(desk: Desk) -> Iterator[QMenu]:
-    """The Edit menu, closed."""
-    menu = next(each for each in desk.window.findChildren(QMenu) if each.title() == "&Edit")
-    yield menu
-    menu.close()
-
-
-def enabled(menu: QMenu) -> list[str]:
-    """Open the menu and return the commands that can be chosen."""
-    menu.popup(QPoint(100, 100))
-    names = [each.text().replace("&", "") for each in menu.actions() if each.isEnabled() and not each.isSeparator()]
-    menu.close()
-    return names
-
-
-def choose(menu: QMenu, text: str) -> None:
-    menu.popup(QPoint(100, 100))
-    action = next(each for each in menu.actions() if each.text().replace("&", "") == text)
-    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
-
-
-def test_copy_in_the_menu_copies_the_selected_rows(desk: Desk, edit: QMenu) -> None:
+def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.table.setFocus()
-    assert enabled(edit) == ["Select all", "Find"]
-    choose(edit, "Select all")
+    assert desk.enabled("Edit") == ["Select all", "Find"]
+    desk.choose("Edit", "Select all")
     assert desk.table.selected_count() == 3
-    assert enabled(edit) == ["Copy", "Select all", "Find"]
-    choose(edit, "Copy")
+    assert desk.enabled("Edit") == ["Copy", "Select all", "Find"]
+    desk.choose("Edit", "Copy")
     desk.sees("Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
 
 
-def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: Desk, edit: QMenu) -> None:
+def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.name.setFocus()
-    assert enabled(edit) == ["Find"]
+    assert desk.enabled("Edit") == ["Find"]
     desk.name.setText("Dill")
     desk.name.selectAll()
-    assert enabled(edit) == ["Cut", "Copy", "Select all", "Find"]
-    choose(edit, "Cut")
+    assert desk.enabled("Edit") == ["Cut", "Copy", "Select all", "Find"]
+    desk.choose("Edit", "Cut")
     assert (desk.name.text(), QGuiApplication.clipboard().text()) == ("", "Dill")
-    assert enabled(edit) == ["Paste", "Find"]
-    choose(edit, "Paste")
+    assert desk.enabled("Edit") == ["Paste", "Find"]
+    desk.choose("Edit", "Paste")
     assert desk.name.text() == "Dill"
 
 
-def test_on_a_button_there_is_nothing_to_edit(desk: Desk, edit: QMenu) -> None:
-    next(each for each in desk.window.findChildren(QPushButton) if each.text() == "&Add plant").setFocus()
-    assert enabled(edit) == ["Find"]
+def test_on_a_button_there_is_nothing_to_edit(desk: WindowDesk) -> None:
+    desk.button("Add plant").setFocus()
+    assert desk.enabled("Edit") == ["Find"]
+
+
+# --- all menus --------------------------------------------------------------------------------------------------------
+
+
+def test_the_menus_have_their_commands_in_order(desk: WindowDesk) -> None:
+    found = {
+        menu.title(): [each.text() or "-" for each in menu.actions() if each.isVisible()]
+        for menu in menus_of(desk.menu_bar)
+    }
+    assert found == MENUS
+
+
+def test_no_two_commands_share_a_key_or_a_letter_of_their_menu(desk: WindowDesk) -> None:
+    keys = [key.toString() for each in desk.window.findChildren(QAction) for key in each.shortcuts()]
+    assert len(keys) == len(set(keys))
+    for menu in menus_of(desk.menu_bar):
+        letters = [letter_of(each.text()) for each in menu.actions() if "&" in each.text()]
+        assert len(letters) == len(set(letters)), menu.title()
+    titles = {letter_of(menu.title()) for menu in menus_of(desk.menu_bar)}
+    assert not titles & set("inga")  # the form's fields and its button
+
+
+def letter_of(text: str) -> str:
+    """Return the letter after the mark of the mnemonic."""
+    return text.partition("&")[2][:1].lower()

@@ -150,7 +150,8 @@ class ApiControl(QObject):
         self.settled.emit()
 
     def _on_not_made(self, error: Exception) -> None:
-        _log.error("the server could not be made", exc_info=error)
+        if isinstance(error, OSError):  # every other one is logged as a defect already
+            _log.error("The server could not be made", exc_info=error)
         self._failure = ServerFailedError("The server could not be started. PlantDesk's log has the cause.")
         self._signal_state()
         self.settled.emit()

@@ -4,68 +4,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QObject, QUrl, Signal, Slot
+from PySide6.QtCore import QLocale, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
 from plantdesk.ui.texts import error_text
-from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.info_bar import BarKind
+from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    from PySide6.QtWidgets import QWidget
 
     from plantdesk.store import Backup, Restored
     from plantdesk.ui.backups.restore_dialog import RestoreDialog
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.widgets.info_bar import InfoBar
 
 
-class BackupController(QObject):
-    """Works on the file at `path`, also while it is not open. `restored`: the file has another state.
+class BackupController(Feature):
+    """Works on the file of the store, also while it is not open. `restored`: the file has another state.
 
-    A restore goes on when its dialog is closed; what it did stays in a bar until the user closes that.
+    A restore goes on when its dialog is closed; its outcome stays in a bar until the user closes that.
     """
 
     restored = Signal()
 
-    def __init__(
-        self,
-        theme: Theme,
-        bridge: Bridge,
-        message: MessageLine,
-        make_bar: Callable[[], InfoBar],
-        path: Path,
-        window: QWidget,
-    ) -> None:
-        """Report in `message` and in a bar of `make_bar`; `window` is the parent of the dialog."""
-        super().__init__(window)
-        self.path = path
-        self._theme = theme
-        self._bridge = bridge
-        self._message = message
-        self._make_bar = make_bar
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._message = context.message
         self._bar: InfoBar | None = None
-        self._window = window
         self._dialog: RestoreDialog | None = None
+        context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up)
+        context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog)
 
     @Slot()
     def back_up(self) -> None:
         """Make a backup now."""
         from plantdesk.store import back_up
 
-        path = self.path
+        path = self.context.path
         self._message.show_message(Tone.HINT, self.tr("Backing up…"))
-        self._bridge.long_tasks.ask(self, lambda _task: back_up(path), self._on_backed_up, self._show_failure)
+        self.context.bridge.long_tasks.ask(self, lambda _task: back_up(path), self._on_backed_up, self._show_failure)
 
     @Slot()
     def open_dialog(self) -> RestoreDialog:
         """Open the dialog of the backups."""
         from plantdesk.ui.backups.restore_dialog import RestoreDialog
 
-        dialog = self._dialog = RestoreDialog(self._theme, self._bridge, self.path, self._window)
+        context = self.context
+        dialog = self._dialog = RestoreDialog(context.theme, context.bridge, context.path, context.page)
         dialog.restore_wanted.connect(self._restore)
         dialog.finished.connect(self._on_dialog_closed)
         dialog.open()
@@ -92,14 +80,16 @@ class BackupController(QObject):
     def _restore(self, file: Path) -> None:
         from plantdesk.store import restore
 
-        path = self.path
-        self._bridge.long_tasks.ask(self, lambda _task: restore(path, file), self._on_restored, self._show_failure)
+        path = self.context.path
+        self.context.bridge.long_tasks.ask(
+            self, lambda _task: restore(path, file), self._on_restored, self._show_failure
+        )
 
     def _on_restored(self, restored: Restored) -> None:
         if self._dialog is not None:
             self._dialog.accept()
         if self._bar is None:
-            self._bar = self._make_bar()
+            self._bar = self.context.page.add_bar()
         saved = restored.saved
         actions = []
         if saved is not None and restored.can_undo:

@@ -4,42 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QUrl, Slot
+from PySide6.QtGui import QAction, QDesktopServices
 
 from plantdesk import __version__
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QWidget
-
-    from plantdesk.ui.menus import Menus
-    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.feature import WindowContext
 
 
-class HelpCommands(QObject):
-    """Carries out what `menus` signals; `path` is the file of the store, open or not."""
+class HelpCommands(Feature):
+    """Shows the keyboard shortcuts, the folder of the store, and the version."""
 
-    def __init__(self, theme: Theme, menus: Menus, path: Path, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.path = path
-        self._theme = theme
-        self._menus = menus
-        self._window = parent
-        menus.shortcuts_wanted.connect(self._show_shortcuts)
-        menus.data_folder_wanted.connect(self._open_data_folder)
-        menus.about_wanted.connect(self._show_about)
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        menus = context.menus
+        menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/", "F1")
+        menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder)
+        about = menus.add(Section.HELP_ABOUT, self.tr("&About PlantDesk"), self._show_about)
+        about.setMenuRole(QAction.MenuRole.AboutRole)
 
     @Slot()
     def _show_shortcuts(self) -> None:
         from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 
-        ShortcutsDialog(self._menus.actions, self._window).open()
+        ShortcutsDialog(self.context.menus.actions, self.context.page).open()
 
     @Slot()
     def _open_data_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.path.parent)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.context.path.parent)))
 
     @Slot()
     def _show_about(self) -> None:
@@ -47,7 +42,7 @@ class HelpCommands(QObject):
 
         text = self.tr("PlantDesk {version}").format(version=__version__)
         details = self.tr("Keeps your plants, and takes more of them from your own scripts.")
-        box = MessageBox(self._theme, self.tr("About PlantDesk"), text, details, self._window)
+        box = MessageBox(self.context.theme, self.tr("About PlantDesk"), text, details, self.context.page)
         box.set_icon("sprout", "accent")
         box.add_button(self.tr("Close"))
         box.open()

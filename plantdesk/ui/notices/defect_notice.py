@@ -5,28 +5,28 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from plantdesk import paths
 from plantdesk.bug_report import bug_report
-from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.widgets.info_bar import BarKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.widgets.action_buttons import MessageAction
+    from plantdesk.ui.widgets.info_bar import InfoBar
 
 #: The report holds the first defects of a run; those after them are mostly their consequences.
 _LISTED = 5
 
 
-class DefectNotice(QObject):
+class DefectNotice(Feature):
     """Makes its bar when there is a defect to report."""
 
-    def __init__(self, make_bar: Callable[[], InfoBar], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._make_bar = make_bar
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
         self._bar: InfoBar | None = None
         self._defects: list[str] = []
 
@@ -35,7 +35,7 @@ class DefectNotice(QObject):
         if len(self._defects) < _LISTED:
             self._defects.append(what)
         if self._bar is None:
-            self._bar = self._make_bar()
+            self._bar = self.context.page.add_bar()
         self._bar.show_state(
             BarKind.ERROR,
             self.tr("Something unexpected happened in PlantDesk"),

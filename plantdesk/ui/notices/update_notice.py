@@ -6,60 +6,52 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, QUrl, Slot
+from PySide6.QtCore import QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 
 from plantdesk import __version__, updates
-from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import override
+from plantdesk.ui.widgets.info_bar import BarKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtGui import QAction
-
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.preferences import Preferences
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.widgets.info_bar import InfoBar
     from plantdesk.updates import Release
 
 _HOUR = 60 * 60 * 1000
 
 
-class UpdateNotice(QObject):
-    """Checks, if its action is ticked, once a day at most; never replaces another message in the bar.
+class UpdateNotice(Feature):
+    """Checks, if its action is checked, once a day at most; never replaces another message in the bar.
 
     The question whether to check is in a bar of its own until it is answered, there or by the action.
     """
 
-    def __init__(
-        self,
-        action: QAction,
-        bar: InfoBar,
-        make_bar: Callable[[], InfoBar],
-        bridge: Bridge,
-        preferences: Preferences,
-        parent: QObject | None = None,
-    ) -> None:
-        """Report in `bar`; `make_bar` makes that of the question."""
-        super().__init__(parent)
-        self._make_bar = make_bar
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
         self._question: InfoBar | None = None
-        self._action = action
-        self._bar = bar
-        self._bridge = bridge
-        self._preferences = preferences
+        self._bar = context.page.bar
+        self._preferences = context.preferences
         self._address: str | None = None
         self._found: Release | None = None
-        action.setChecked(preferences.settings.ask_for_updates)
-        action.triggered.connect(self._switch)
+        text = self.tr("&Tell me about new versions")
+        self._action = context.menus.add_switch(Section.HELP_UPDATES, text, self._switch)
+        self._action.setChecked(self._preferences.settings.ask_for_updates)
         self._clock = QTimer(self, interval=_HOUR)
-        self._clock.timeout.connect(self._ask_if_due)
+        self._clock.timeout.connect(self._check_if_due)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self.begin()
 
     def begin(self, address: str | None = None) -> None:
-        """Ask when it is time, from now on. Without `address`, the project."""
+        """Check when it is time, from now on, at `address` (default: the project's)."""
         if self._address is None:
             self._address = address or updates.LATEST
             self._clock.start()
-            self._ask_if_due()
+            self._check_if_due()
             settings = self._preferences.settings
             if not settings.updates_answered and not settings.ask_for_updates:
                 self._show_question()
@@ -75,10 +67,10 @@ class UpdateNotice(QObject):
         self._action.setChecked(on)
         if self._question is not None:
             self._question.hide()
-        self._ask_if_due()
+        self._check_if_due()
 
     def _show_question(self) -> None:
-        self._question = self._make_bar()
+        self._question = self.context.page.add_bar()
         self._question.show_state(
             BarKind.INFO,
             self.tr("Look for new versions of PlantDesk?"),
@@ -89,13 +81,13 @@ class UpdateNotice(QObject):
         )
 
     @Slot()
-    def _ask_if_due(self) -> None:
+    def _check_if_due(self) -> None:
         self._show()
         settings, now, address = self._preferences.settings, time.time(), self._address
         if address is None or not settings.ask_for_updates or not updates.is_due(settings.updates_asked_at, now):
             return
         self._preferences.change(updates_asked_at=int(now))
-        self._bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
+        self.context.bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
 
     def _on_answer(self, release: Release | None) -> None:
         self._found = release

@@ -46,7 +46,8 @@ class PlantForm(QFrame):
     emptied = Signal()
     id_edited = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, message: MessageLine, parent: QWidget | None = None) -> None:
+        """Make an empty form with `message` under its fields."""
         super().__init__(parent)
         self.setProperty("card", "true")
         self.setAccessibleName(self.tr("New plant"))
@@ -61,7 +62,7 @@ class PlantForm(QFrame):
         self._add_button.setProperty("variant", "primary")
         self._add_button.setAutoDefault(False)
         theme.icons.put_on(self._add_button, "plus", "on_accent")
-        self._message = MessageLine(theme)
+        self._message = message
         self._lay_out()
         self._add_button.clicked.connect(self.submitted)
         for field in self._fields().values():

@@ -1,34 +1,34 @@
-"""“Start at login” in the Tools menu: shows how the system has it, and changes it."""
+"""“Start at login” in the Tools menu: shows the system's setting, and changes it."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import Slot
 
 from plantdesk.errors import PlantDeskError
 from plantdesk.integration import login
-from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.widgets.info_bar import BarKind
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QAction
+    from plantdesk.ui.feature import WindowContext
 
 logger = logging.getLogger(__name__)
 
 
-class LoginSwitch(QObject):
-    """Looks each time the menu opens, for the system has a switch of its own as well."""
+class LoginSwitch(Feature):
+    """Reads the setting each time the menu opens: the system has a switch of its own as well."""
 
-    def __init__(self, action: QAction, bar: InfoBar, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._action = action
-        self._bar = bar
-        action.triggered.connect(self._switch)
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._action = context.menus.add_switch(Section.TOOLS_SYSTEM, self.tr("&Start at login"), self._switch)
+        context.menus.menu(Section.TOOLS_SYSTEM).aboutToShow.connect(self._read)
 
     @Slot()
-    def look(self) -> None:
-        """Tick the action if the system will start PlantDesk."""
+    def _read(self) -> None:
         try:
             on = login.item().is_on()
         except (OSError, PlantDeskError) as error:
@@ -42,5 +42,6 @@ class LoginSwitch(QObject):
             login.switch(on=on)
         except (OSError, PlantDeskError) as error:
             title = self.tr("The start at login could not be changed")
-            self._bar.show_state(BarKind.ERROR, title, getattr(error, "strerror", None) or str(error))
-        self.look()
+            reason = getattr(error, "strerror", None) or str(error)
+            self.context.page.bar.show_state(BarKind.ERROR, title, reason)
+        self._read()

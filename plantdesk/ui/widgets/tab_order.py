@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 
 class TabOrder(QObject):
-    """Watches one widget and sets the order again whenever something in its layouts appears or goes."""
+    """Sets the order of a window again whenever something in the layouts of its parts appears or disappears."""
 
-    def __init__(self, root: QWidget) -> None:
-        super().__init__(root)
-        self._root = root
+    def __init__(self, window: QWidget, *parts: QWidget) -> None:
+        """Order what is in `parts`, one after the other."""
+        super().__init__(window)
+        self._parts = parts
         self._order: list[QWidget] = []
-        root.installEventFilter(self)
+        for part in parts:
+            part.installEventFilter(self)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -30,7 +32,7 @@ class TabOrder(QObject):
         return super().eventFilter(watched, event)
 
     def _set_order(self) -> None:
-        order = list(_tab_stops(self._root))
+        order = [widget for part in self._parts for widget in _tab_stops(part)]
         if order != self._order:
             self._order = order
             for first, second in pairwise(order):

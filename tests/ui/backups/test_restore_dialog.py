@@ -7,63 +7,58 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget, QWidget
+from PySide6.QtWidgets import QTableWidget
 from shiboken6 import isValid
 
 from plantdesk.store import BackupKind, Backups, back_up
 from plantdesk.ui.backups.controller import BackupController
-from plantdesk.ui.widgets.info_bar import InfoBar
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.backups.restore_dialog import RestoreDialog
+from plantdesk.ui.widgets.message_line import Tone
+from tests.support.desk import Desk
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Backup, Store
-    from plantdesk.ui.backups.restore_dialog import RestoreDialog
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.feature import WindowContext
     from tests.ui.conftest import Adder
 
 TIMEOUT = 10_000
 
 
-class Desk:
-    """What a person has before them, once the dialog is open."""
+class BackupDesk(Desk):
+    """The window, and the dialog once it is open."""
 
-    def __init__(self, qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store) -> None:
-        self.qtbot = qtbot
-        window = QWidget()
-        qtbot.addWidget(window)
-        self.message = MessageLine(theme, window)
-        self.bar = InfoBar(theme, window)
-        self.backing_up = BackupController(theme, bridge, self.message, lambda: self.bar, store.path, window)
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store) -> None:
+        super().__init__(qtbot, context.page)
         self.store = store
-        window.show()
+        BackupController(context)
+
+    @property
+    def dialog(self) -> Desk:
+        return Desk(self.qtbot, self.the(RestoreDialog))
 
     def open(self) -> RestoreDialog:
-        self.dialog = self.backing_up.open_dialog()
-        return self.dialog
+        self.choose("File", "Restore…")
+        return self.the(RestoreDialog)
 
     def says(self, *texts: str) -> None:
         def seen() -> None:
-            shown = [label.text() for label in self.dialog.findChildren(QLabel)]
+            shown = self.dialog.texts()
             assert all(any(text in each for each in shown) for text in texts), shown
 
         self.qtbot.waitUntil(seen, timeout=TIMEOUT)
-
-    def button(self, text: str) -> QPushButton:
-        buttons = self.dialog.findChildren(QPushButton)
-        return next(each for each in buttons if each.text().replace("&", "") == text)
 
     def until_message(self, text: str, tone: Tone = Tone.OK) -> None:
         self.qtbot.waitUntil(lambda: text in self.message.text, timeout=TIMEOUT)
         assert self.message.tone is tone
 
     def until_restored(self, text: str) -> None:
-        self.qtbot.waitUntil(lambda: text in self.bar.text and self.bar.isVisible(), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: any(text in bar.text for bar in self.bars), timeout=TIMEOUT)
 
     def take_back(self) -> None:
-        next(each for each in self.bar.findChildren(QPushButton) if each.text() == "Take back").click()
+        self.button("Take back").click()
 
     def ids(self) -> list[int]:
         reader = self.store.reader()
@@ -73,8 +68,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store) -> Desk:
-    return Desk(qtbot, theme, bridge, store)
+def desk(qtbot: QtBot, context: WindowContext, store: Store) -> BackupDesk:
+    return BackupDesk(qtbot, context, store)
 
 
 @pytest.fixture
@@ -86,33 +81,33 @@ def backup(store: Store, add: Adder) -> Backup:
     return made
 
 
-def test_a_backup_is_made_by_one_command(desk: Desk, add: Adder) -> None:
+def test_a_backup_is_made_by_one_command(desk: BackupDesk, add: Adder) -> None:
     add("Aloe")
-    desk.backing_up.back_up()
+    desk.choose("File", "Back up now")
     desk.until_message("Backed up")
     (made,) = Backups(desk.store.path).newest_first()
     assert made.kind is BackupKind.BY_HAND
     assert made.path.name in desk.message.text
 
 
-def test_a_failed_backup_is_reported(desk: Desk) -> None:
+def test_a_failed_backup_is_reported(desk: BackupDesk) -> None:
     Backups(desk.store.path).folder.write_text("in the way")
-    desk.backing_up.back_up()
+    desk.choose("File", "Back up now")
     desk.until_message("No backup can be kept", Tone.ERROR)
 
 
 @pytest.mark.usefixtures("backup")
-def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Desk) -> None:
+def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: BackupDesk) -> None:
     dialog = desk.open()
     table = dialog.findChildren(QTableWidget)[0]
     desk.says("holds 2 plants", "Goes: 1 plant (3 “Cactus”)")
-    desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
     assert table.hasFocus()
     desk.qtbot.keyClick(table, Qt.Key.Key_Return)
-    assert desk.button("Restore").hasFocus()
-    assert desk.button("Restore").isEnabled()  # nothing is restored yet
+    assert desk.dialog.button("Restore").hasFocus()
+    assert desk.dialog.button("Restore").isEnabled()  # nothing is restored yet
     assert desk.ids() == [1, 2, 3]
-    desk.qtbot.keyClick(desk.button("Restore"), Qt.Key.Key_Return)
+    desk.qtbot.keyClick(desk.dialog.button("Restore"), Qt.Key.Key_Return)
     desk.until_restored("There are 2 plants now.")
     assert desk.ids() == [1, 2]
     desk.take_back()
@@ -121,10 +116,10 @@ def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: De
 
 
 @pytest.mark.usefixtures("backup")
-def test_a_restore_whose_dialog_is_closed_goes_on_and_can_undo(desk: Desk) -> None:
+def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: BackupDesk) -> None:
     dialog = desk.open()
-    desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=TIMEOUT)
-    desk.button("Restore").click()
+    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.dialog.button("Restore").click()
     with desk.qtbot.waitSignal(dialog.destroyed):
         desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     desk.until_restored("There are 2 plants now.")
@@ -134,7 +129,7 @@ def test_a_restore_whose_dialog_is_closed_goes_on_and_can_undo(desk: Desk) -> No
 
 @pytest.mark.usefixtures("backup")
 def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+    desk: BackupDesk, caplog: pytest.LogCaptureFixture
 ) -> None:
     with desk.qtbot.captureExceptions() as raised:
         for _ in range(5):
@@ -150,7 +145,7 @@ def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
 
 
 @pytest.mark.usefixtures("backup")
-def test_another_row_is_previewed(desk: Desk, add: Adder) -> None:
+def test_another_row_is_previewed(desk: BackupDesk, add: Adder) -> None:
     back_up(desk.store.path)
     add("Daisy")
     dialog = desk.open()
@@ -158,19 +153,19 @@ def test_another_row_is_previewed(desk: Desk, add: Adder) -> None:
     table = dialog.findChildren(QTableWidget)[0]
     desk.qtbot.keyClick(table, Qt.Key.Key_Down)
     desk.says("holds 2 plants", "Goes: 2 plants (4 “Daisy”, 3 “Cactus”)")
-    desk.button("Cancel").click()
+    desk.dialog.button("Cancel").click()
     assert desk.ids() == [1, 2, 3, 4]
 
 
-def test_what_would_change_nothing_cannot_be_restored(desk: Desk, add: Adder) -> None:
+def test_what_would_change_nothing_cannot_be_restored(desk: BackupDesk, add: Adder) -> None:
     add("Aloe")
     back_up(desk.store.path)
     desk.open()
     desk.says("holds 1 plant", "nothing would change")
-    assert not desk.button("Restore").isEnabled()
+    assert not desk.dialog.button("Restore").isEnabled()
 
 
-def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: Desk, bridge: Bridge, backup: Backup) -> None:
+def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: BackupDesk, bridge: Bridge, backup: Backup) -> None:
     released = threading.Event()
     bridge.short_tasks.ask(bridge, lambda _task: released.wait())  # the list waits behind it
     dialog = desk.open()
@@ -185,35 +180,35 @@ def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: Desk, bridge:
     desk.says("“other.db” holds 2 plants")
 
 
-def test_without_backups_the_dialog_says_so(desk: Desk) -> None:
+def test_without_backups_the_dialog_says_so(desk: BackupDesk) -> None:
     desk.open()
     desk.says("There are no backups yet.")
-    assert not desk.button("Restore").isEnabled()
+    assert not desk.dialog.button("Restore").isEnabled()
 
 
 @pytest.mark.usefixtures("backup")
-def test_a_file_that_is_no_backup_is_refused_and_another_may_be_chosen(desk: Desk) -> None:
+def test_a_file_that_is_no_backup_is_refused_and_another_may_be_chosen(desk: BackupDesk) -> None:
     dialog = desk.open()
     desk.says("holds 2 plants")
     diary = desk.store.path.with_name("diary.txt")
     diary.write_text("today")
     dialog.choose_file(diary)  # what the file dialog tells
     desk.says("not a PlantDesk store")
-    assert not desk.button("Restore").isEnabled()
+    assert not desk.dialog.button("Restore").isEnabled()
     desk.qtbot.keyClick(dialog.findChildren(QTableWidget)[0], Qt.Key.Key_Home)
     desk.says("holds 2 plants")
 
 
-def test_a_damaged_store_is_restored_while_it_is_open(desk: Desk, backup: Backup) -> None:
+def test_a_damaged_store_is_restored_while_it_is_open(desk: BackupDesk, backup: Backup) -> None:
     path = desk.store.path
     with path.open("r+b") as file:
         file.write(b"\x5a" * path.stat().st_size)
     dialog = desk.open()
     desk.says("holds 2 plants", "All of them come back")
-    desk.qtbot.waitUntil(desk.button("Restore").isEnabled, timeout=TIMEOUT)
-    desk.button("Restore").click()
+    desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
+    desk.dialog.button("Restore").click()
     desk.until_restored("There are 2 plants now.")
-    assert "Tokens are not valid" in desk.bar.text
+    assert "Tokens are not valid" in desk.bars[0].text
     desk.qtbot.waitUntil(lambda: not isValid(dialog))
     desk.qtbot.waitUntil(lambda: desk.ids() == [1, 2], timeout=TIMEOUT)
     assert backup.path.exists()

@@ -2,39 +2,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QLabel, QMenuBar
-
+from plantdesk.ui.help.commands import HelpCommands
 from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
-from plantdesk.ui.menus import Menus
-from plantdesk.ui.theme.theme import ThemeMode
+from plantdesk.ui.menus import Section
+from tests.support.desk import Desk
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.ui.feature import WindowContext
 
-def test_every_command_with_a_key_is_listed_once(qtbot: QtBot) -> None:
-    bar = QMenuBar()
-    qtbot.addWidget(bar)
-    menus = Menus(bar, ThemeMode.LIGHT)
-    dialog = ShortcutsDialog(menus.actions)
-    qtbot.addWidget(dialog)
-    listed = [label.text() for label in dialog.findChildren(QLabel)]
-    keyed = [each for each in menus.actions if not each.shortcut().isEmpty()]
-    meanings = [each.text().replace("&", "").rstrip("…") for each in keyed]
-    assert [listed.count(meaning) for meaning in meanings] == [1] * len(keyed)
+
+def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    context.menus.add(Section.FILE_BACKUPS, "&Water…", print, "Ctrl+W")
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Keyboard shortcuts")
+    listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
+    assert [listed.count(text) for text in ("Water", "Ctrl+W", "Keyboard shortcuts", "Ctrl+/")] == [1, 1, 1, 1]
+    assert "About PlantDesk" not in listed
     assert {"Enter", "Esc", "Home, End"} <= set(listed)
-
-
-def test_no_two_commands_share_a_key_or_a_letter_of_their_menu(qtbot: QtBot) -> None:
-    bar = QMenuBar()
-    qtbot.addWidget(bar)
-    menus = Menus(bar, ThemeMode.LIGHT)
-    keys = [key.toString() for each in menus.actions for key in each.shortcuts()]
-    assert len(keys) == len(set(keys))
-    for title in bar.actions():
-        menu = title.menu()
-        assert menu is not None
-        letters = [each.text().partition("&")[2][:1].lower() for each in menu.actions() if "&" in each.text()]  # type: ignore[attr-defined]
-        assert len(letters) == len(set(letters)), title.text()
-    titles = [title.text().partition("&")[2][:1].lower() for title in bar.actions()]
-    assert not set(titles) & set("inga")  # the form's fields and its button

@@ -4,118 +4,114 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
 
 from plantdesk import HOME_PAGE, resources
 from plantdesk.ui.notices.update_notice import UpdateNotice
-from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
 from tests.test_updates import release, telling
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.feature import WindowContext
 
 
-class Told:
-    """The bar, the menu's action, and the notice behind them."""
+class Shown:
+    """The bars, the menu's action, and the notice behind them."""
 
-    def __init__(self, qtbot: QtBot, theme: Theme, bridge: Bridge, file: Path) -> None:
-        self.bar = InfoBar(theme)
-        qtbot.addWidget(self.bar)
-        self.action = QAction()
-        self.action.setCheckable(True)
-        self.preferences = Preferences(file)
-        self.question = InfoBar(theme)
-        qtbot.addWidget(self.question)
-        self.notice = UpdateNotice(self.action, self.bar, lambda: self.question, bridge, self.preferences)
+    def __init__(self, context: WindowContext) -> None:
+        self.bar = context.page.bar
+        self.preferences = context.preferences
+        self.page = context.page
+        self.notice = UpdateNotice(context)
+        self.action = context.menus.actions[-1]
+
+    def asks(self) -> bool:
+        """Whether the question is shown, which has a bar of its own."""
+        bars = self.page.findChildren(InfoBar)
+        return any(bar is not self.bar and not bar.isHidden() for bar in bars)
 
 
 @pytest.fixture
-def told(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Told:
-    return Told(qtbot, theme, bridge, tmp_path / "settings.json")
+def shown(context: WindowContext) -> Shown:
+    return Shown(context)
 
 
-def test_nothing_is_asked_before_somebody_wants_it(told: Told, qtbot: QtBot) -> None:
+def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -> None:
     with telling(release("v99.0.0")) as (address, came):
-        told.notice.begin(address)
-        assert not told.action.isChecked()
+        shown.notice.begin(address)
+        assert not shown.action.isChecked()
         assert came == []
-        told.action.trigger()
-        qtbot.waitUntil(told.bar.isVisible)
+        shown.action.trigger()
+        qtbot.waitUntil(shown.bar.isVisible)
     assert len(came) == 1
-    assert told.bar.title == "PlantDesk 99.0.0 is out"
-    assert told.preferences.settings.ask_for_updates
+    assert shown.bar.title == "PlantDesk 99.0.0 is out"
+    assert shown.preferences.settings.ask_for_updates
 
 
-def test_ticking_the_action_answers_the_question(told: Told, qtbot: QtBot) -> None:
+def test_ticking_the_action_answers_the_question(shown: Shown, qtbot: QtBot) -> None:
     with telling(release("v0.0.1")) as (address, came):
-        told.notice.begin(address)
-        assert told.question.isVisible()
-        told.action.trigger()
-        assert told.question.isHidden()
+        shown.notice.begin(address)
+        assert shown.asks()
+        shown.action.trigger()
+        assert not shown.asks()
         qtbot.waitUntil(lambda: len(came) == 1)
 
 
-def test_an_answered_question_is_not_asked_again(told: Told) -> None:
-    told.preferences.change(updates_answered=True)
-    told.notice.begin("http://127.0.0.1:9")
-    assert told.question.isHidden()
+def test_an_answered_question_is_not_asked_again(shown: Shown) -> None:
+    shown.preferences.change(updates_answered=True)
+    shown.notice.begin("http://127.0.0.1:9")
+    assert not shown.asks()
 
 
 def test_its_button_opens_the_page_and_nothing_else_happens(
-    told: Told, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
-    told.preferences.change(ask_for_updates=True)
+    shown.preferences.change(ask_for_updates=True)
     with telling(release("v99.0.0")) as (address, _):
-        told.notice.begin(address)
-        qtbot.waitUntil(told.bar.isVisible)
-    told.bar.findChildren(QPushButton)[0].click()
+        shown.notice.begin(address)
+        qtbot.waitUntil(shown.bar.isVisible)
+    shown.bar.findChildren(QPushButton)[0].click()
     assert opened == [f"{HOME_PAGE}/releases/tag/v99.0.0"]
 
 
-def test_it_is_asked_once_a_day_also_over_starts(told: Told, qtbot: QtBot) -> None:
-    told.preferences.change(ask_for_updates=True, updates_asked_at=int(time.time()) - 3600)
+def test_it_is_asked_once_a_day_also_over_starts(shown: Shown, qtbot: QtBot) -> None:
+    shown.preferences.change(ask_for_updates=True, updates_asked_at=int(time.time()) - 3600)
     with telling(release("v99.0.0")) as (address, came):
-        told.notice.begin(address)
-        told.action.trigger()
-        told.action.trigger()
-        told.preferences.change(updates_asked_at=1)
-        told.action.trigger()
-        told.action.trigger()
-        qtbot.waitUntil(told.bar.isVisible)
+        shown.notice.begin(address)
+        shown.action.trigger()
+        shown.action.trigger()
+        shown.preferences.change(updates_asked_at=1)
+        shown.action.trigger()
+        shown.action.trigger()
+        qtbot.waitUntil(shown.bar.isVisible)
     assert len(came) == 1
 
 
-def test_it_lies_over_nothing(told: Told, qtbot: QtBot) -> None:
-    told.bar.show_state(BarKind.ERROR, "Your plants could not be opened", "", lasting=True)
-    told.preferences.change(ask_for_updates=True)
+def test_it_lies_over_nothing(shown: Shown, qtbot: QtBot) -> None:
+    shown.bar.show_state(BarKind.ERROR, "Your plants could not be opened", "", lasting=True)
+    shown.preferences.change(ask_for_updates=True)
     with telling(release("v99.0.0")) as (address, came):
-        told.notice.begin(address)
+        shown.notice.begin(address)
         qtbot.waitUntil(lambda: len(came) == 1)
-        qtbot.waitUntil(lambda: told.notice.has_news)
-    assert told.bar.title == "Your plants could not be opened"
-    told.bar.hide()
-    told.action.trigger()
-    assert told.bar.title == "PlantDesk 99.0.0 is out"
+        qtbot.waitUntil(lambda: shown.notice.has_news)
+    assert shown.bar.title == "Your plants could not be opened"
+    shown.bar.hide()
+    shown.action.trigger()
+    assert shown.bar.title == "PlantDesk 99.0.0 is out"
 
 
-def test_it_is_offered_by_every_package(
-    qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_offered_by_every_package(qtbot: QtBot, context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """No repository brings new versions, security fixes among them."""
     monkeypatch.setattr(resources, "channel", lambda: "deb")
-    told = Told(qtbot, theme, bridge, tmp_path / "settings.json")
-    told.preferences.change(ask_for_updates=True)
+    shown = Shown(context)
+    shown.preferences.change(ask_for_updates=True)
     with telling(release("v99.0.0")) as (address, came):
-        told.notice.begin(address)
-        qtbot.waitUntil(told.bar.isVisible)
-    assert told.action.isVisible()
+        shown.notice.begin(address)
+        qtbot.waitUntil(shown.bar.isVisible)
+    assert shown.action.isVisible()
     assert len(came) == 1

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from plantdesk.records import COMMAND, LARGEST_ID, SMALLEST_ID, new_plant
 from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.widgets.message_line import Tone
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from tests.support.desk import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,40 +29,29 @@ if TYPE_CHECKING:
 Rows = list[tuple[int, str, str | None]]
 
 
-class Desk:
-    """The form as a person has it: fields by their labels, keys, the message under them, and what is in the file."""
+class FormDesk(Desk):
+    """The form, the message under it, and what is in the file."""
 
     queries: StoreQueries
 
     def __init__(self, qtbot: QtBot, form: PlantForm, store: Store) -> None:
-        self.qtbot = qtbot
+        super().__init__(qtbot, form)
         self.form = form
         self.store = store
-        self.id, self.name, self.tag = form.findChildren(QLineEdit)
-
-    @property
-    def message(self) -> str:
-        return self.form.message.text
 
     @property
     def next_id(self) -> str:
         return self.id.placeholderText()
 
     @property
-    def actions(self) -> dict[str, QPushButton]:
-        return {button.text(): button for button in self.form.message.findChildren(QPushButton) if button.isVisible()}
-
-    def type(self, field: QLineEdit, text: str) -> None:
-        field.setFocus()
-        field.selectAll()
-        self.qtbot.keyClick(field, Qt.Key.Key_Delete)
-        self.qtbot.keyClicks(field, text)
+    def actions(self) -> dict[str, QAbstractButton]:
+        return Desk(self.qtbot, self.message).buttons()
 
     def enter(self, field: QLineEdit | None = None) -> None:
         self.qtbot.keyClick(field or self.name, Qt.Key.Key_Return)
 
     def sees(self, text: str) -> None:
-        self.qtbot.waitUntil(lambda: text in self.message)
+        self.qtbot.waitUntil(lambda: text in self.message.text)
 
     def rows(self) -> Rows:
         with closing(sqlite3.connect(self.store.path)) as database:
@@ -70,7 +60,7 @@ class Desk:
 
 @pytest.fixture
 def entry(qtbot: QtBot, theme: Theme, bridge: Bridge) -> AddPlantController:
-    form = PlantForm(theme)
+    form = PlantForm(theme, MessageLine(theme))
     qtbot.addWidget(form)
     form.resize(900, 120)
     with qtbot.waitExposed(form):
@@ -81,25 +71,25 @@ def entry(qtbot: QtBot, theme: Theme, bridge: Bridge) -> AddPlantController:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries) -> Desk:
-    desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+def desk(qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries) -> FormDesk:
+    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.queries = queries
     entry.set_store(store, queries)
     qtbot.waitUntil(lambda: desk.next_id == "1")
     return desk
 
 
-def test_a_name_and_enter_is_all_it_takes(desk: Desk) -> None:
+def test_a_name_and_enter_is_all_it_takes(desk: FormDesk) -> None:
     desk.qtbot.keyClicks(desk.form.focusWidget(), "Echeveria elegans")
     desk.enter()
     desk.sees("Added “Echeveria elegans”.")
     assert desk.rows() == [(1, "Echeveria elegans", None)]
     desk.qtbot.waitUntil(lambda: desk.next_id == "2")
     assert (desk.id.text(), desk.name.text(), desk.tag.text(), desk.name.hasFocus()) == ("", "", "", True)
-    assert desk.form.message.tone is Tone.OK
+    assert desk.message.tone is Tone.OK
 
 
-def test_a_plant_that_the_search_does_not_find_can_be_shown(desk: Desk, entry: AddPlantController) -> None:
+def test_a_plant_that_the_search_does_not_find_can_be_shown(desk: FormDesk, entry: AddPlantController) -> None:
     entry.plant_added.connect(lambda row: entry.show_hidden(row.id))
     desk.type(desk.name, "Basil")
     desk.enter()
@@ -110,7 +100,7 @@ def test_a_plant_that_the_search_does_not_find_can_be_shown(desk: Desk, entry: A
 
 
 @pytest.mark.parametrize("plant_id", [SMALLEST_ID, -1, 0, 2**53 + 1, LARGEST_ID])
-def test_every_id_is_kept_digit_for_digit(desk: Desk, plant_id: int) -> None:
+def test_every_id_is_kept_digit_for_digit(desk: FormDesk, plant_id: int) -> None:
     desk.type(desk.id, str(plant_id))
     desk.type(desk.name, "Aloe vera")
     desk.type(desk.tag, "kitchen")
@@ -119,14 +109,14 @@ def test_every_id_is_kept_digit_for_digit(desk: Desk, plant_id: int) -> None:
     assert desk.rows() == [(plant_id, "Aloe vera", "kitchen")]
 
 
-def test_the_button_adds_as_well(desk: Desk) -> None:
+def test_the_button_adds_as_well(desk: FormDesk) -> None:
     desk.type(desk.name, "Aloe vera")
-    button = next(each for each in desk.form.findChildren(QPushButton) if "Add" in each.text())
+    button = next(each for each in desk.form.findChildren(QAbstractButton) if "Add" in each.text())
     desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     desk.sees("Added")
 
 
-def test_spaces_around_a_text_are_nobodys_intention(desk: Desk) -> None:
+def test_spaces_around_a_text_are_nobodys_intention(desk: FormDesk) -> None:
     desk.type(desk.name, "  Aloe vera ")
     desk.type(desk.tag, "   ")
     desk.enter()
@@ -143,7 +133,7 @@ def test_spaces_around_a_text_are_nobodys_intention(desk: Desk) -> None:
         (str(-(2**63) - 1), "too small"),
     ],
 )
-def test_a_wrong_id_is_told_and_nothing_typed_is_lost(desk: Desk, text: str, told: str) -> None:
+def test_a_wrong_id_is_told_and_nothing_typed_is_lost(desk: FormDesk, text: str, told: str) -> None:
     desk.type(desk.id, text)
     desk.type(desk.name, "Aloe vera")
     desk.type(desk.tag, "kitchen")
@@ -161,7 +151,7 @@ def test_a_wrong_id_is_told_and_nothing_typed_is_lost(desk: Desk, text: str, tol
 
 
 @pytest.mark.parametrize("name", ["", "   "])
-def test_a_plant_needs_a_name(desk: Desk, name: str) -> None:
+def test_a_plant_needs_a_name(desk: FormDesk, name: str) -> None:
     desk.type(desk.tag, "kitchen")
     desk.type(desk.name, name)
     desk.enter()
@@ -171,10 +161,10 @@ def test_a_plant_needs_a_name(desk: Desk, name: str) -> None:
     assert desk.tag.text() == "kitchen"
     desk.qtbot.keyClicks(desk.name, "A")
     assert desk.name.property("fault") == "false"
-    assert desk.form.message.tone is Tone.HINT
+    assert desk.message.tone is Tone.HINT
 
 
-def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: Desk) -> None:
+def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: FormDesk) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
     desk.type(desk.id, "41")
     desk.sees("ID 41 already belongs to “Aloe vera”")  # while typing already
@@ -192,7 +182,7 @@ def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: Desk) -> N
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
 
 
-def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: Desk) -> None:
+def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: FormDesk) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
     desk.type(desk.id, "41")
     desk.sees("already belongs")
@@ -206,7 +196,7 @@ def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: Desk) -
     assert "Use 43" in desk.actions
 
 
-def test_the_owner_of_a_used_id_can_be_shown(desk: Desk, entry: AddPlantController) -> None:
+def test_the_owner_of_a_used_id_can_be_shown(desk: FormDesk, entry: AddPlantController) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
     desk.type(desk.id, "41")
     desk.sees("already belongs")
@@ -215,14 +205,14 @@ def test_the_owner_of_a_used_id_can_be_shown(desk: Desk, entry: AddPlantControll
     assert wanted.args == [41]
 
 
-def test_the_next_free_id_follows_the_scripts(desk: Desk) -> None:
+def test_the_next_free_id_follows_the_scripts(desk: FormDesk) -> None:
     desk.type(desk.name, "half a na")
     desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(10)
     desk.qtbot.waitUntil(lambda: desk.next_id == "2")
     assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
 
 
-def test_a_typed_id_stays_and_is_told_when_a_script_takes_it(desk: Desk) -> None:
+def test_a_typed_id_stays_and_is_told_when_a_script_takes_it(desk: FormDesk) -> None:
     desk.type(desk.id, "50")
     desk.type(desk.name, "half a na")
     desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(10)
@@ -230,7 +220,7 @@ def test_a_typed_id_stays_and_is_told_when_a_script_takes_it(desk: Desk) -> None
     assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("50", "half a na", True)
 
 
-def test_tags_are_completed_from_those_there_are(desk: Desk) -> None:
+def test_tags_are_completed_from_those_there_are(desk: FormDesk) -> None:
     desk.store.add(new_plant({"id": 1, "name": "x", "tag": "living room"}), COMMAND).result(10)
     completer = desk.tag.completer()
     desk.qtbot.waitUntil(lambda: completer.model().rowCount() == 1)
@@ -243,13 +233,13 @@ def test_tags_are_completed_from_those_there_are(desk: Desk) -> None:
     desk.qtbot.keyClick(popup, Qt.Key.Key_Down)
     desk.qtbot.keyClick(popup, Qt.Key.Key_Return)
     assert desk.tag.text() == "living room"
-    if not desk.message.startswith("Added"):
+    if not desk.message.text.startswith("Added"):
         desk.enter(desk.tag)
     desk.sees("Added")
     assert desk.rows()[-1] == (2, "Ficus", "living room")
 
 
-def test_the_tag_is_kept_when_it_is_pinned(desk: Desk, entry: AddPlantController) -> None:
+def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk, entry: AddPlantController) -> None:
     entry.keep_tag = True
     desk.type(desk.tag, "kitchen")
     desk.type(desk.name, "Aloe")
@@ -259,20 +249,20 @@ def test_the_tag_is_kept_when_it_is_pinned(desk: Desk, entry: AddPlantController
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_megabyte_is_not_let_in_and_what_was_typed_stays(desk: Desk, place: int) -> None:
+def test_a_megabyte_is_not_let_in_and_what_was_typed_stays(desk: FormDesk, place: int) -> None:
     field = (desk.id, desk.name, desk.tag)[place]
     desk.type(field, "12")
     QGuiApplication.clipboard().setText("9" * 1_000_000)
     field.deselect()
     field.paste()
-    assert "too long" in desk.message
+    assert "too long" in desk.message.text
     assert field.text() == "12"
 
 
 def test_a_plant_submitted_before_the_store_is_there_is_added_then(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
-    desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.type(desk.id, "5")
     desk.type(desk.name, "Early bird")
     desk.enter()
@@ -286,7 +276,7 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
 def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
-    desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     entry.set_store(store, queries)  # asks; the answer comes through the event loop
     desk.type(desk.name, "Early bird")
     desk.enter()
@@ -295,7 +285,7 @@ def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
     assert desk.rows() == [(1, "Early bird", None)]
 
 
-def test_without_an_id_a_plant_never_clashes_with_one_of_a_script(desk: Desk) -> None:
+def test_without_an_id_a_plant_never_clashes_with_one_of_a_script(desk: FormDesk) -> None:
     desk.name.setText("Aloe vera")
     desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(10)
     assert desk.next_id == "1"  # the window has not heard of the other yet
@@ -304,7 +294,7 @@ def test_without_an_id_a_plant_never_clashes_with_one_of_a_script(desk: Desk) ->
     assert desk.rows() == [(1, "by a script", None), (2, "Aloe vera", None)]
 
 
-def test_an_emptied_id_is_the_next_free_one(desk: Desk) -> None:
+def test_an_emptied_id_is_the_next_free_one(desk: FormDesk) -> None:
     desk.type(desk.id, "50")
     desk.type(desk.id, "")
     desk.type(desk.name, "Aloe vera")
@@ -313,27 +303,27 @@ def test_an_emptied_id_is_the_next_free_one(desk: Desk) -> None:
     assert desk.rows() == [(1, "Aloe vera", None)]
 
 
-def test_a_refused_id_is_gone_with_one_key(desk: Desk) -> None:
+def test_a_refused_id_is_gone_with_one_key(desk: FormDesk) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
     desk.type(desk.id, "41")
     desk.type(desk.name, "Ficus lyrata")
     desk.enter()
     desk.qtbot.waitUntil(desk.id.hasFocus)  # refused: said already while typing, but without moving the cursor
     desk.qtbot.keyClick(desk.form.focusWidget(), Qt.Key.Key_Backspace)
-    assert (desk.id.property("fault"), desk.form.message.tone) == ("false", Tone.HINT)
+    assert (desk.id.property("fault"), desk.message.tone) == ("false", Tone.HINT)
     desk.enter(desk.id)
     desk.sees("Added")
     assert desk.rows()[-1] == (42, "Ficus lyrata", None)
 
 
-def test_escape_closes_the_message_and_then_empties_the_form(desk: Desk) -> None:
+def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDesk) -> None:
     desk.type(desk.id, "five")
     desk.type(desk.name, "Aloe vera")
     desk.enter()
     desk.sees("must be a whole number")
     desk.actions["Use 1"].setFocus()
     desk.qtbot.keyClick(desk.actions["Use 1"], Qt.Key.Key_Escape)
-    assert (desk.form.message.tone, desk.id.property("fault")) == (Tone.HINT, "false")
+    assert (desk.message.tone, desk.id.property("fault")) == (Tone.HINT, "false")
     assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("five", "Aloe vera", True)
     desk.qtbot.keyClick(desk.name, Qt.Key.Key_Escape)
     assert (desk.id.text(), desk.name.text(), desk.next_id) == ("", "", "1")
@@ -342,7 +332,7 @@ def test_escape_closes_the_message_and_then_empties_the_form(desk: Desk) -> None
 def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
-    desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     desk.type(desk.name, "Early bir")
     desk.enter()
     entry.show_no_store()
@@ -355,9 +345,9 @@ def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
 def test_an_emptied_form_waits_for_no_store(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
-    desk = Desk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
     entry.show_no_store()
-    assert desk.message == "Typed plants wait until the file can be opened."
+    assert desk.message.text == "Typed plants wait until the file can be opened."
     desk.type(desk.name, "Early bird")
     desk.enter()
     desk.sees("added as soon as")
@@ -369,7 +359,7 @@ def test_an_emptied_form_waits_for_no_store(
 
 
 @pytest.fixture
-def locked(desk: Desk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
+def locked(desk: FormDesk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
     """Another program that holds the store's write lock."""
     unsubscribe = desk.store.subscribe_health(bridge.notify_health)
     desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(10)
@@ -381,7 +371,7 @@ def locked(desk: Desk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> Itera
     unsubscribe()
 
 
-def test_a_plant_that_cannot_be_saved_is_kept_and_trying_again_works(desk: Desk, locked: sqlite3.Connection) -> None:
+def test_a_plant_that_cannot_be_saved_is_kept_and_can_be_retried(desk: FormDesk, locked: sqlite3.Connection) -> None:
     desk.type(desk.name, "Patience")
     desk.enter()
     desk.sees("Not saved yet")
@@ -391,7 +381,7 @@ def test_a_plant_that_cannot_be_saved_is_kept_and_trying_again_works(desk: Desk,
     desk.sees("Added “Patience”.")
 
 
-def test_it_is_added_by_itself_once_the_store_is_healthy(desk: Desk, locked: sqlite3.Connection) -> None:
+def test_it_is_added_by_itself_once_the_store_is_healthy(desk: FormDesk, locked: sqlite3.Connection) -> None:
     desk.type(desk.name, "Patience")
     desk.enter()
     desk.sees("Not saved yet")
@@ -401,7 +391,7 @@ def test_it_is_added_by_itself_once_the_store_is_healthy(desk: Desk, locked: sql
 
 
 def test_a_plant_changed_meanwhile_is_not_added_by_itself(
-    desk: Desk, bridge: Bridge, locked: sqlite3.Connection
+    desk: FormDesk, bridge: Bridge, locked: sqlite3.Connection
 ) -> None:
     desk.type(desk.name, "Patience")
     desk.enter()
@@ -409,5 +399,5 @@ def test_a_plant_changed_meanwhile_is_not_added_by_itself(
     desk.qtbot.keyClicks(desk.name, " is")
     with desk.qtbot.waitSignal(bridge.health_changed, check_params_cb=lambda trouble: trouble is None):
         locked.execute("ROLLBACK")
-    assert (desk.name.text(), desk.form.message.tone) == ("Patience is", Tone.HINT)
+    assert (desk.name.text(), desk.message.tone) == ("Patience is", Tone.HINT)
     assert len(desk.rows()) == 1

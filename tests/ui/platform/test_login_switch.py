@@ -4,57 +4,50 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtGui import QAction
 
 from plantdesk.integration import login
 from plantdesk.ui.platform.login_switch import LoginSwitch
-from plantdesk.ui.widgets.info_bar import InfoBar
+from tests.support.desk import Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from PySide6.QtGui import QAction
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.feature import WindowContext
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="would change the registry of the person")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="would change the registry of the user")
 
 
 @pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home folder that the system's login items are kept in."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
     return tmp_path
 
 
-@pytest.fixture
-def action() -> QAction:
-    action = QAction()
-    action.setCheckable(True)
-    return action
+def switch_of(context: WindowContext) -> QAction:
+    LoginSwitch(context)
+    return context.menus.actions[-1]
 
 
-@pytest.mark.usefixtures("person")
-def test_it_shows_and_changes_how_the_system_has_it(qtbot: QtBot, theme: Theme, action: QAction) -> None:
-    bar = InfoBar(theme)
-    qtbot.addWidget(bar)
-    switch = LoginSwitch(action, bar)
-    action.trigger()
+@pytest.mark.usefixtures("user")
+def test_it_shows_and_changes_the_setting_of_the_system(qtbot: QtBot, context: WindowContext) -> None:
+    action = switch_of(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Tools", "Start at login")
     assert login.item().is_on()
-    assert action.isChecked()
     login.switch(on=False)  # elsewhere, as in the desktop's settings
-    switch.look()
+    assert desk.enabled("Tools") == ["Start at login"]
     assert not action.isChecked()
 
 
-def test_what_cannot_be_changed_is_told(qtbot: QtBot, theme: Theme, action: QAction, person: Path) -> None:
+def test_what_cannot_be_changed_is_reported(context: WindowContext, user: Path) -> None:
     for name in ("settings", "Library"):
-        (person / name).write_text("no folder", encoding="utf-8")
-    bar = InfoBar(theme)
-    qtbot.addWidget(bar)
-    switch = LoginSwitch(action, bar)
+        (user / name).write_text("no folder", encoding="utf-8")
+    action = switch_of(context)
     action.trigger()
-    assert bar.title == "The start at login could not be changed"
+    assert context.page.bar.title == "The start at login could not be changed"
     assert not action.isChecked()
-    switch.deleteLater()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
-from plantdesk.ui.plants.table.cells import Column, column_title, source_text
+from plantdesk.ui.plants.table.cells import Column, cell_text, column_title
 
 if TYPE_CHECKING:
     from array import array
@@ -101,7 +101,7 @@ def _read_table(reader: Reader, task: Task, ids: array[int], headings: list[str]
     for start in range(0, len(ids), _CHUNK):
         chunk = ids[start : start + _CHUNK]
         rows = reader.rows(chunk)
-        values = [_values(rows[plant_id]) for plant_id in chunk if plant_id in rows]
+        values = [[_value(rows[plant_id], column) for column in Column] for plant_id in chunk if plant_id in rows]
         formulas += sum(cell.startswith(_FORMULA_STARTS) for row in values for cell in row[1:])
         writer.writerows([plant_id, *map(_as_text, cells)] for plant_id, *cells in values)
         count += len(values)
@@ -117,7 +117,18 @@ def _as_text(cell: str) -> str:
     return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell
 
 
-def _values(row: PlantRow) -> list[str]:
-    added = datetime.fromtimestamp(row.added_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    name, tag = (text.replace("\0", "␀") for text in (row.name, row.tag or ""))  # NUL ends a text on most clipboards
-    return [str(row.id), name, tag, added, source_text(row)]
+def _value(row: PlantRow, column: Column) -> str:
+    """Return the text of a cell for a spreadsheet: whole, and times in a format that it recognises."""
+    match column:
+        case Column.NAME:
+            return _without_nul(row.name)
+        case Column.TAG:
+            return _without_nul(row.tag or "")
+        case Column.ADDED:
+            return datetime.fromtimestamp(row.added_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        case _:
+            return cell_text(row, column)
+
+
+def _without_nul(text: str) -> str:
+    return text.replace("\0", "␀")  # NUL ends a text on most clipboards

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 _RING = 2
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
-#: Widths of the columns in digits, roomy and narrow; the name takes what is left.
-_ROOMY = {Column.ID: 20, Column.TAG: 18, Column.ADDED: 17, Column.SOURCE: 18}
-_NARROW = {Column.ID: 13, Column.TAG: 15, Column.ADDED: 13, Column.SOURCE: 13}
-#: Below so many digits of width the columns are narrow, and the least important ones are hidden.
-_FIGURES_ROOMY, _FIGURES_SOURCE, _FIGURES_ADDED = 110, 90, 65
+#: Widths of the columns in digits, wide and narrow; the name takes what is left.
+_WIDTHS = {Column.ID: (20, 13), Column.TAG: (18, 15), Column.ADDED: (17, 13), Column.SOURCE: (18, 13)}
+#: In a table of fewer digits the columns are narrow, and in a still narrower one they are hidden.
+_WIDE_TABLE = 110
+_SHOWN_FROM = {Column.SOURCE: 90, Column.ADDED: 65}
 
 
 class PlantTable(QTableView):
@@ -245,16 +245,16 @@ class PlantTable(QTableView):
         self.setSortingEnabled(True)
 
     def _fit_columns(self) -> None:
-        """Give the columns their widths anew when the room or the text size is another."""
-        figure = QFontMetrics(tabular(self.font())).horizontalAdvance("0")
-        figures = self.viewport().width() // max(figure, 1)
-        roomy = figures >= _FIGURES_ROOMY
-        self.setColumnHidden(Column.SOURCE, figures < _FIGURES_SOURCE)
-        self.setColumnHidden(Column.ADDED, figures < _FIGURES_ADDED)
-        if self._layout_of != (figure, roomy):
-            self._layout_of = (figure, roomy)
-            for column, width in (_ROOMY if roomy else _NARROW).items():
-                self.setColumnWidth(column, width * figure + 2 * M)
+        """Set the widths of the columns for the width of the table and the text size."""
+        digit = QFontMetrics(tabular(self.font())).horizontalAdvance("0")
+        digits = self.viewport().width() // max(digit, 1)
+        wide = digits >= _WIDE_TABLE
+        for column, minimum in _SHOWN_FROM.items():
+            self.setColumnHidden(column, digits < minimum)
+        if self._layout_of != (digit, wide):
+            self._layout_of = (digit, wide)
+            for column, (wide_digits, narrow_digits) in _WIDTHS.items():
+                self.setColumnWidth(column, (wide_digits if wide else narrow_digits) * digit + 2 * M)
 
     def _scroll_to_end(self, key: int) -> None:
         if key == Qt.Key.Key_Home:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QWidget
 from shiboken6 import isValid
 
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
+
+    from plantdesk.ui.feature import WindowContext
 
 _CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
 
@@ -36,16 +41,23 @@ class Editable(Protocol):
         """Select everything."""
 
 
-class EditCommands(QObject):
-    """Enables the actions that can act whenever the menu opens, and runs them. The data of an action is its name."""
+class EditCommands(Feature):
+    """Enables the commands that can act whenever the menu opens, and runs them."""
 
-    def __init__(self, menu: QMenu, actions: Iterable[QAction]) -> None:
-        super().__init__(menu)
-        self._actions = list(actions)
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        commands = (
+            (self.tr("Cu&t"), _CUT, Key.Cut),
+            (self.tr("&Copy"), _COPY, Key.Copy),
+            (self.tr("&Paste"), _PASTE, Key.Paste),
+            (self.tr("Select &all"), _SELECT_ALL, Key.SelectAll),
+        )
+        self._actions = {
+            name: context.menus.add(Section.EDIT_CLIPBOARD, text, partial(self._run, name), key)
+            for text, name, key in commands
+        }
         self._focused: QWidget | None = None
-        menu.aboutToShow.connect(self._on_menu_opens)
-        for action in self._actions:
-            action.triggered.connect(self._on_triggered)
+        context.menus.menu(Section.EDIT_CLIPBOARD).aboutToShow.connect(self._on_menu_opens)
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._on_focus_changed)
@@ -59,13 +71,12 @@ class EditCommands(QObject):
     @Slot()
     def _on_menu_opens(self) -> None:
         commands = self._commands()
-        for action in self._actions:
-            action.setEnabled(action.data() in commands)
+        for name, action in self._actions.items():
+            action.setEnabled(name in commands)
 
-    @Slot()
-    def _on_triggered(self) -> None:
-        action = self.sender()
-        if isinstance(action, QAction) and (command := self._commands().get(action.data())) is not None:
+    def _run(self, name: str) -> None:
+        command = self._commands().get(name)
+        if command is not None:
             command()
 
     def _commands(self) -> dict[str, Callable[[], object]]:

@@ -1,4 +1,4 @@
-"""The line at the bottom: the state of the API, the last plant that a program added, and what is selected."""
+"""What the status bar shows about the API: its state and address, and the last plant that a program added."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from plantdesk.errors import shortened
 from plantdesk.server_state import Failed, NoStoreError, Off, On, PortTakenError, Starting
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import ago, now_ms
-from plantdesk.ui.theme.metrics import L, M, S
+from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
@@ -29,20 +29,17 @@ _COPIED_SHOWN = 1500
 _TICK = 1000
 
 
-class StatusLine(QFrame):
-    """Shows the states it is given; its buttons signal that the API or the token dialog is wanted."""
+class ApiStatus(QWidget):
+    """Shows the states that it is given; its buttons only emit signals."""
 
     turn_on_wanted = Signal()
     token_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("strip", "bottom")
-        self.setAccessibleName(self.tr("Status"))
         self._theme = theme
         self._state: ServerState = Off()
         self._has_tokens = True
-        self._in_trouble = False
         self._last: tuple[str, int] | None = None
         self._icon = PlainLabel()
         self._icon.setFixedSize(_ICON, _ICON)
@@ -54,9 +51,6 @@ class StatusLine(QFrame):
         self._token_button = self._button(self.tr("New token…"))
         self._activity = PlainLabel(tone="muted")
         self._activity.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._selection = PlainLabel(tone="muted")
-        self._saved = PlainLabel(self.tr("Saved"), tone="muted")
-        self._saved.hide()
         self._tick = QTimer(self, interval=_TICK)
         self._copied = QTimer(self, singleShot=True, interval=_COPIED_SHOWN)
         self._lay_out()
@@ -106,27 +100,6 @@ class StatusLine(QFrame):
             self._tick.start()
             self._show_activity()
 
-    def show_store(self, *, is_open: bool) -> None:
-        """Show whether plants are saved only while there is a store to save them in."""
-        self._saved.setVisible(is_open)
-
-    def show_selection(self, count: int) -> None:
-        """Show how many plants are selected."""
-        number = QLocale().toString(count)
-        several = self.tr("{count} plants selected").format(count=number)
-        self._selection.setText("" if not count else self.tr("1 plant selected") if count == 1 else several)
-
-    @Slot(bool)
-    def show_saving(self, saving: bool) -> None:  # noqa: FBT001  Qt's signal
-        """Show whether a plant is being saved."""
-        done = self.tr("Not saved") if self._in_trouble else self.tr("Saved")
-        self._saved.setText(self.tr("Saving…") if saving else done)
-
-    def show_trouble(self, *, there: bool) -> None:
-        """Show “Not saved” while the store cannot save plants."""
-        self._in_trouble = there
-        self.show_saving(False)
-
     @Slot()
     def focus_first(self) -> None:
         """Put the focus on the first button of the line."""
@@ -175,17 +148,14 @@ class StatusLine(QFrame):
 
     def _lay_out(self) -> None:
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(L, S - 2, L, S - 2)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
         for widget in (self._icon, self._word, self._address, self._copy_button):
             layout.addWidget(widget)
         layout.addWidget(self._turn_on_button)
         layout.addWidget(self._token_button)
         layout.addWidget(self._activity, 1)
-        layout.addWidget(self._selection)
-        layout.addSpacing(M - S)
-        layout.addWidget(self._saved)
-        self.setMinimumHeight(self._theme.metrics.control + 2 * (S - 2))
+        self.setMinimumHeight(self._theme.metrics.control - 1)
 
     def _in_words(self, state: ServerState) -> str:
         if isinstance(state, On):

@@ -4,13 +4,13 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from plantdesk.records import FORM, Changes, PlantRow, Source, SourceKind
 from plantdesk.server_state import Failed, NotAnsweringError, Off, On, PortInUseError, Starting
-from plantdesk.ui.status_line import StatusLine
+from plantdesk.ui.api_access.status import ApiStatus
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -23,20 +23,20 @@ GREENHOUSE = Source(3, SourceKind.TOKEN, "greenhouse", 1)
 
 
 @pytest.fixture
-def line(qtbot: QtBot, theme: Theme) -> StatusLine:
-    line = StatusLine(theme)
+def line(qtbot: QtBot, theme: Theme) -> ApiStatus:
+    line = ApiStatus(theme)
     qtbot.addWidget(line)
     line.resize(1180, 46)
     line.show()
     return line
 
 
-def shown(line: StatusLine) -> str:
+def shown(line: ApiStatus) -> str:
     texts = [(label.x(), label.text()) for label in line.findChildren(QLabel) if label.isVisible()]
     return " ".join(text for _, text in sorted(texts) if text)
 
 
-def button(line: StatusLine, name: str) -> QAbstractButton:
+def button(line: ApiStatus, name: str) -> QAbstractButton:
     buttons = line.findChildren(QAbstractButton)
     return next(each for each in buttons if name in (each.text(), each.accessibleName()))
 
@@ -51,14 +51,14 @@ def button(line: StatusLine, name: str) -> QAbstractButton:
         (Failed(NotAnsweringError(), 8721), "API off: The server no longer answers."),
     ],
 )
-def test_the_truth_about_the_server_is_always_there(line: StatusLine, state: ServerState, told: str) -> None:
+def test_the_truth_about_the_server_is_always_there(line: ApiStatus, state: ServerState, told: str) -> None:
     line.show_server(state)
     assert line.text.startswith(told)
     assert told in shown(line)
     assert button(line, "Copy the address of the API").isVisible() == isinstance(state, On)
 
 
-def test_the_address_is_copied_with_one_click(qtbot: QtBot, line: StatusLine) -> None:
+def test_the_address_is_copied_with_one_click(qtbot: QtBot, line: ApiStatus) -> None:
     line.show_server(ON)
     qtbot.mouseClick(button(line, "Copy the address of the API"), Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "http://127.0.0.1:8721/plants"
@@ -66,13 +66,13 @@ def test_the_address_is_copied_with_one_click(qtbot: QtBot, line: StatusLine) ->
 
 
 @pytest.mark.parametrize(("state", "label"), [(Off(), "Turn on"), (Failed(NotAnsweringError(), 1), "Try again")])
-def test_what_is_off_can_be_turned_on(qtbot: QtBot, line: StatusLine, state: ServerState, label: str) -> None:
+def test_what_is_off_can_be_turned_on(qtbot: QtBot, line: ApiStatus, state: ServerState, label: str) -> None:
     line.show_server(state)
     with qtbot.waitSignal(line.turn_on_wanted):
         button(line, label).click()
 
 
-def test_a_token_is_offered_only_while_there_is_none(qtbot: QtBot, line: StatusLine) -> None:
+def test_a_token_is_offered_only_while_there_is_none(qtbot: QtBot, line: ApiStatus) -> None:
     line.show_tokens(any_there=False)
     assert not button(line, "New token…").isVisible()
     line.show_server(ON)
@@ -82,7 +82,7 @@ def test_a_token_is_offered_only_while_there_is_none(qtbot: QtBot, line: StatusL
     assert not button(line, "New token…").isVisible()
 
 
-def test_the_last_plant_of_a_program_is_told_but_not_those_of_the_form(line: StatusLine) -> None:
+def test_the_last_plant_of_a_program_is_told_but_not_those_of_the_form(line: ApiStatus) -> None:
     now = time.time_ns() // 1_000_000
     line.show_changes(Changes((PlantRow(1, "Aloe vera", None, now, FORM),)))
     assert "added by" not in shown(line)
@@ -91,13 +91,3 @@ def test_the_last_plant_of_a_program_is_told_but_not_those_of_the_form(line: Sta
     two = tuple(PlantRow(each, "Ficus", None, now - 65_000, GREENHOUSE) for each in (3, 4))
     line.show_changes(Changes(two))
     assert "2 plants added by “greenhouse” 1 min ago" in shown(line)
-
-
-@pytest.mark.parametrize(("count", "told"), [(0, ""), (1, "1 plant selected"), (1234567, "1,234,567 plants selected")])
-def test_the_selection_is_counted(line: StatusLine, count: int, told: str) -> None:
-    before = QLocale()
-    QLocale.setDefault(QLocale("en_US"))
-    line.show_selection(count)
-    QLocale.setDefault(before)
-    assert told in shown(line)
-    assert ("selected" in shown(line)) == bool(count)

@@ -1,0 +1,137 @@
+"""The API in the window: its commands, its state in the status bar, and the bar about a port in use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QGuiApplication
+
+from plantdesk.server_state import On
+from plantdesk.ui.api_access.server_notice import ServerNotice
+from plantdesk.ui.api_access.status import ApiStatus
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import override
+from plantdesk.ui.store_queries import next_free_id
+
+if TYPE_CHECKING:
+    from plantdesk.errors import PlantDeskError
+    from plantdesk.records import Changes, TokenRow
+    from plantdesk.server_state import ServerState
+    from plantdesk.ui.api_access.dialog import ApiDialog
+    from plantdesk.ui.api_access.server_control import ServerControl
+    from plantdesk.ui.feature import OpenStore, WindowContext
+
+
+class ApiAccess(Feature):
+    """Controls `server`. A command that needs the store, given before it is open, is run as soon as it is."""
+
+    def __init__(self, context: WindowContext, server: ServerControl) -> None:
+        super().__init__(context)
+        self._server = server
+        self._opened: OpenStore | None = None
+        self._dialog_awaited = False
+        self._status = ApiStatus(context.theme)
+        self._notice = ServerNotice(context.page.bar, server, self)
+        context.status_bar.addWidget(self._status, 1)
+        context.page.add_part(self._status, self._status.focus_first)
+        self._add_commands()
+        self._status.turn_on_wanted.connect(server.turn_on)
+        self._status.token_wanted.connect(self.open_dialog)
+        self._notice.port_wanted.connect(self._choose_port)
+        context.bridge.server_changed.connect(self._show_server)
+        context.bridge.changed.connect(self._on_changed)
+
+    @override
+    def complete(self) -> None:
+        self._show_server(self._server.state)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._opened = opened
+        if self._dialog_awaited:
+            self.open_dialog()
+        self._list_tokens()
+
+    @override
+    def show_no_store(self, reason: PlantDeskError) -> None:
+        self._dialog_awaited = False
+
+    @override
+    def step_back(self) -> bool:
+        return self._notice.dismiss()
+
+    @Slot()
+    def open_dialog(self) -> ApiDialog | None:
+        """Open the dialog of tokens, port and examples; before the store is open, as soon as it is."""
+        self._dialog_awaited = self._opened is None
+        if self._opened is None:
+            return None
+        from plantdesk.ui.api_access.dialog import ApiDialog
+
+        context = self.context
+        dialog = ApiDialog(context.theme, context.bridge, *self._opened, self._server, context.page)
+        dialog.open()
+        return dialog
+
+    def _add_commands(self) -> None:
+        menus = self.context.menus
+        menus.add(Section.FILE_API, self.tr("&API access…"), self.open_dialog, "Ctrl+Shift+A")
+        self._switch_action = menus.add_switch(Section.TOOLS_API, self.tr("&API on"), self._switch)
+        text = self.tr("Copy API a&ddress")
+        self._address_action = menus.add(Section.TOOLS_API, text, self._status.copy_address)
+        menus.add(Section.TOOLS_API, self.tr("Copy &example command"), self._copy_example)
+
+    @Slot()
+    def _choose_port(self) -> None:
+        dialog = self.open_dialog()
+        if dialog is not None:
+            dialog.focus_port()
+
+    @Slot(object)
+    def _show_server(self, state: ServerState) -> None:
+        self._status.show_server(state)
+        self._notice.show_server(state)
+        on = isinstance(state, On)
+        self._switch_action.setChecked(on)
+        self._address_action.setEnabled(on)
+
+    @Slot(bool)
+    def _switch(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
+        if on:
+            self._server.turn_on()
+        else:
+            self._server.turn_off()
+        self._show_server(self._server.state)  # Qt has checked the command already, whatever came of it
+
+    @Slot()
+    def _copy_example(self) -> None:
+        if self._opened is not None:
+            self._opened.queries.ask(self, next_free_id, self._copy_example_for)
+
+    def _copy_example_for(self, plant_id: int) -> None:
+        from plantdesk.ui.api_access.snippets import Language, snippet
+
+        state = self._server.state
+        address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port}"
+        QGuiApplication.clipboard().setText(snippet(Language.CURL, address, plant_id))
+
+    # --- tokens ---
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        self._status.show_changes(changes)
+        if changes.tokens:
+            self._list_tokens()
+
+    def _list_tokens(self) -> None:
+        if self._opened is not None:
+            tokens = self._opened.store.tokens
+            self.context.bridge.short_tasks.ask(self, lambda _task: tokens.list(), self._on_listed, self._on_not_listed)
+
+    def _on_listed(self, rows: list[TokenRow]) -> None:
+        self._status.show_tokens(any_there=bool(rows))
+
+    def _on_not_listed(self, _error: Exception) -> None:
+        """Leave the status as it is."""

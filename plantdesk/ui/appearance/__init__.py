@@ -1,0 +1,1 @@
+"""Theme and text size, as the user chooses them."""

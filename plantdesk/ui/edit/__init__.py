@@ -1,0 +1,1 @@
+"""The clipboard commands of the Edit menu."""

@@ -1,0 +1,70 @@
+"""What the features of the window have in common, and what the window offers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QStatusBar
+
+    from plantdesk.errors import PlantDeskError
+    from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.menus import Menus
+    from plantdesk.ui.page import Page
+    from plantdesk.ui.preferences import Preferences
+    from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.message_line import MessageLine
+
+
+@dataclass
+class WindowContext:
+    """What a feature works with. It adds its commands to `menus`, panes and bars to `page`, states to `status_bar`."""
+
+    theme: Theme
+    bridge: Bridge
+    preferences: Preferences
+    page: Page
+    menus: Menus
+    status_bar: QStatusBar
+    #: The line under the form, for the outcome of a command.
+    message: MessageLine
+    #: The file of the store, open or not.
+    path: Path
+
+
+class OpenStore(NamedTuple):
+    """A store that the window shows, and its queries on the thread of the short tasks."""
+
+    store: Store
+    queries: StoreQueries
+
+
+class Feature(QObject):
+    """A part of the window, made before the window is shown to be quick. Does nothing where it overrides nothing."""
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context.page)
+        self.context = context
+
+    def complete(self) -> None:
+        """Build what is not needed for the first paint."""
+
+    def set_store(self, opened: OpenStore) -> None:
+        """Work with a store that was opened."""
+
+    def show_no_store(self, reason: PlantDeskError) -> None:
+        """Show that no store is open, or do nothing until there is one."""
+
+    def release_store(self) -> None:
+        """End the use of the store: it is closed next."""
+
+    def step_back(self) -> bool:
+        """Do what Escape does here; False when there is nothing to do."""
+        return False

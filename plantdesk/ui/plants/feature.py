@@ -1,0 +1,170 @@
+"""The plants in the window: the form above, the browser below, their commands, and their state in the status bar."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+
+from plantdesk.errors import StoreDamagedError, StoreReadOnlyError
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Key, Section, check
+from plantdesk.ui.plants.add_controller import AddPlantController
+from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.status import PlantsStatus
+from plantdesk.ui.qt import override
+from plantdesk.ui.widgets.message_line import Tone
+
+if TYPE_CHECKING:
+    from plantdesk.errors import PlantDeskError, StoreError
+    from plantdesk.records import Changes
+    from plantdesk.store import Store
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.plants.browser import PlantBrowser
+
+
+class Plants(Feature):
+    """Accepts typing at once; the browser is built later. `api_access_wanted`: the button of the empty table."""
+
+    api_access_wanted = Signal()
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._store: Store | None = None
+        self._message = context.message
+        self._form = PlantForm(context.theme, context.message)
+        self._add_controller = AddPlantController(self._form, context.bridge, self)
+        self._status = PlantsStatus()
+        context.page.add_top_pane(self._form)
+        context.page.add_part(self._form, self._form.focus_name)
+        context.status_bar.addPermanentWidget(self._status)
+        self._add_controller.saving_changed.connect(self._status.show_saving)
+        context.bridge.changed.connect(self._on_changed)
+        context.bridge.health_changed.connect(self._on_health_changed)
+        self._add_commands()
+
+    @override
+    def complete(self) -> None:
+        self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
+        self.context.page.set_main_pane(self._browser)
+        self.context.page.add_part(self._browser.search_field, self._focus_search)
+        self.context.page.add_part(self._browser.table, self._browser.table.setFocus)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._store = opened.store
+        self._allow_adding(allowed=True)
+        self._browser.set_store(opened.store)
+        self._add_controller.set_store(*opened)
+        self._status.show_store(is_open=True)
+
+    @override
+    def show_no_store(self, reason: PlantDeskError) -> None:
+        self._browser.stop_waiting()
+        self._add_controller.show_no_store()
+        self._status.show_store(is_open=False)
+
+    @override
+    def release_store(self) -> None:
+        self._browser.close_store()
+        self._add_controller.forget_store()
+
+    @override
+    def step_back(self) -> bool:
+        if not self._browser.clear_search():
+            self._form.focus_name()
+        return True
+
+    def _add_commands(self) -> None:
+        menus = self.context.menus
+        menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New)
+        menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
+        orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
+        self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
+        check(self._orders, "added")
+        menus.add_switch(Section.VIEW_PLANTS, self.tr("&Compact rows"), self._set_compact)
+        menus.add_switch(Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._keep_tag)
+        text = self.tr("New &plants (top of the list)")
+        menus.add(Section.VIEW_PLANTS, text, self._jump_to_top, "Ctrl+Home")
+
+    @cached_property
+    def _browser(self) -> PlantBrowser:
+        from plantdesk.ui.plants.browser import PlantBrowser
+
+        browser = PlantBrowser(self.context.theme, self.context.bridge)
+        browser.api_access_wanted.connect(self.api_access_wanted)
+        browser.selection_count_changed.connect(self._status.show_selection)
+        browser.order_changed.connect(self._on_order_changed)
+        browser.copied.connect(self._on_copied)
+        browser.copy_refused.connect(self._on_copy_refused)
+        browser.failed.connect(self._on_query_failed)
+        browser.added_hidden.connect(self._add_controller.show_hidden)
+        self._add_controller.plant_added.connect(browser.reveal_added)
+        self._add_controller.plant_wanted.connect(browser.show_plant)
+        return browser
+
+    # --- commands ---
+
+    def _sort(self, order: str) -> None:
+        self._browser.set_order(order)
+
+    @Slot()
+    def _jump_to_top(self) -> None:
+        self._browser.jump_to_top()
+
+    @Slot(bool)
+    def _set_compact(self, compact: bool) -> None:  # noqa: FBT001  Qt's signal
+        self._browser.table.set_compact(compact=compact)
+
+    @Slot()
+    def _focus_search(self) -> None:
+        self._browser.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._browser.search_field.selectAll()
+
+    @Slot(bool)
+    def _keep_tag(self, keep: bool) -> None:  # noqa: FBT001  Qt's signal
+        self._add_controller.keep_tag = keep
+
+    # --- the browser ---
+
+    @Slot(str)
+    def _on_order_changed(self, order: str) -> None:
+        check(self._orders, order)
+
+    @Slot(str)
+    def _on_copied(self, text: str) -> None:
+        self._message.show_message(Tone.OK, text)
+
+    @Slot(str)
+    def _on_copy_refused(self, text: str) -> None:
+        self._message.show_message(Tone.WARNING, text)
+
+    @Slot(object)
+    def _on_query_failed(self, error: Exception) -> None:
+        if self._store is not None and isinstance(error, StoreDamagedError):
+            self._store.report_damage(error)
+
+    # --- the store ---
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        self._browser.apply(changes)
+
+    @Slot(object)
+    def _on_health_changed(self, trouble: StoreError | None) -> None:
+        self._status.show_trouble(there=trouble is not None)
+        self._browser.show_health(trouble)
+        self._allow_adding(allowed=not isinstance(trouble, StoreReadOnlyError))
+
+    def _allow_adding(self, *, allowed: bool) -> None:
+        """Enable the form, or disable it for a store that is read-only; the bar shows why."""
+        hint = self.tr("Plants can be added when the store can be written to.")
+        if allowed and not self._form.isEnabled():
+            self._form.setEnabled(True)
+            self._form.focus_name()
+            if self._message.text == hint:
+                self._message.clear()
+        elif not allowed:
+            self._form.setEnabled(False)
+            self._message.show_message(Tone.HINT, hint)

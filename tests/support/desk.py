@@ -1,0 +1,170 @@
+"""Drives a window as its user does: finds widgets by their accessible name or text, and menus in the menu bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMainWindow, QMenu, QWidget
+
+from plantdesk.ui.widgets.info_bar import InfoBar
+from plantdesk.ui.widgets.message_line import MessageLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtWidgets import QMenuBar
+    from pytestqt.qtbot import QtBot
+
+Widget = TypeVar("Widget", bound=QWidget)
+
+TIMEOUT = 20_000
+
+
+class Desk:
+    """One window, dialog or part of it."""
+
+    def __init__(self, qtbot: QtBot, widget: QWidget) -> None:
+        self.qtbot = qtbot
+        self.widget = widget
+
+    @property
+    def window(self) -> QMainWindow:
+        """The main window that the widget is in."""
+        window = self.widget.window()
+        assert isinstance(window, QMainWindow)
+        return window
+
+    # --- widgets ---
+
+    def the(self, kind: type[Widget], name: str = "") -> Widget:
+        """Return the widget of a class, of several the one with that name, preferably a visible one."""
+        found = [each for each in self.widget.findChildren(kind) if not name or name in names_of(each)]
+        assert found, f"There is no {kind.__name__} {name!r}"
+        return next((each for each in found if each.isVisible()), found[0])
+
+    def field(self, name: str) -> QLineEdit:
+        """Return a field by its label or accessible name."""
+        return self.the(QLineEdit, name)
+
+    def button(self, name: str) -> QAbstractButton:
+        """Return a button by its text or accessible name."""
+        return self.the(QAbstractButton, name)
+
+    def buttons(self) -> dict[str, QAbstractButton]:
+        """Return the visible buttons by their text."""
+        found = self.widget.findChildren(QAbstractButton)
+        return {plain(each.text()): each for each in found if each.text() and not each.isHidden()}
+
+    @property
+    def id(self) -> QLineEdit:
+        """The field for the ID of a new plant."""
+        return self.field("ID")
+
+    @property
+    def name(self) -> QLineEdit:
+        """The field for the name of a new plant."""
+        return self.field("Name")
+
+    @property
+    def tag(self) -> QLineEdit:
+        """The field for the tag of a new plant."""
+        return self.field("Tag")
+
+    @property
+    def message(self) -> MessageLine:
+        """The line under the form."""
+        return self.the(MessageLine)
+
+    @property
+    def bars(self) -> list[InfoBar]:
+        """The bars that are shown."""
+        return [each for each in self.widget.findChildren(InfoBar) if not each.isHidden()]
+
+    def texts(self) -> list[str]:
+        """Return the texts of all visible labels."""
+        return [each.text() for each in self.widget.findChildren(QLabel) if not each.isHidden()]
+
+    # --- keys ---
+
+    @property
+    def focused(self) -> QWidget:
+        """The widget with the focus."""
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        return focused
+
+    def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        """Press a key where the focus is."""
+        QTest.keyClick(self.focused, key, modifier)
+
+    def type(self, field: QLineEdit, text: str) -> None:
+        """Type into a field, in place of its text."""
+        field.setFocus()
+        field.selectAll()
+        self.qtbot.keyClick(field, Qt.Key.Key_Delete)
+        self.qtbot.keyClicks(field, text)
+
+    def add(self, name: str) -> None:
+        """Type a name into the form and press Enter."""
+        self.type(self.name, name)
+        self.qtbot.keyClick(self.name, Qt.Key.Key_Return)
+
+    # --- the menu bar ---
+
+    @property
+    def menu_bar(self) -> QMenuBar:
+        """The menu bar of the main window."""
+        return self.window.menuBar()
+
+    def menu(self, title: str) -> QMenu:
+        """Return a menu of the menu bar."""
+        return next(menu for menu in menus_of(self.menu_bar) if plain(menu.title()) == title)
+
+    def enabled(self, title: str) -> list[str]:
+        """Open a menu and return the commands that can be chosen."""
+        menu = self._open(title)
+        found = [plain(each.text()) for each in menu.actions() if each.isEnabled() and not each.isSeparator()]
+        menu.close()
+        return found
+
+    def choose(self, title: str, command: str) -> None:
+        """Click a menu in the menu bar, then a command in it."""
+        menu = self._open(title)
+        action = next(each for each in menu.actions() if plain(each.text()) == command)
+        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+    def action(self, text: str) -> QAction:
+        """Return a command by its text, to look at its state."""
+        return next(each for each in self.window.findChildren(QAction) if plain(each.text()) == text)
+
+    def _open(self, title: str) -> QMenu:
+        menu = self.menu(title)
+        position = self.menu_bar.actionGeometry(menu.menuAction()).center()
+        QTest.mouseClick(self.menu_bar, Qt.MouseButton.LeftButton, pos=QPoint(position))
+        self.qtbot.waitUntil(menu.isVisible)
+        return menu
+
+
+def menus_of(bar: QMenuBar) -> Iterator[QMenu]:
+    """Yield the menus of a menu bar."""
+    for title in bar.actions():
+        menu = title.menu()
+        assert isinstance(menu, QMenu)
+        yield menu
+
+
+def names_of(widget: QWidget) -> set[str]:
+    """Return what a user may call a widget: its accessible name, its text, its label."""
+    names = {widget.accessibleName(), widget.objectName()}
+    if isinstance(widget, QAbstractButton):
+        names.add(plain(widget.text()))
+    labels = [each for each in widget.window().findChildren(QLabel) if each.buddy() is widget]
+    return names | {plain(label.text()) for label in labels}
+
+
+def plain(text: str) -> str:
+    """Return a label without the mark of its mnemonic."""
+    return text.replace("&", "")
