@@ -30,7 +30,7 @@ for _name in ("SIGINT", "SIGHUP"):
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep all that PlantDesk keeps in the test's own folder."""
+    """Keep all files of PlantDesk in the test's own folder."""
     folder = tmp_path / "home"
     monkeypatch.setenv("PLANTDESK_HOME", str(folder))
     return folder
@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def qapp_args() -> list[str]:
-    """Start pytest-qt's application as PlantDesk's own is started."""
+    """Create pytest-qt's application with the arguments of PlantDesk's."""
     from plantdesk.ui.theme.theme import STYLE_ARGUMENTS
 
     return ["pytest", *STYLE_ARGUMENTS]

@@ -30,8 +30,8 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
 
     def run(*arguments: str) -> str:
         code = main(arguments)
-        printed, told = capfd.readouterr()
-        assert (code, told) == (0, "")
+        printed, errors = capfd.readouterr()
+        assert (code, errors) == (0, "")
         return printed
 
     return run
@@ -39,14 +39,14 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def refused(capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run a command that is refused; return the one line that says why."""
+    """Run a command that fails; return its one-line error."""
 
     def refused(*arguments: str) -> str:
         assert main(arguments) == 1
-        printed, told = capfd.readouterr()
+        printed, errors = capfd.readouterr()
         assert printed == ""
-        assert re.fullmatch("plantdesk: .+\n", told)
-        return told
+        assert re.fullmatch("plantdesk: .+\n", errors)
+        return errors
 
     return refused
 
@@ -77,7 +77,7 @@ def test_add_takes_any_id_of_64_bits(plant_id: int, run: Run) -> None:
     assert plants() == [(plant_id, "Fern", None)]
 
 
-def test_add_stores_any_text_as_it_is(run: Run) -> None:
+def test_add_stores_any_text_unchanged(run: Run) -> None:
     run("add", "--name", " 山椒 🌱\n", "--tag", "")
     assert plants() == [(1, " 山椒 🌱\n", "")]
 
@@ -86,7 +86,7 @@ def test_add_stores_any_text_as_it_is(run: Run) -> None:
     ("plant_id", "reason"),
     [("abc", "whole number"), ("1.5", "whole number"), ("9223372036854775808", "too large"), ("", "whole number")],
 )
-def test_add_refuses_what_is_no_id(plant_id: str, reason: str, refused: Run) -> None:
+def test_add_refuses_an_invalid_id(plant_id: str, reason: str, refused: Run) -> None:
     assert reason in refused("add", "--name", "Fern", "--id", plant_id)
 
 
@@ -100,18 +100,18 @@ def test_add_may_be_repeated_with_the_same_id(run: Run) -> None:
     assert len(plants()) == 1
 
 
-def test_add_refuses_bytes_that_are_no_text(refused: Run) -> None:
+def test_add_refuses_undecodable_bytes(refused: Run) -> None:
     assert "cannot be stored" in refused("add", "--name", "\udcff")
 
 
-def test_add_works_beside_an_open_store(run: Run) -> None:
+def test_add_works_while_the_store_is_open(run: Run) -> None:
     with closing(Store(paths.database_file())) as store:
         store.add(NewPlant(id=5, name="Ficus"), COMMAND).result()
         assert run("add", "--name", "Fern") == "6\n"
 
 
-def test_adding_the_same_name_at_once_is_as_many_plants() -> None:
-    """A used id is never taken for a retry when nobody chose it."""
+def test_adding_the_same_name_concurrently_adds_each_plant() -> None:
+    """Without a chosen id, a used id is not a retry."""
     command = [sys.executable, "-m", "plantdesk", "add", "--name", "Fern"]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     printed = {process.communicate(timeout=60)[0] for process in running}
@@ -122,7 +122,7 @@ def test_adding_the_same_name_at_once_is_as_many_plants() -> None:
 # --- token --------------------------------------------------------------------------------------
 
 
-def test_a_token_is_printed_alone_and_lets_its_bearer_in(run: Run) -> None:
+def test_a_token_is_printed_alone_and_is_valid(run: Run) -> None:
     token = run("token", "create", "garden-sync").removesuffix("\n")
     assert re.fullmatch("plantdesk_[A-Za-z0-9_-]{43}", token)
     with closing(Store(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
@@ -141,7 +141,7 @@ def test_tokens_are_listed_without_the_secret(run: Run) -> None:
 
 
 @pytest.mark.parametrize("moment", [-(2**63), 2**63 - 1])
-def test_a_token_of_any_time_is_listed(run: Run, moment: int) -> None:
+def test_a_token_with_an_invalid_time_is_listed(run: Run, moment: int) -> None:
     run("token", "create", "garden-sync")
     with closing(sqlite3.connect(paths.database_file())) as database:  # another program
         database.execute("UPDATE token SET created_at = ?1, expires_at = ?1, last_used_at = ?1", (moment,))
@@ -158,14 +158,14 @@ def test_a_revoked_token_is_gone(run: Run, refused: Run) -> None:
     assert "garden-sync" in refused("token", "revoke", "garden-sync")
 
 
-def test_without_tokens_the_list_is_empty_and_says_how_to_make_one(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_token_list_says_how_to_create_one(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["token", "list"]) == 0
-    printed, told = capfd.readouterr()
+    printed, errors = capfd.readouterr()
     assert printed == ""
-    assert "plantdesk token create NAME" in told
+    assert "plantdesk token create NAME" in errors
 
 
-def test_a_name_is_used_once(run: Run, refused: Run) -> None:
+def test_a_token_name_is_unique(run: Run, refused: Run) -> None:
     run("token", "create", "garden-sync")
     assert "garden-sync" in refused("token", "create", "garden-sync")
 
@@ -173,7 +173,7 @@ def test_a_name_is_used_once(run: Run, refused: Run) -> None:
 # --- info and openapi ---------------------------------------------------------------------------
 
 
-def test_info_tells_that_nothing_runs_and_creates_nothing(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_info_reports_that_nothing_runs_and_creates_nothing(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     database = home / "data" / "plants.db"
     assert main(["info", "--wait", "0.05"]) == 3
     assert capfd.readouterr().out == f"PlantDesk {__version__} is not running.\nDatabase: {database}\n"
@@ -205,14 +205,14 @@ def test_another_database_may_be_named_before_or_after_the_command(run: Run, tmp
 
 
 @pytest.mark.parametrize("content", [b"something else", b"SQLite format 3\0" + bytes(4096)], ids=["text", "SQLite"])
-def test_a_file_that_is_no_store_is_refused_and_left_alone(content: bytes, refused: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_store_is_refused_and_unchanged(content: bytes, refused: Run, tmp_path: Path) -> None:
     file = tmp_path / "other.db"
     file.write_bytes(content)
     refused("add", "--name", "Fern", "--database", str(file))
     assert file.read_bytes() == content
 
 
-def test_a_folder_that_is_not_there_is_told(refused: Run, tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(refused: Run, tmp_path: Path) -> None:
     assert "does not exist" in refused("token", "list", "--database", str(tmp_path / "missing" / "a.db"))
 
 
@@ -244,7 +244,7 @@ def test_wrong_usage_is_2_and_names_the_command(arguments: list[str], capfd: pyt
     assert capfd.readouterr().err.startswith("usage: plantdesk")
 
 
-def test_the_version_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["--version"])
     assert left.value.code == 0
@@ -267,7 +267,7 @@ def test_a_command_imports_only_what_it_needs(arguments: list[str], without: lis
     assert not set(without) & set(done.stderr.split())
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure_to_tell() -> None:
+def test_a_broken_pipe_prints_no_error() -> None:
     command = [sys.executable, "-m", "plantdesk", "openapi"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -290,7 +290,7 @@ def test_without_a_display_the_window_says_what_to_do(monkeypatch: pytest.Monkey
 # --- backup, restore ----------------------------------------------------------------------------
 
 
-def test_a_backup_is_made_shown_and_restored(run: Run) -> None:
+def test_a_backup_is_made_listed_and_restored(run: Run) -> None:
     run("add", "--name", "Fern")
     made = Path(run("backup").strip())
     run("add", "--name", "Aloe")
@@ -307,7 +307,7 @@ def test_a_backup_is_made_shown_and_restored(run: Run) -> None:
     assert len(plants()) == 2
 
 
-def test_a_backup_goes_to_any_new_file_and_over_none(run: Run, refused: Run, tmp_path: Path) -> None:
+def test_a_backup_may_be_any_new_file_and_overwrites_none(run: Run, refused: Run, tmp_path: Path) -> None:
     run("add", "--name", "Fern")
     file = tmp_path / "a copy.db"
     assert run("backup", str(file)) == f"{file}\n"
@@ -358,7 +358,7 @@ def test_a_restore_that_changes_nothing_makes_no_backup(run: Run) -> None:
     assert len(run("backup", "--list").splitlines()) == len(["header", made, "", "folder"])
 
 
-def test_without_a_terminal_nothing_is_restored_unasked(run: Run) -> None:
+def test_without_a_terminal_a_restore_needs_yes(run: Run) -> None:
     run("add", "--name", "Fern")
     made = run("backup").strip()
     run("add", "--name", "Aloe")
@@ -367,7 +367,7 @@ def test_without_a_terminal_nothing_is_restored_unasked(run: Run) -> None:
     assert "--yes" in done.stderr
 
 
-def test_what_is_no_backup_is_refused(run: Run, refused: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_backup_is_refused(run: Run, refused: Run, tmp_path: Path) -> None:
     run("add", "--name", "Fern")
     (tmp_path / "diary.txt").write_text("today")
     assert "not a PlantDesk store" in refused("restore", str(tmp_path / "diary.txt"), "--yes")
@@ -380,6 +380,6 @@ def test_a_damaged_store_is_replaced_and_kept(run: Run, refused: Run) -> None:
     made = run("backup").strip()
     paths.database_file().write_bytes(b"\x5a" * 9000)
     assert "plantdesk restore" in refused("add", "--name", "Aloe")
-    told = run("restore", made, "--yes")
+    errors = run("restore", made, "--yes")
     assert plants() == [(1, "Fern", None)]
-    assert Path(re.findall("The state before is in (.+)", told)[0]).read_bytes() == b"\x5a" * 9000
+    assert Path(re.findall("The state before is in (.+)", errors)[0]).read_bytes() == b"\x5a" * 9000

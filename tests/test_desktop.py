@@ -38,7 +38,7 @@ from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.widgets.info_bar import InfoBar
 from tests.support.architecture import ROOT
 from tests.support.programs import runtimes
-from tests.test_updates import release, telling
+from tests.test_updates import release, release_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,7 +188,7 @@ def test_a_newer_version_is_told_to_who_wants_it(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.save(settings.Settings(ask_for_updates=True), paths.settings_file())
-    with telling(release("v99.0.0")) as (address, _):
+    with release_server(release("v99.0.0")) as (address, _):
         monkeypatch.setattr(updates, "LATEST", address)
         with running(qtbot, qapp, paths.database_file()) as desk:
             qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
@@ -200,7 +200,7 @@ def test_a_newer_version_is_told_to_who_wants_it(
 def test_the_first_start_asks_once_whether_to_look_for_new_versions(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, answer: str, queries: int
 ) -> None:
-    with telling(release("v0.0.1")) as (address, came):
+    with release_server(release("v0.0.1")) as (address, came):
         monkeypatch.setattr(updates, "LATEST", address)
         with running(qtbot, qapp, paths.database_file(), answered=False) as desk:
             desk.until_bar(shown=True)

@@ -1,4 +1,4 @@
-"""Faults of the disk under a running `plantdesk serve` and a running window: told, nothing half-written, gone on.
+"""Disk faults under a running `plantdesk serve` and a running window: reported, nothing partly written, recovered.
 
 The disks are real: a small file system in memory, and one in a file whose files can be made immutable. Those need root
 on Linux. PLANTDESK_LOCK_SECONDS holds the lock of another program longer than CI waits (60 for the issue's figure).
@@ -66,7 +66,7 @@ class Script:
             return Answer(answer.status, answer.headers["Retry-After"], json.loads(answer.read()))
 
     def until_taken(self, plant_id: int) -> None:
-        """Try again as an answer says, without ever giving up."""
+        """Retry as the response says, without limit."""
         while (answer := self.post(plant_id)).status != 200:
             assert answer.status == 503
             time.sleep(float(answer.retry_after or 0.1))
@@ -106,7 +106,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """Leave no byte on a disk; removing the file that this returns makes room again."""
+    """Fill a disk completely; removing the returned file frees it."""
     ballast = disk / "ballast"
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         for size in (65_536, 4096, 1):
@@ -119,7 +119,7 @@ def fill(disk: Path) -> Path:
 # --- full ----------------------------------------------------------------------------------------
 
 
-def test_a_full_disk_is_told_and_gone_on_from(small_disk: Path) -> None:
+def test_a_full_disk_is_reported_and_recovered_from(small_disk: Path) -> None:
     database = small_disk / "plants.db"
     with serving_script(database) as script:
         assert script.post(1).status == 200
@@ -144,7 +144,7 @@ def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> N
     assert ids_in(database) == {1}
 
 
-def test_the_window_tells_of_a_full_disk_until_there_is_room(
+def test_the_window_reports_a_full_disk_until_there_is_space(
     small_disk: Path, qtbot: QtBot, qapp: QApplication
 ) -> None:
     with running(qtbot, qapp, small_disk / "plants.db") as desk:
@@ -165,7 +165,7 @@ def test_the_window_tells_of_a_full_disk_until_there_is_room(
         qtbot.waitUntil(lambda: desk.names()[0].startswith(f"Fern {number} "), timeout=PATIENCE)
 
 
-def test_a_full_disk_makes_no_backup_and_harms_none(small_disk: Path) -> None:
+def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:
     database = small_disk / "plants.db"
     with closing(Store(database)) as store:
         store.add_each([(NewPlant(id=number, name="x" * 5000), FORM) for number in range(100)]).result(20)
@@ -183,7 +183,7 @@ def test_a_full_disk_makes_no_backup_and_harms_none(small_disk: Path) -> None:
 # --- read-only, gone, locked ---------------------------------------------------------------------
 
 
-def test_files_that_may_not_be_written_to_any_more_are_told(tmp_path: Path) -> None:
+def test_files_that_become_read_only_are_reported(tmp_path: Path) -> None:
     if not shutil.which("mkfs.ext4") or not shutil.which("chattr"):
         pytest.skip("needs mkfs.ext4 and chattr")
     image = tmp_path / "disk.img"
@@ -220,9 +220,7 @@ def test_a_folder_that_goes_and_comes_back(tmp_path: Path) -> None:
 
 
 @posix
-def test_the_window_tells_of_a_file_that_is_gone_until_it_is_back(
-    tmp_path: Path, qtbot: QtBot, qapp: QApplication
-) -> None:
+def test_the_window_reports_a_missing_file_until_it_is_back(tmp_path: Path, qtbot: QtBot, qapp: QApplication) -> None:
     folder, elsewhere = tmp_path / "stick", tmp_path / "pulled out"
     folder.mkdir()
     with running(qtbot, qapp, folder / "plants.db") as desk:
@@ -239,7 +237,7 @@ def test_the_window_tells_of_a_file_that_is_gone_until_it_is_back(
 
 @contextmanager
 def locked_elsewhere(database: Path, seconds: float) -> Iterator[None]:
-    """Let another process hold the write lock for a while."""
+    """Hold the write lock in another process for a while."""
     program = (
         "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
         "c.execute('BEGIN IMMEDIATE'); print('locked', flush=True); time.sleep(float(sys.argv[2]))"
@@ -253,7 +251,7 @@ def locked_elsewhere(database: Path, seconds: float) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("seconds", LOCK_SECONDS)
-def test_a_lock_of_another_program_is_waited_for_or_told_with_when_to_try_again(seconds: float, tmp_path: Path) -> None:
+def test_a_lock_of_another_program_is_waited_for_or_reported_with_retry_after(seconds: float, tmp_path: Path) -> None:
     database = tmp_path / "plants.db"
     with serving_script(database) as script:
         assert script.post(1).status == 200
@@ -273,7 +271,7 @@ def test_a_lock_of_another_program_is_waited_for_or_told_with_when_to_try_again(
 
 
 @posix
-def test_a_store_damaged_while_it_runs_is_told_and_restored_without_a_restart(tmp_path: Path) -> None:
+def test_a_store_damaged_while_it_is_open_is_reported_and_restored(tmp_path: Path) -> None:
     database = tmp_path / "plants.db"
     with closing(Store(database)) as store:
         store.add_each([(NewPlant(id=number, name="x" * 500), FORM) for number in range(2000)]).result(20)
@@ -300,7 +298,7 @@ def test_a_store_damaged_while_it_runs_is_told_and_restored_without_a_restart(tm
 
 
 @posix
-def test_a_folder_that_a_sync_program_reads_and_touches(tmp_path: Path) -> None:
+def test_a_folder_that_a_sync_program_reads_and_changes(tmp_path: Path) -> None:
     folder = tmp_path / "Dropbox"
     folder.mkdir()
     database = folder / "plants.db"

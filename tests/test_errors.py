@@ -10,8 +10,8 @@ def test_numbers_are_status_times_100_plus_n() -> None:
     assert all(number.meaning.endswith(".") for number in ErrorNumber)
 
 
-def test_whatever_the_store_cannot_do_is_answered_503() -> None:
-    """A defect of PlantDesk (500) is something else."""
+def test_every_store_error_is_a_503() -> None:
+    """A defect of PlantDesk is 500."""
     known = [StoreError]
     for kind in known:
         assert kind.number.status == 503, kind
@@ -23,5 +23,5 @@ def test_whatever_the_store_cannot_do_is_answered_503() -> None:
     ("text", "line"),
     [("Aloe", "Aloe"), ("a\nb\0c\x1b[31m", "a b c [31m"), ("x" * 61, "x" * 59 + "…"), ("x" * 60, "x" * 60)],
 )
-def test_text_inside_a_sentence_is_one_short_line(text: str, line: str) -> None:
+def test_quoted_text_is_one_short_line(text: str, line: str) -> None:
     assert shortened(text) == line

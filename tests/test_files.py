@@ -1,4 +1,4 @@
-"""The files that PlantDesk reads, with anything in them: never more than a plain refusal, and never altered by it."""
+"""Files with any content: PlantDesk refuses them without a traceback, and does not change them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BYTES = (
 
 
 def _some_of(known: dict[str, Any]) -> st.SearchStrategy[bytes]:
-    """Return files with the right members, and perhaps wrong values."""
+    """Return files with the expected members and any values."""
     members = {name: st.just(value) | _JSON for name, value in known.items()}
     return st.fixed_dictionaries({}, optional=members).map(lambda value: json.dumps(value).encode())
 
@@ -45,7 +45,7 @@ _SETTINGS = {"theme": "dark", "text_scale": 1.5, "api_enabled": False, "port": 1
 _RUNTIME = runtime_file.Runtime("http://127.0.0.1:1", 1, "", 1, 1, "x", "1", "0" * 64)
 
 
-def test_settings_are_read_whatever_the_file_holds(tmp_path: Path) -> None:
+def test_settings_are_loaded_from_any_content(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
 
     @cases(150)
@@ -59,7 +59,7 @@ def test_settings_are_read_whatever_the_file_holds(tmp_path: Path) -> None:
     check()
 
 
-def test_a_server_is_looked_for_whatever_the_file_holds(tmp_path: Path) -> None:
+def test_runtime_files_may_have_any_content(tmp_path: Path) -> None:
     with closing(runtime_file.RuntimeFile(tmp_path / "run", tmp_path / "plants.db")) as held:
         held.prepare()
         held.write(_RUNTIME)
@@ -90,7 +90,7 @@ _DAMAGE = st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=40)
 _HEADER_DAMAGE = st.lists(st.tuples(st.floats(0, 0.004), st.binary(min_size=1, max_size=4)), min_size=1, max_size=3)
 
 
-def test_a_damaged_store_is_opened_or_refused_and_then_left_as_it_is(whole_store: bytes, tmp_path: Path) -> None:
+def test_a_damaged_store_is_opened_or_refused_unchanged(whole_store: bytes, tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     outcomes: set[str] = set()
 
@@ -107,7 +107,7 @@ def test_a_damaged_store_is_opened_or_refused_and_then_left_as_it_is(whole_store
     assert {"opened", "StoreDamagedError", "ForeignFileError"} <= outcomes
 
 
-def test_anything_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+def test_any_other_file_is_refused_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
 
     @cases(80)
@@ -121,7 +121,7 @@ def test_anything_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
 
 
 def opened(path: Path, content: bytes) -> str:
-    """Open a file that holds `content` and do with it what a person would; return how that went."""
+    """Use a file with `content` as a user does; return the outcome."""
     for rest in path.parent.iterdir():
         rest.unlink()
     path.write_bytes(content)

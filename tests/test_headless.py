@@ -35,7 +35,7 @@ else:
 
 @contextmanager
 def serving(*arguments: str, within: tuple[str, ...] = ()) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Run `plantdesk serve`, `within` another command; give the process and its port, once it has printed its line."""
+    """Run `plantdesk serve`, `within` another command; yield the process and its port when it serves."""
     command = [*within, sys.executable, "-m", "plantdesk", "serve", "--port", "0", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, creationflags=IN_A_GROUP) as process:
@@ -64,20 +64,20 @@ def post(connection: http.client.HTTPConnection, token: str, plant_id: int) -> i
 
 
 @pytest.mark.parametrize("end", SIGNALS, ids=lambda number: number.name)
-def test_it_serves_from_its_line_to_its_signal(end: signal.Signals, token: str) -> None:
+def test_it_serves_until_a_signal(end: signal.Signals, token: str) -> None:
     with serving() as (process, port):
         with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
             assert post(connection, token, 7) == 200
         assert [runtime["port"] for runtime in runtimes(paths.runtime_folder())] == [port]
         process.send_signal(end)
-        printed, told = process.communicate(timeout=20)
-        assert (process.returncode, printed, told) == (0, "", "")
+        printed, errors = process.communicate(timeout=20)
+        assert (process.returncode, printed, errors) == (0, "", "")
     assert not paths.runtime_folder().exists()
     with closing(sqlite3.connect(paths.database_file())) as database:
         assert database.execute("SELECT id, name FROM plant").fetchall() == [(7, "Fern")]
 
 
-def test_nothing_acknowledged_is_lost_when_it_ends_under_load(token: str) -> None:
+def test_nothing_acknowledged_is_lost_when_it_stops_under_load(token: str) -> None:
     acknowledged: list[int] = []
     enough = threading.Event()
 
@@ -119,26 +119,26 @@ def test_info_finds_it(capfd: pytest.CaptureFixture[str]) -> None:
         assert f"Address: http://127.0.0.1:{port}/plants" in capfd.readouterr().out
 
 
-def test_a_taken_port_is_told_with_a_way_on(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_reported_with_a_command(capfd: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
         assert main(["serve", "--port", str(port)]) == 1
-    printed, told = capfd.readouterr()
+    printed, errors = capfd.readouterr()
     assert printed == ""
-    assert told.startswith(f"plantdesk: Port {port} is in use")
-    assert "plantdesk serve --port " in told
-    assert told.count("\n") == 1
+    assert errors.startswith(f"plantdesk: Port {port} is in use")
+    assert "plantdesk serve --port " in errors
+    assert errors.count("\n") == 1
 
 
-def test_a_second_one_is_told_that_it_is_plantdesk_that_runs(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_second_server_names_plantdesk_as_the_owner_of_the_port(capfd: pytest.CaptureFixture[str]) -> None:
     with serving() as (_, port):
         assert main(["serve", "--port", str(port)]) == 1
     assert f"PlantDesk is already running on port {port}" in capfd.readouterr().err
 
 
-def test_the_port_of_the_settings_is_taken(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_port_of_the_settings_is_used(capfd: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -148,7 +148,7 @@ def test_the_port_of_the_settings_is_taken(capfd: pytest.CaptureFixture[str]) ->
     assert f"Port {port} is in use" in capfd.readouterr().err
 
 
-def test_its_log_tells_when_and_why_but_no_token(token: str) -> None:
+def test_its_log_has_start_and_end_and_no_token(token: str) -> None:
     with serving() as (process, port):
         with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
             post(connection, token, 1)
@@ -165,13 +165,13 @@ def test_its_log_tells_when_and_why_but_no_token(token: str) -> None:
 
 
 def files(allowed: int) -> tuple[str, ...]:
-    """Return the command that runs another one with a limit of open files."""
+    """Return a command that limits the open files of another."""
     return ("sh", "-c", f'ulimit -n {allowed} && exec "$@"', "sh")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such limit")
 @pytest.mark.parametrize("allowed", [18, 24, 32])
-def test_with_too_few_files_it_says_so(allowed: int) -> None:
+def test_too_few_file_descriptors_are_reported(allowed: int) -> None:
     command = [*files(allowed), sys.executable, "-m", "plantdesk", "serve", "--port", "0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (1, "")
@@ -179,7 +179,7 @@ def test_with_too_few_files_it_says_so(allowed: int) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such limit")
-def test_with_few_files_idle_clients_do_not_keep_a_good_one_out(token: str) -> None:
+def test_with_few_file_descriptors_idle_clients_do_not_block_others(token: str) -> None:
     with serving(within=files(64)) as (_, port), ExitStack() as idle:
         for plant_id in range(60):
             for _ in range(3):
@@ -189,7 +189,7 @@ def test_with_few_files_idle_clients_do_not_keep_a_good_one_out(token: str) -> N
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a network of its own")
-def test_without_a_loopback_it_says_so() -> None:
+def test_a_missing_loopback_interface_is_reported() -> None:
     command = ["unshare", "--net", sys.executable, "-m", "plantdesk", "serve", "--port", "0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     if done.stderr.startswith("unshare"):
@@ -200,7 +200,7 @@ def test_without_a_loopback_it_says_so() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
 @pytest.mark.parametrize("ignored", ["HUP", "INT"])
-def test_a_signal_that_is_ignored_at_the_start_stays_so(ignored: str, token: str) -> None:
+def test_a_signal_that_is_ignored_at_the_start_stays_ignored(ignored: str, token: str) -> None:
     """As under nohup, and in the background of a script."""
     with serving(within=("sh", "-c", f'trap "" {ignored} && exec "$@"', "sh")) as (process, port):
         process.send_signal(signal.Signals[f"SIG{ignored}"])
@@ -212,20 +212,20 @@ def test_a_signal_that_is_ignored_at_the_start_stays_so(ignored: str, token: str
 
 
 @pytest.mark.parametrize("obstacle", ["logs", "data/run"])
-def test_an_obstacle_in_place_of_a_folder_costs_only_what_is_in_it(obstacle: str, token: str, home: Path) -> None:
+def test_an_unusable_folder_only_affects_its_own_files(obstacle: str, token: str, home: Path) -> None:
     (home / obstacle).write_text("in the way")
     with serving() as (process, port):
         with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
             assert post(connection, token, 1) == 200
         process.send_signal(SIGNALS[0])
-        _, told = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=20)
         assert process.returncode == 0
-    assert "Traceback" not in told
-    assert told.count("\n") == (0 if obstacle == "logs" else 1)
+    assert "Traceback" not in errors
+    assert errors.count("\n") == (0 if obstacle == "logs" else 1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a full disk")
-def test_a_full_disk_under_the_logs_changes_nothing(token: str, home: Path) -> None:
+def test_a_full_disk_for_the_logs_does_not_matter(token: str, home: Path) -> None:
     (home / "logs").mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(home / "logs")]
     if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
@@ -236,14 +236,14 @@ def test_a_full_disk_under_the_logs_changes_nothing(token: str, home: Path) -> N
             with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
                 assert post(connection, token, 1) == 200
             process.terminate()
-            printed, told = process.communicate(timeout=20)
-            assert (process.returncode, printed, told) == (0, "", "")
+            printed, errors = process.communicate(timeout=20)
+            assert (process.returncode, printed, errors) == (0, "", "")
     finally:
         subprocess.run(["umount", "--lazy", str(home / "logs")], check=True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a read-only disk")
-def test_with_nothing_to_write_to_but_the_store_it_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_serves_when_only_the_store_is_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)]
@@ -253,8 +253,8 @@ def test_with_nothing_to_write_to_but_the_store_it_serves(tmp_path: Path, monkey
     try:
         with serving("--database", str(tmp_path / "plants.db")) as (process, _):
             process.terminate()
-            _, told = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=20)
             assert process.returncode == 0
     finally:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
-    assert re.fullmatch("WARNING: Scripts may not find this server: .*\n", told)
+    assert re.fullmatch("WARNING: Scripts may not find this server: .*\n", errors)

@@ -1,4 +1,4 @@
-"""The program ended at any moment, while 16 connections post: killed with -9, or asked to end.
+"""Ends the program at a random moment while 16 connections post: SIGKILL, or SIGTERM.
 
 PLANTDESK_KILLS sets how many rounds there are of each (100 for the figures in the README).
 """
@@ -46,8 +46,8 @@ def stored(database: Path) -> set[int]:
 
 
 @WAYS
-def test_every_plant_that_got_its_200_outlives_a_kill(program_home: Home, how: tuple[str, ...]) -> None:
-    """One store, killed again and again at no particular moment."""
+def test_acknowledged_plants_survive_a_kill(program_home: Home, how: tuple[str, ...]) -> None:
+    """Kills a server of the same store repeatedly, at random moments."""
     token = program_home.new_token()
     acknowledged: set[int] = set()
     for number in range(KILLS):
@@ -64,7 +64,7 @@ def test_every_plant_that_got_its_200_outlives_a_kill(program_home: Home, how: t
 
 
 @WAYS
-def test_a_signal_under_load_ends_it_and_loses_nothing(program_home: Home, how: tuple[str, ...]) -> None:
+def test_a_stop_under_load_loses_nothing(program_home: Home, how: tuple[str, ...]) -> None:
     token = program_home.new_token()
     acknowledged: set[int] = set()
     for number in range(KILLS):
@@ -86,9 +86,7 @@ def test_a_signal_under_load_ends_it_and_loses_nothing(program_home: Home, how: 
     print(f"{KILLS} ends, {len(acknowledged)} plants acknowledged, 0 lost")  # noqa: T201
 
 
-def test_every_plant_that_was_stored_by_an_orderly_end_got_its_200(
-    process: subprocess.Popen[str], tmp_path: Path
-) -> None:
+def test_every_plant_stored_before_a_stop_was_acknowledged(process: subprocess.Popen[str], tmp_path: Path) -> None:
     clients = posting_to(process)
     clients.wait_for_enough()
     assert process.stdin is not None

@@ -1,4 +1,4 @@
-"""kill -9 right before each call that changes files: while a store is opened, created, backed up, restored, replaced.
+"""SIGKILL before each call that changes files, while a store is opened, created, backed up, restored or replaced.
 
 Few calls as a rule, every one with PLANTDESK_KILL_POINTS=all. Needs a C compiler (Linux): it counts the calls of libc.
 """
@@ -36,7 +36,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("others", [0, 2])
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_kill_at_any_moment_loses_nothing_that_was_acknowledged(library: Path, scenario: str, others: int) -> None:
+def test_a_kill_before_any_call_loses_no_acknowledged_plant(library: Path, scenario: str, others: int) -> None:
     command = [sys.executable, "-m", "tests.support.kill_points", scenario, str(1 + others), str(_STEP), str(others)]
     environment = {**os.environ, "LD_PRELOAD": str(library), "PYTHONPATH": str(_ROOT)}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=3600)

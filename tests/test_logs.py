@@ -45,13 +45,13 @@ def test_a_message_is_written(log: Path) -> None:
 @pytest.mark.parametrize(
     ("message", "arguments"), [("got " + TOKEN, ()), ("got %s", ([TOKEN],))], ids=["text", "argument"]
 )
-def test_no_token_is_written(message: str, arguments: tuple[object, ...], log: Path) -> None:
+def test_tokens_are_masked(message: str, arguments: tuple[object, ...], log: Path) -> None:
     logger.info(message, *arguments)
     assert TOKEN not in log.read_text(encoding="utf-8")
     assert "got" in log.read_text(encoding="utf-8")
 
 
-def test_no_token_of_a_traceback_is_written(log: Path) -> None:
+def test_tokens_in_tracebacks_are_masked(log: Path) -> None:
     try:
         int(TOKEN)
     except ValueError:
@@ -69,7 +69,7 @@ def test_the_log_rotates_and_stays_private(log: Path) -> None:
         assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
 
 
-def test_after_the_block_nothing_is_left_behind(file: Path) -> None:
+def test_the_block_restores_logging(file: Path) -> None:
     before = (sys.excepthook, threading.excepthook, logging.getLogger().level, list(logging.getLogger().handlers))
     with logs.writing_to(file):
         pass
@@ -79,19 +79,19 @@ def test_after_the_block_nothing_is_left_behind(file: Path) -> None:
     assert "too late" not in file.read_text(encoding="utf-8")
 
 
-def test_a_folder_that_cannot_be_written_to_stops_nothing(tmp_path: Path) -> None:
+def test_an_unwritable_folder_does_not_matter(tmp_path: Path) -> None:
     with logs.writing_to(tmp_path / "missing" / "window.log"):
         logger.info("nowhere")
 
 
-def test_warnings_reach_the_console_and_no_less(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_warnings_and_errors_go_to_the_console(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with logs.writing_to(file, console=True):
         logger.info("quiet")
         logger.warning("loud")
     assert capsys.readouterr().err == "WARNING: loud\n"
 
 
-def test_an_exception_that_nobody_caught_is_logged(file: Path) -> None:
+def test_an_uncaught_exception_is_logged(file: Path) -> None:
     done = run("raise RuntimeError('lost')", file)
     assert "RuntimeError: lost" in file.read_text(encoding="utf-8")
     assert "RuntimeError: lost" in done.stderr

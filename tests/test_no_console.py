@@ -1,4 +1,4 @@
-"""A program without standard streams, as Windows starts a windowed one: nothing fails, and nothing it says is lost."""
+"""A program without standard streams, as windowed programs on Windows: it works, and its output is shown."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from plantdesk.store import Store
 from tests.support.programs import runtimes
 
 _WITHOUT = "import sys; sys.stdin = sys.stdout = sys.stderr = None; from plantdesk.cli import main; sys.exit(main({}))"
-PATIENCE = 30
+TIMEOUT = 30
 
 
-class Alone:
-    """Runs what a person typed without streams to answer on; `shown` is what the boxes said, with the exit codes."""
+class WithoutStreams:
+    """Runs commands without standard streams; `shown` has the texts and exit codes of the message boxes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shown: list[tuple[str, int]] = []
@@ -42,47 +42,47 @@ class Alone:
 
 
 @pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> Alone:
-    return Alone(monkeypatch)
+def without_streams(monkeypatch: pytest.MonkeyPatch) -> WithoutStreams:
+    return WithoutStreams(monkeypatch)
 
 
-def test_an_answer_is_shown(alone: Alone) -> None:
-    assert alone("add", "--name", "Fern") == 0
-    assert alone.shown == [("1", 0)]
+def test_output_is_shown(without_streams: WithoutStreams) -> None:
+    assert without_streams("add", "--name", "Fern") == 0
+    assert without_streams.shown == [("1", 0)]
 
 
-def test_a_refusal_is_shown(alone: Alone) -> None:
-    assert alone("token", "revoke", "nobody") == 1
-    ((text, code),) = alone.shown
+def test_an_error_is_shown(without_streams: WithoutStreams) -> None:
+    assert without_streams("token", "revoke", "nobody") == 1
+    ((text, code),) = without_streams.shown
     assert code == 1
     assert text.startswith("plantdesk: ")
 
 
 @pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("--version", 0), ("--nonsense", 2)])
-def test_help_and_wrong_usage_are_shown(argument: str, code: int, alone: Alone) -> None:
-    assert alone(argument) == code
-    ((text, told),) = alone.shown
-    assert told == code
+def test_help_and_wrong_usage_are_shown(argument: str, code: int, without_streams: WithoutStreams) -> None:
+    assert without_streams(argument) == code
+    ((text, exit_code),) = without_streams.shown
+    assert exit_code == code
     assert "plantdesk" in text
 
 
-def test_silence_shows_nothing(alone: Alone) -> None:
-    assert alone("token", "create", "tests") == 0
-    assert alone("token", "revoke", "tests") == 0
-    assert len(alone.shown) == 1
+def test_no_output_shows_no_box(without_streams: WithoutStreams) -> None:
+    assert without_streams("token", "create", "tests") == 0
+    assert without_streams("token", "revoke", "tests") == 0
+    assert len(without_streams.shown) == 1
 
 
-def test_a_defect_is_not_hidden(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_is_not_hidden(without_streams: WithoutStreams, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(**_: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(paths, "database_file", fail)
     with pytest.raises(ZeroDivisionError):
-        alone("info")
-    assert alone.shown == []
+        without_streams("info")
+    assert without_streams.shown == []
 
 
-def test_a_talkative_program_fills_no_memory() -> None:
+def test_captured_output_is_limited() -> None:
     answer = no_console.CapturedOutput()
     for _ in range(100):
         assert answer.write("x" * 1000) == 1000
@@ -90,7 +90,7 @@ def test_a_talkative_program_fills_no_memory() -> None:
 
 
 def starts() -> list[tuple[str, list[str]]]:
-    """Ways to start the window without streams: as a windowed program has none, and with closed descriptors."""
+    """Return commands that start the window without streams: set to None, and with closed descriptors."""
     ways = [("None", [sys.executable, "-c", _WITHOUT.format(["--port", "0"])])]
     if os.name == "posix":
         shell = 'exec "$0" -m plantdesk --port 0 <&- >&- 2>&-'
@@ -99,9 +99,9 @@ def starts() -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("command", [each for _, each in starts()], ids=[name for name, _ in starts()])
-def test_the_window_takes_a_plant_by_its_api(command: list[str]) -> None:
+def test_the_window_accepts_a_plant_by_its_api(command: list[str]) -> None:
     with closing(Store(paths.database_file())) as store:
-        token = store.tokens.create("tests").result(PATIENCE).token
+        token = store.tokens.create("tests").result(TIMEOUT).token
     with subprocess.Popen(command) as window:
         try:
             assert post(port_of(window), token, {"id": 7, "name": "Fern"}) == 200
@@ -118,7 +118,7 @@ def test_the_window_takes_a_plant_by_its_api(command: list[str]) -> None:
 
 
 def port_of(window: subprocess.Popen[bytes]) -> int:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while not (found := list(runtimes(paths.runtime_folder()))):
         assert window.poll() is None, "the window has ended"
         assert time.monotonic() < end, "the API never started"
@@ -127,18 +127,18 @@ def port_of(window: subprocess.Popen[bytes]) -> int:
 
 
 def post(port: int, token: str, plant: dict[str, object]) -> int:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)) as connection:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         connection.request("POST", "/plants", json.dumps(plant), headers)
         return connection.getresponse().status
 
 
 @pytest.mark.skipif(os.name != "posix", reason="nothing tells a program without a window and a console to end there")
-def test_a_server_that_ends_shows_nothing(tmp_path: Path) -> None:
+def test_a_server_that_stops_shows_no_box(tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     box = f"from plantdesk import no_console; no_console.message_box = lambda text, code: open({str(shown)!r}, 'w')"
     with subprocess.Popen([sys.executable, "-c", f"{box}; {_WITHOUT.format(['serve', '--port', '0'])}"]) as server:
         port_of(server)
         server.terminate()
-        assert server.wait(PATIENCE) == 0
+        assert server.wait(TIMEOUT) == 0
     assert not shown.exists()

@@ -1,4 +1,4 @@
-"""How commands are typed: options before and behind them, misspelt ones, help, and answers for scripts."""
+"""The command line: options before and after commands, misspelt ones, help, and JSON output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def wrong(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
-    """Run what is wrong usage; return the usage line's command and the last line."""
+    """Run with wrong usage; return the command in the usage line, and the last line."""
 
     def wrong(*arguments: str) -> tuple[str, str]:
         with pytest.raises(SystemExit) as left:
@@ -32,7 +32,7 @@ def wrong(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("typed", "usage", "told"),
+    ("typed", "usage", "expected"),
     [
         ("servee", "plantdesk", "did you mean serve?"),
         ("token ls", "plantdesk token", "did you mean list?"),
@@ -53,12 +53,12 @@ def wrong(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
         ("help ad", "plantdesk", "did you mean add?"),
     ],
 )
-def test_wrong_usage_shows_that_commands_usage_and_the_reason(
-    typed: str, usage: str, told: str, wrong: Callable[..., tuple[str, str]]
+def test_wrong_usage_shows_the_commands_usage_and_the_reason(
+    typed: str, usage: str, expected: str, wrong: Callable[..., tuple[str, str]]
 ) -> None:
     found, last = wrong(*typed.split())
     assert found == usage
-    assert told in last
+    assert expected in last
     assert not paths.database_file().exists()
 
 
@@ -71,7 +71,7 @@ def test_the_database_may_be_named_anywhere(typed: str, tmp_path: Path, capfd: p
 
 
 @pytest.mark.parametrize("command", ["", "add", "token", "token create"])
-def test_help_shows_what_the_option_shows(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_help_prints_the_same_as_the_option(command: str, capfd: pytest.CaptureFixture[str]) -> None:
     shown = []
     for typed in (["help", *command.split()], [*command.split(), "--help"]):
         with pytest.raises(SystemExit) as left:
@@ -103,7 +103,7 @@ def test_backups_are_listed_in_json(capfd: pytest.CaptureFixture[str]) -> None:
     assert found["size"] > 0
 
 
-def test_names_for_the_completions_are_those_that_are_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_completions_offer_existing_names(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     main(["token", "create", "my script"])
     main(["backup"])
     main(["token", "create", "other", "--database", str(tmp_path / "a b.db")])
@@ -117,7 +117,7 @@ def test_names_for_the_completions_are_those_that_are_there(tmp_path: Path, capf
 
 
 @pytest.mark.parametrize("content", [None, b"no store"])
-def test_completions_say_nothing_where_there_is_no_store(
+def test_completions_without_a_store_are_empty(
     content: bytes | None, home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     if content is not None:
@@ -140,7 +140,7 @@ def test_a_name_in_a_foreign_store_cannot_control_the_terminal(name: str, capfd:
         assert "two\nlines" not in printed
 
 
-def test_a_token_that_was_not_used_for_long_is_marked(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_unused_token_is_marked(capfd: pytest.CaptureFixture[str]) -> None:
     main(["token", "create", "old"])
     main(["token", "create", "new"])
     with closing(sqlite3.connect(paths.database_file(), isolation_level=None)) as connection:

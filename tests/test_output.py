@@ -1,4 +1,4 @@
-"""What becomes of an answer that cannot be written, and of a token above all."""
+"""Output that cannot be written, tokens above all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ needs_full = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full
 
 
 def run_into_full(*arguments: str) -> tuple[int, str]:
-    """Run a command whose output goes to a full disk; return its exit code and standard error."""
+    """Run a command with output to a full disk; return its exit code and standard error."""
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         command = [sys.executable, "-m", "plantdesk", *arguments]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -39,22 +39,22 @@ def one_line(text: str) -> bool:
 
 @needs_full
 @pytest.mark.parametrize("command", [["openapi"], ["info"], ["backup", "--list", "--json"], ["serve", "--port", "0"]])
-def test_an_answer_that_cannot_be_written_is_a_failure_in_one_line(command: list[str]) -> None:
-    code, told = run_into_full(*command)
-    assert (code, one_line(told)) == (1, True)
-    assert "No space left on device" in told
+def test_a_failed_write_is_a_one_line_error(command: list[str]) -> None:
+    code, errors = run_into_full(*command)
+    assert (code, one_line(errors)) == (1, True)
+    assert "No space left on device" in errors
 
 
 @needs_full
 def test_a_token_that_cannot_be_printed_is_revoked() -> None:
-    code, told = run_into_full("token", "create", "garden-sync")
-    assert (code, one_line(told)) == (1, True)
-    assert "revoked" in told
+    code, errors = run_into_full("token", "create", "garden-sync")
+    assert (code, one_line(errors)) == (1, True)
+    assert "revoked" in errors
     assert tokens() == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a pipe without a reader")
-def test_a_token_that_nobody_reads_is_revoked() -> None:
+def test_a_token_written_to_a_closed_pipe_is_revoked() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as pipe:
@@ -65,10 +65,10 @@ def test_a_token_that_nobody_reads_is_revoked() -> None:
 
 
 @needs_full
-def test_a_plant_whose_id_cannot_be_printed_is_added_and_said_to_be() -> None:
-    code, told = run_into_full("add", "--name", "Fern")
-    assert (code, one_line(told)) == (0, True)
-    assert "was added with ID 1" in told
+def test_a_plant_whose_id_cannot_be_printed_is_reported_as_added() -> None:
+    code, errors = run_into_full("add", "--name", "Fern")
+    assert (code, one_line(errors)) == (0, True)
+    assert "was added with ID 1" in errors
     with closing(sqlite3.connect(paths.database_file())) as connection:
         assert connection.execute("SELECT id, name FROM plant").fetchall() == [(1, "Fern")]
 
@@ -76,7 +76,7 @@ def test_a_plant_whose_id_cannot_be_printed_is_added_and_said_to_be() -> None:
 # --- token create --output -----------------------------------------------------------------------------------------
 
 
-def test_a_token_goes_alone_into_a_private_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_token_is_written_alone_to_a_private_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "garden.token"
     before = os.umask(0)
     try:
@@ -90,7 +90,7 @@ def test_a_token_goes_alone_into_a_private_file(tmp_path: Path, capfd: pytest.Ca
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_a_file_that_exists_is_refused_and_no_token_is_made(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_existing_file_is_refused_without_a_token(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "garden.token"
     file.write_text("precious")
     assert main(["token", "create", "garden-sync", "--output", str(file)]) == 1

@@ -24,7 +24,7 @@ def test_plantdesk_home_moves_everything(folder: Callable[[], Path], home: Path)
     assert folder().is_dir() is (folder is paths.data_folder)
 
 
-def test_the_folders_are_apart() -> None:
+def test_the_folders_are_separate() -> None:
     assert len({folder() for folder in FOLDERS}) == len(FOLDERS)
 
 
@@ -36,7 +36,7 @@ def test_a_home_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
-def test_a_folder_that_is_open_to_others_is_closed_to_them(home: Path) -> None:
+def test_an_existing_folder_is_made_private(home: Path) -> None:
     paths.create_folder(home / "data")
     (home / "data").chmod(0o777)
     assert stat.S_IMODE(paths.data_folder().stat().st_mode) == 0o700
@@ -61,7 +61,7 @@ sys.exit(cli.main(sys.argv[1:]))
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root may become a user who is not known")
 @pytest.mark.parametrize(("home", "command"), [(None, "info"), ("~/x", "info"), (None, "integration")])
-def test_without_any_home_folder_it_says_what_to_set(home: str | None, command: str) -> None:
+def test_a_missing_home_folder_is_reported(home: str | None, command: str) -> None:
     environment = {} if home is None else {"PLANTDESK_HOME": home}
     arguments = [sys.executable, "-c", _AS_NOBODY, command]
     done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
@@ -69,18 +69,18 @@ def test_without_any_home_folder_it_says_what_to_set(home: str | None, command: 
     assert re.fullmatch("plantdesk: You have no home folder here. Set PLANTDESK_HOME .*\n", done.stderr)
 
 
-def test_files_stand_in_their_folders(home: Path) -> None:
+def test_files_are_in_their_folders(home: Path) -> None:
     assert paths.database_file() == home / "data" / "plants.db"
     assert paths.runtime_folder() == home / "data" / "run"
     assert paths.settings_file() == home / "settings" / "settings.json"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps a person's folders private by itself")
-def test_folders_are_their_owners_alone(home: Path) -> None:
+def test_folders_are_private(home: Path) -> None:
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in (paths.data_folder(), home)} == {0o700}
 
 
-def test_a_relative_home_does_not_follow_a_change_of_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_home_is_resolved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PLANTDESK_HOME", "here")
     assert paths.data_folder() == tmp_path / "here" / "data"
@@ -88,7 +88,7 @@ def test_a_relative_home_does_not_follow_a_change_of_folder(tmp_path: Path, monk
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows is asked, and no variable changes its answer")
 @pytest.mark.parametrize("value", ["", None])
-def test_without_a_home_the_system_decides(value: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_folders_are_the_systems(value: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
     if value is None:
@@ -99,7 +99,7 @@ def test_without_a_home_the_system_decides(value: str | None, tmp_path: Path, mo
     assert paths.data_folder().name == "PlantDesk"
 
 
-def test_a_folder_that_cannot_be_made_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("PLANTDESK_HOME", str(tmp_path / "file"))
     with pytest.raises(paths.FolderUnusableError, match="Set PLANTDESK_HOME to a folder"):

@@ -1,4 +1,4 @@
-"""What is on the disk at the moment when the power goes.
+"""The content of the disk at a power cut.
 
 A killed process leaves the system's cache alone, so it proves little. Here the store lies on a file system in a
 file, and what that file holds while the server is stopped is what a disk would hold: it is copied, mounted, read.
@@ -63,7 +63,7 @@ def plants_on(image: Path, at: Path) -> set[int]:
         return {plant_id for (plant_id,) in database.execute("SELECT id FROM plant")}
 
 
-def test_every_plant_that_got_its_200_outlives_a_power_cut(disk: Path, tmp_path: Path) -> None:
+def test_acknowledged_plants_survive_a_power_cut(disk: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.img"
     cut_at: list[int] = []
     with mounted(disk, tmp_path / "disk"), serving(tmp_path / "disk" / "plants.db") as process:

@@ -40,11 +40,11 @@ sys.exit(cli.main())
         ("--port", "", "--port"),
     ],
 )
-def test_options_of_qt_are_split_off(arguments: str, of_qt: str, ours: str) -> None:
+def test_qt_options_are_separated(arguments: str, of_qt: str, ours: str) -> None:
     assert qt_options.split(arguments.split()) == (of_qt.split(), ours.split())
 
 
-def test_an_option_of_qt_reaches_qt() -> None:
+def test_a_qt_option_reaches_qt() -> None:
     environment = {**os.environ, "PLANTDESK_HOME": str(paths.data_folder().parent)}
     command = [sys.executable, "-c", _MIRRORED, "--port", "0", "-reverse"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)

@@ -18,7 +18,7 @@ SHOWN = sorted(set(re.findall(r"plantdesk(?: [a-z]+)?(?: (?:[A-Za-z0-9-]|\"[^\"\
 
 
 def commands(top: argparse.ArgumentParser, path: str = "plantdesk") -> dict[str, argparse.ArgumentParser]:
-    """Return every command by how it is typed."""
+    """Return all parsers by command."""
     inner = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
     if not inner:
         return {path: top}
@@ -45,11 +45,11 @@ def test_every_option_has_help_and_is_in_the_readme(command: str) -> None:
 
 
 @pytest.mark.parametrize("line", [line for line in SHOWN if "ARGUMENTS" not in line])
-def test_every_command_that_the_readme_shows_can_be_typed(line: str) -> None:
+def test_every_command_in_the_readme_parses(line: str) -> None:
     parser().parse_args(shlex.split(line)[1:])
 
 
-def test_the_two_commands_are_there() -> None:
+def test_the_two_developer_commands_are_in_the_readme() -> None:
     assert "python3 packaging/dev.py run " in README
     assert "python3 packaging/dev.py test " in README
 

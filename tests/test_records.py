@@ -8,7 +8,7 @@ from plantdesk.records import LARGEST_ID, SMALLEST_ID, NewPlant, UnfitNumber, ne
 
 @pytest.mark.parametrize("plant_id", [SMALLEST_ID, 0, LARGEST_ID])
 @pytest.mark.parametrize("text", ["", " ", "\0", "🌱", "x" * 100_000])
-def test_every_plant_of_the_contract_is_taken(plant_id: int, text: str) -> None:
+def test_every_valid_plant_is_accepted(plant_id: int, text: str) -> None:
     plant = new_plant({"id": plant_id, "name": text, "tag": text, "other": object()})
     assert (plant.id, plant.name, plant.tag) == (plant_id, text, text)
     assert new_plant({"id": plant_id, "name": text}).tag is None
@@ -28,14 +28,14 @@ def test_every_plant_of_the_contract_is_taken(plant_id: int, text: str) -> None:
         ({"id": {}, "name": "x", "tag": False}, ["id", "tag"]),
     ],
 )
-def test_all_faulty_fields_are_named_at_once(values: dict[str, object], fields: list[str]) -> None:
+def test_all_invalid_fields_are_named(values: dict[str, object], fields: list[str]) -> None:
     with pytest.raises(InvalidPlantError) as refusal:
         new_plant(values)
     assert [fault.field for fault in refusal.value.faults] == fields
     assert str(refusal.value)
 
 
-def test_a_fault_names_what_came() -> None:
+def test_a_fault_names_the_received_value() -> None:
     with pytest.raises(InvalidPlantError, match="Received the text “7”"):
         new_plant({"id": "7", "name": "x"})
     with pytest.raises(InvalidPlantError, match=r"too large.*Received the number 9999999"):
@@ -46,12 +46,12 @@ def test_a_fault_names_what_came() -> None:
     ("text", "number"),
     [("7", 7), (" -0 ", 0), ("+5", 5), ("007", 7), (str(LARGEST_ID), LARGEST_ID), (str(SMALLEST_ID), SMALLEST_ID)],
 )
-def test_a_typed_id_is_read_digit_for_digit(text: str, number: int) -> None:
+def test_a_typed_id_is_parsed_exactly(text: str, number: int) -> None:
     assert parse_id(text) == number
 
 
 @pytest.mark.parametrize("text", ["", " ", "-", "x", "1.5", "1e3", "1 000", "1_000", "٣", "²", "--1", "0x1f"])
-def test_what_is_no_whole_number_is_told(text: str) -> None:
+def test_a_number_that_is_not_whole_is_refused(text: str) -> None:
     with pytest.raises(InvalidPlantError, match="whole number"):
         parse_id(text)
 
@@ -65,7 +65,7 @@ def test_what_is_no_whole_number_is_told(text: str) -> None:
         ("-" + "9" * 1_000_000, "too small"),
     ],
 )
-def test_an_id_beyond_int64_is_told(text: str, reason: str) -> None:
+def test_an_id_beyond_int64_is_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidPlantError, match=reason):
         parse_id(text)
 
@@ -80,7 +80,7 @@ def test_the_schema_says_what_is_enforced() -> None:
 
 @pytest.mark.parametrize("field", ["name", "tag"])
 @pytest.mark.parametrize("number", ["99999999999999999999", "-99999999999999999999", "1.5"])
-def test_a_number_that_is_none_of_int64_is_no_text(field: str, number: str) -> None:
+def test_a_number_is_not_a_string(field: str, number: str) -> None:
     values = {"id": 1, "name": "Fern", field: UnfitNumber(number, is_whole=number != "1.5")}
     with pytest.raises(InvalidPlantError, match=f"The {field} must be text. Received the number {number}."):
         new_plant(values)

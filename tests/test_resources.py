@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_a_checkout_has_them_at_its_top() -> None:
+def test_a_checkout_has_them_at_its_root() -> None:
     assert (resources.folder() / "icons" / "plantdesk.svg").is_file()
 
 

@@ -1,4 +1,4 @@
-"""Where no token may ever stand, and who may read what PlantDesk writes."""
+"""Tokens must not be in files and output, and all files must be private."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def program_home(tmp_path: Path) -> Home:
     return Home(tmp_path / "program")
 
 
-def test_no_token_stands_in_anything_that_the_program_writes(program_home: Home) -> None:
+def test_no_token_is_in_any_file_or_output(program_home: Home) -> None:
     good, revoked = program_home.new_token(), program_home.new_token("revoked")
     wrong = "plantdesk_" + "WrongWrongWrong" * 3
     environment = {**program_home.environment, "PYTHONASYNCIODEBUG": "1"}
@@ -60,7 +60,7 @@ def test_no_token_stands_in_anything_that_the_program_writes(program_home: Home)
 
 
 def requests_with(target: Target) -> list[bytes]:
-    """Return requests that have the token where it belongs, and wherever else a client might put it."""
+    """Return requests with the token in the right place and in wrong ones."""
     whole = target.plant("Connection: close")
     token = target.token
     body = json.dumps({"id": token, "name": 7, token: 1}).encode()
@@ -92,14 +92,14 @@ def exchange(port: int, request: bytes) -> None:
 
 
 def told_by_the_system(pid: int) -> list[bytes]:
-    """Return what others may see of a process (Linux)."""
+    """Return what other users can see of a process (Linux)."""
     files = [Path(f"/proc/{pid}/{name}") for name in ("cmdline", "environ", "comm", "status", "maps")]
     threads = Path(f"/proc/{pid}/task").glob("*/comm") if files[0].exists() else ()
     return [file.read_bytes() for file in (*files, *threads) if file.exists()]
 
 
 @pytest.mark.parametrize("how", [SERVE, WINDOW], ids=["serve", "window"])
-def test_only_its_owner_may_read_what_the_program_makes(program_home: Home, how: tuple[str, ...]) -> None:
+def test_all_files_of_the_program_are_private(program_home: Home, how: tuple[str, ...]) -> None:
     before = os.umask(0)
     try:
         with running(program_home, how) as process:
@@ -115,7 +115,7 @@ def test_only_its_owner_may_read_what_the_program_makes(program_home: Home, how:
     assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
 
 
-def test_commands_make_private_files_too(program_home: Home) -> None:
+def test_files_of_commands_are_private(program_home: Home) -> None:
     before = os.umask(0)
     try:
         for command in (["token", "create", "x"], ["add", "--name", "Fern"], ["info"]):

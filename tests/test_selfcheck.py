@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 def selfcheck(**environment: str) -> tuple[int, dict[str, object], str]:
-    """Run it as a program of its own, for it makes a Qt application; no display, unless one is given."""
+    """Run it in its own process, since it creates a QApplication; without a display by default."""
     there = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "QT_QPA_PLATFORM")}
     command = [sys.executable, "-m", "plantdesk", "selfcheck"]
     done = subprocess.run(command, env={**there, **environment}, capture_output=True, text=True, check=False)
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
-def test_a_whole_program_says_so_without_a_display() -> None:
-    code, found, told = selfcheck()
-    assert (code, found["problems"], told) == (0, [], "")
+def test_a_complete_installation_has_no_problems() -> None:
+    code, found, errors = selfcheck()
+    assert (code, found["problems"], errors) == (0, [], "")
     assert found["version"] == __version__
     assert found["channel"] == "source"
     assert "offscreen" in str(found["platforms"])
     assert "svg" in str(found["image_formats"])
 
 
-def test_a_folder_that_cannot_be_made_is_a_problem(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     code, found, _ = selfcheck(PLANTDESK_HOME=str(tmp_path / "file"))
     assert code == 1
@@ -49,7 +49,7 @@ def test_a_missing_module_and_missing_resources_are_problems(tmp_path: Path) -> 
     assert "no icon could be drawn" in str(found["problems"])
 
 
-def test_the_channel_is_what_the_package_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_channel_is_that_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path), raising=False)
     assert resources.channel() == "source"
     (tmp_path / "resources").mkdir()

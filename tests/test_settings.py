@@ -35,7 +35,7 @@ def test_what_is_saved_is_loaded(file: Path) -> None:
     assert settings.load(file) == changed
 
 
-def test_a_change_leaves_the_old_settings_alone() -> None:
+def test_a_change_does_not_affect_the_old_settings() -> None:
     old = Settings()
     assert old.changed(text_scale=1.25).text_scale == 1.25
     assert old.text_scale == 1.0
@@ -44,7 +44,7 @@ def test_a_change_leaves_the_old_settings_alone() -> None:
 
 
 @pytest.mark.parametrize("values", [{"port": 70000}, {"theme": "pink"}, {"text_scale": 9}, {"window": {"width": 0}}])
-def test_a_change_to_nonsense_is_refused(values: dict[str, object]) -> None:
+def test_an_invalid_change_is_refused(values: dict[str, object]) -> None:
     with pytest.raises(InvalidSettingError):
         Settings().changed(**values)
 
@@ -52,7 +52,7 @@ def test_a_change_to_nonsense_is_refused(values: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b'{"port": "yes"}', b"\xff\xfe", b'{"theme": null}', b'{"window": 3}']
 )
-def test_a_damaged_file_is_set_aside(content: bytes, file: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_file_is_renamed(content: bytes, file: Path, caplog: pytest.LogCaptureFixture) -> None:
     file.write_bytes(content)
     assert settings.load(file) == Settings()
     assert not file.exists()
@@ -63,19 +63,19 @@ def test_a_damaged_file_is_set_aside(content: bytes, file: Path, caplog: pytest.
 @given(
     content=st.binary(max_size=50) | st.recursive(st.integers() | st.text(), st.lists).map(json.dumps).map(str.encode)
 )
-def test_no_content_stops_the_start(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_content_can_be_loaded(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("settings") / "settings.json"
     file.write_bytes(content)
     assert isinstance(settings.load(file), Settings)
 
 
-def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreadable_file_is_unchanged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert settings.load(tmp_path) == Settings()  # a folder
     assert tmp_path.is_dir()
     assert "cannot be read" in caplog.text
 
 
-def test_what_a_newer_plantdesk_wrote_is_kept(file: Path) -> None:
+def test_unknown_settings_are_kept(file: Path) -> None:
     file.write_text('{"port": 9000, "language": "eo", "window": {"split": [1, 2]}}', encoding="utf-8")
     settings.save(settings.load(file).changed(theme="light"), file)
     written = json.loads(file.read_text(encoding="utf-8"))
@@ -96,6 +96,6 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(file: Path, monkeypa
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
-def test_the_file_is_its_owners_alone(file: Path) -> None:
+def test_the_file_is_private(file: Path) -> None:
     settings.save(Settings(), file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -40,7 +40,7 @@ def value(text: str) -> object:
         ("1" + "0" * 1000 + "e-1000", 1),
     ],
 )
-def test_an_integer_is_computed_exactly_however_it_is_written(text: str, number: int) -> None:
+def test_an_integer_is_exact_in_any_notation(text: str, number: int) -> None:
     found = value(text)
     assert (found, type(found)) == (number, int)
 
@@ -63,7 +63,7 @@ def test_an_integer_is_computed_exactly_however_it_is_written(text: str, number:
         "1e" + "9" * 500_000,
     ],
 )
-def test_what_is_no_int64_keeps_its_text_and_costs_no_more_than_a_string(text: str) -> None:
+def test_a_number_beyond_int64_keeps_its_text_and_is_as_cheap_as_a_string(text: str) -> None:
     # Python would take seconds for most of these, and all memory for others.
     assert cpu_seconds(lambda: value(text), rounds=1) <= 1000 * cpu_seconds(lambda: value(f'"{text:9999}"'))
     found = value(text)
@@ -101,13 +101,13 @@ def _is_whole(number: Decimal) -> bool:
     )
 )
 @settings(derandomize=True, max_examples=200, deadline=None)
-def test_what_json_wrote_is_read_back(members: dict[str, object]) -> None:
+def test_the_output_of_json_is_parsed(members: dict[str, object]) -> None:
     assert parse_object(json.dumps(members).encode()) == members
     assert parse_object(json.dumps(members, ensure_ascii=False, indent=1).encode(errors="surrogatepass")) == members
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "expected"),
     [
         (b"", "empty"),
         (b" \r\n\t ", "empty"),
@@ -127,26 +127,26 @@ def test_what_json_wrote_is_read_back(members: dict[str, object]) -> None:
         (b'{"x": "\xff"}', "position 7"),
     ],
 )
-def test_what_is_not_json_in_utf8_is_refused_with_its_place(data: bytes, told: str) -> None:
-    with pytest.raises(NotJsonError, match=told) as caught:
+def test_invalid_json_is_refused_with_its_position(data: bytes, expected: str) -> None:
+    with pytest.raises(NotJsonError, match=expected) as caught:
         parse_object(data)
     assert caught.value.number is ErrorNumber.NOT_JSON
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"x":', b'{"x":{"x":[['])
-def test_a_nesting_bomb_is_told_to_be_one(opening: bytes) -> None:
+def test_deep_nesting_is_refused(opening: bytes) -> None:
     bomb = b'{"x":' + opening * (900_000 // len(opening))
     with pytest.raises(NotJsonError, match="nested too deeply"):
         parse_object(bomb)
 
 
-def test_brackets_in_a_text_are_no_nesting() -> None:
+def test_brackets_in_a_string_are_not_nesting() -> None:
     text = "[" * 900_000
     assert parse_object(json.dumps({"x": text}).encode()) == {"x": text}
 
 
 @pytest.mark.parametrize("data", [b"[]", b'[{"x": 1}]', b"7", b'"x"', b"null", b"true"])
-def test_what_is_no_object_is_refused(data: bytes) -> None:
+def test_other_values_than_objects_are_refused(data: bytes) -> None:
     with pytest.raises(NotAnObjectError):
         parse_object(data)
 
@@ -159,7 +159,7 @@ def test_repeated_members_are_named() -> None:
         parse_object(rb'{"id": 1, "\u0069d": 2}')
 
 
-def test_what_an_inner_object_repeats_is_not_looked_at() -> None:
+def test_repeated_members_of_nested_objects_are_ignored() -> None:
     assert parse_object(b'{"id": 1, "x": {"a": 1, "a": [{"b": 1, "b": 2}]}}')["id"] == 1
 
 
@@ -171,7 +171,7 @@ def test_a_normal_body_costs_a_few_times_what_json_does() -> None:
 
 @given(st.binary(max_size=200))
 @settings(derandomize=True, max_examples=300, deadline=None)
-def test_any_bytes_are_an_object_or_plainly_refused(data: bytes) -> None:
+def test_any_bytes_are_an_object_or_refused(data: bytes) -> None:
     with contextlib.suppress(PlantDeskError):
         assert isinstance(parse_object(data), dict)
 
@@ -202,7 +202,7 @@ _TEXTS = st.lists(st.tuples(st.sampled_from(['"id"', '"name"', '"tag"']) | _STRI
 
 
 def expected(data: bytes) -> dict[str, object] | None:
-    """Return what the members are; None where there is nothing to be read."""
+    """Return the kinds of the members; None where the JSON is refused."""
     try:
         text = data.decode()
         members = json.loads(
@@ -226,7 +226,7 @@ def _number(exact: Decimal) -> object:
 
 @cases(300)
 @given(_TEXTS.map(_object) | _VALUES, st.none() | st.tuples(st.floats(0, 1), st.binary(max_size=2)))
-def test_it_reads_what_python_reads_and_refuses_what_it_refuses(text: str, change: tuple[float, bytes] | None) -> None:
+def test_it_accepts_the_same_json_as_python(text: str, change: tuple[float, bytes] | None) -> None:
     data = text.encode("utf-8", "surrogatepass")
     if change is not None:
         at = int(change[0] * len(data))
@@ -239,5 +239,5 @@ def test_it_reads_what_python_reads_and_refuses_what_it_refuses(text: str, chang
     assert (found is None) == (wanted is None)
     for name, value in (found or {}).items():
         is_number = isinstance(value, int) and not isinstance(value, bool)
-        told = value if is_number else "unfit" if isinstance(value, UnfitNumber) else "other"
-        assert (wanted or {})[name] == told
+        actual = value if is_number else "unfit" if isinstance(value, UnfitNumber) else "other"
+        assert (wanted or {})[name] == actual

@@ -1,4 +1,4 @@
-"""Asking for a newer version, of a real server on this machine."""
+"""The check for a newer version, with a real server on this machine."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def telling(body: bytes, status: int = 200, location: str | None = None) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Answer every request in that way; give the address, and the headers that came."""
-    came: list[dict[str, str]] = []
+def release_server(
+    body: bytes, status: int = 200, location: str | None = None
+) -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """Serve one response to every request; yield the address and the received headers."""
+    headers: list[dict[str, str]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            came.append(dict(self.headers))
+            headers.append(dict(self.headers))
             self.send_response(status)
             if location is not None:
                 self.send_header("Location", location)
@@ -34,13 +36,13 @@ def telling(body: bytes, status: int = 200, location: str | None = None) -> Iter
 
         @override
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}/latest", came
+            yield f"http://127.0.0.1:{server.server_port}/latest", headers
         finally:
             server.shutdown()
             thread.join()
@@ -57,32 +59,32 @@ def release(version: str, page: str = f"{HOME_PAGE}/releases/tag/v9") -> bytes:
         *((older, False) for older in ("v0.1.0", "v0.1", "v0.0.9")),
     ],
 )
-def test_only_a_newer_version_is_told(version: str, newer: bool) -> None:  # noqa: FBT001
-    with telling(release(version)) as (address, _):
+def test_only_a_newer_version_is_reported(version: str, newer: bool) -> None:  # noqa: FBT001
+    with release_server(release(version)) as (address, _):
         found = updates.newer_release(address, "0.1.0")
     assert found == (Release(version.removeprefix("v"), f"{HOME_PAGE}/releases/tag/{version}") if newer else None)
 
 
-def test_the_request_tells_nothing_about_the_person() -> None:
-    with telling(release("v9.0.0")) as (address, came):
+def test_the_request_contains_no_personal_data() -> None:
+    with release_server(release("v9.0.0")) as (address, headers):
         updates.newer_release(address)
-    assert set(came[0]) <= {"Accept", "Accept-Encoding", "Connection", "Host", "User-Agent"}
-    assert came[0]["User-Agent"].startswith("PlantDesk/")
+    assert set(headers[0]) <= {"Accept", "Accept-Encoding", "Connection", "Host", "User-Agent"}
+    assert headers[0]["User-Agent"].startswith("PlantDesk/")
 
 
 @pytest.mark.parametrize("page", ["https://evil.example/", f"{HOME_PAGE}/../../evil/evil/releases", "file:///etc"])
-def test_no_address_in_the_answer_is_opened(page: str) -> None:
-    with telling(release("v9.0.0", page)) as (address, _):
+def test_no_address_in_the_response_is_used(page: str) -> None:
+    with release_server(release("v9.0.0", page)) as (address, _):
         assert updates.newer_release(address) == Release("9.0.0", f"{HOME_PAGE}/releases/tag/v9.0.0")
 
 
 @pytest.mark.parametrize("scheme", ["http", "ftp", "file"])
 def test_no_redirect_leaves_https(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
-    with telling(release("v9.0.0")) as (there, came):
+    with release_server(release("v9.0.0")) as (there, headers):
         target = there.replace("http", scheme, 1)
-        with telling(b"", 302, target) as (address, _):
+        with release_server(b"", 302, target) as (address, _):
             assert updates.newer_release(address) is None
-    assert came == []
+    assert headers == []
     assert "The check for a newer version failed" in caplog.text
 
 
@@ -102,15 +104,15 @@ def test_no_redirect_leaves_https(scheme: str, caplog: pytest.LogCaptureFixture)
         (b"", 500),
     ],
 )
-def test_no_useful_answer_is_no_news(body: bytes, status: int, caplog: pytest.LogCaptureFixture) -> None:
-    with telling(body, status) as (address, _):
+def test_an_invalid_response_is_ignored(body: bytes, status: int, caplog: pytest.LogCaptureFixture) -> None:
+    with release_server(body, status) as (address, _):
         assert updates.newer_release(address) is None
     assert "The check for a newer version failed" in caplog.text
     assert {record.levelname for record in caplog.records} == {"INFO"}
 
 
-def test_nobody_there_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
-    with telling(b"") as (address, _):
+def test_a_failed_connection_is_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    with release_server(b"") as (address, _):
         pass
     assert updates.newer_release(address) is None
     assert "The check for a newer version failed" in caplog.text
@@ -120,9 +122,9 @@ def test_nobody_there_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
     ("asked_at", "now", "due"),
     [(0, 1e9, True), (1000, 1000 + DAY - 1, False), (1000, 1000 + DAY, True), (1000, 900, True)],
 )
-def test_it_is_time_once_a_day(asked_at: int, now: float, due: bool) -> None:  # noqa: FBT001
+def test_a_check_is_due_once_a_day(asked_at: int, now: float, due: bool) -> None:  # noqa: FBT001
     assert updates.is_due(asked_at, now) == due
 
 
-def test_the_address_is_the_projects() -> None:
+def test_the_address_is_that_of_the_project() -> None:
     assert updates.LATEST == "https://api.github.com/repos/plantdesk/plantdesk/releases/latest"

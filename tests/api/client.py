@@ -1,4 +1,4 @@
-"""Talks to a server as scripts do (`post`), and as no decent client would (`exchange`, `opened`)."""
+"""HTTP clients for tests: valid requests (`post`), and any bytes on a socket (`exchange`, `opened`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from plantdesk.api.server import Server
     from plantdesk.store import Store
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Answer:
 
     @property
     def number(self) -> ErrorNumber:
-        """The error's number, after a look whether this is an Error body as it must be."""
+        """The error number, after checking that this is a valid Error body."""
         error = self.json
         assert set(error) == {"error", "message"}
         assert error["message"].strip()
@@ -53,7 +53,7 @@ class Answer:
 
 @dataclass
 class Api:
-    """A server with its store, and a token for it."""
+    """A server, its store and a token."""
 
     store: Store
     server: Server
@@ -62,7 +62,7 @@ class Api:
     bearer: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        state = self.server.settled(PATIENCE)
+        state = self.server.settled(TIMEOUT)
         assert isinstance(state, On)
         self.port = state.port
         self.token = self.new_token("tests")
@@ -76,7 +76,7 @@ class Api:
         return self.store.tokens.create(name).result().token
 
     def post(self, plant: object, **headers: str | None) -> Answer:
-        """Post what becomes JSON, or bytes as they are; `content_type=None` leaves a header out."""
+        """Post bytes, or a value as JSON; `content_type=None` omits the header."""
         body = plant if isinstance(plant, bytes) else json.dumps(plant).encode()
         wanted: dict[str, str | None] = {**self.bearer, "Content-Type": "application/json"}
         wanted |= {name.replace("_", "-").title(): value for name, value in headers.items()}
@@ -85,16 +85,16 @@ class Api:
         )
 
     def request(self, method: str, target: str, body: bytes = b"", headers: dict[str, str] | None = None) -> Answer:
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)) as connection:
             connection.request(method, target, body, headers or {})
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
 
     def opened(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT)
 
     def exchange(self, *pieces: bytes, half_close: bool = False) -> list[Answer]:
-        """Send bytes on one connection and return all answers until the server closes it."""
+        """Send bytes on one connection; return all responses until the server closes it."""
         with self.opened() as connection:
             for piece in pieces:
                 connection.sendall(piece)
@@ -103,14 +103,14 @@ class Api:
             return answers(connection)
 
     def head(self, *lines: str, target: str = "/plants", method: str = "POST", host: str | None = "localhost") -> bytes:
-        """Return the head of a request that is in order but for what `lines` add."""
+        """Return the head of a valid request with additional `lines`."""
         fields = [f"Authorization: Bearer {self.token}", "Content-Type: application/json", *lines]
         if host is not None:
             fields.insert(0, f"Host: {host}")
         return "\r\n".join([f"{method} {target} HTTP/1.1", *fields, "", ""]).encode("latin-1")
 
     def whole(self, plant: object, *lines: str, target: str = "/plants", host: str | None = "localhost") -> bytes:
-        """Return a whole request, which ends its connection unless `lines` say otherwise."""
+        """Return a complete request with Connection: close, unless `lines` say otherwise."""
         body = plant if isinstance(plant, bytes) else json.dumps(plant).encode()
         return (
             self.head(f"Content-Length: {len(body)}", *(lines or ["Connection: close"]), target=target, host=host)
@@ -118,7 +118,7 @@ class Api:
         )
 
     def stored(self) -> dict[int, tuple[str, str | None]]:
-        """Return what is in the file, as another program sees it."""
+        """Return the rows in the file, read by SQLite directly."""
         import sqlite3
 
         with closing(sqlite3.connect(self.path)) as connection:
@@ -126,7 +126,7 @@ class Api:
 
 
 def answers(connection: socket.socket) -> list[Answer]:
-    """Read until the server closes; an answer cut short raises."""
+    """Read responses until the server closes; raise at an incomplete one."""
     received = io.BytesIO()
     while piece := connection.recv(65536):
         received.write(piece)
@@ -138,7 +138,7 @@ def answers(connection: socket.socket) -> list[Answer]:
 
 
 def one_answer(connection: socket.socket) -> Answer:
-    """Read one answer and leave the connection open."""
+    """Read one response and leave the connection open."""
     with connection.makefile("rb", buffering=0) as stream:
         return answer_in(stream)
 

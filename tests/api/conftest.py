@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    """A server that tests share: each uses ids of its own, and leaves it as it was."""
+    """A server that tests share: each uses its own ids and changes nothing else."""
     with ExitStack() as stack:
         yield _served(tmp_path_factory.mktemp("api") / "plants.db", stack)
 
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Start a server with a store of its own."""
+    """Start a server with its own store."""
     with ExitStack() as stack:
         yield lambda **options: _served(tmp_path / "plants.db", stack, **options)
 

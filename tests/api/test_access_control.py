@@ -31,7 +31,7 @@ def plant() -> dict[str, object]:
     ["127.0.0.1", "localhost", "[::1]", "127.0.0.1:8721", "localhost:1", "[::1]:65535", "LocalHost", "localhost:"],
 )
 @pytest.mark.parametrize("blanks", ["", " \t"], ids=["", "blanks"])
-def test_the_names_of_this_machine_are_let_in(api: Api, host: str, blanks: str) -> None:
+def test_the_names_of_this_machine_are_accepted(api: Api, host: str, blanks: str) -> None:
     (answer,) = api.exchange(api.whole(plant(), host=f"{blanks}{host}{blanks}"))
     assert answer.status == 200
 
@@ -66,7 +66,7 @@ def test_any_other_host_is_refused(api: Api, host: str | None) -> None:
     assert answer.number is ErrorNumber.HOST_REFUSED
 
 
-def test_a_double_host_is_refused(api: Api) -> None:
+def test_a_repeated_host_is_refused(api: Api) -> None:
     (answer,) = api.exchange(api.whole(plant(), "Host: localhost", "Connection: close"))
     assert answer.number is ErrorNumber.HOST_REFUSED
 
@@ -74,23 +74,23 @@ def test_a_double_host_is_refused(api: Api) -> None:
 @pytest.mark.parametrize(
     "target", ["http://localhost/plants", "HTTP://127.0.0.1:8721/plants", "http://[::1]:1/plants?x"]
 )
-def test_of_a_target_in_absolute_form_its_host_counts(api: Api, target: str) -> None:
+def test_the_host_of_a_target_in_absolute_form_replaces_the_header(api: Api, target: str) -> None:
     (answer,) = api.exchange(api.whole(plant(), target=target, host="evil.example"))
     assert answer.status == 200
 
 
-def test_a_foreign_target_in_absolute_form_is_refused_whatever_host_says(api: Api) -> None:
+def test_a_foreign_target_in_absolute_form_is_refused_with_any_host(api: Api) -> None:
     (answer,) = api.exchange(api.whole(plant(), target="http://evil.example/plants", host="localhost"))
     assert answer.number is ErrorNumber.HOST_REFUSED
 
 
-def test_a_target_in_absolute_form_does_not_make_up_for_a_missing_host(api: Api) -> None:
+def test_a_target_in_absolute_form_does_not_replace_a_missing_host(api: Api) -> None:
     (answer,) = api.exchange(api.whole(plant(), target="http://localhost/plants", host=None))
     assert answer.number is ErrorNumber.HOST_REFUSED
 
 
 @pytest.mark.parametrize("target", ["https://localhost/plants", "http://user:pw@localhost/plants", "/plants#there"])
-def test_a_target_that_no_client_may_send_is_malformed(api: Api, target: str) -> None:
+def test_an_invalid_target_is_malformed(api: Api, target: str) -> None:
     (answer,) = api.exchange(api.whole(plant(), target=target))
     assert answer.number is ErrorNumber.MALFORMED_HTTP
 
@@ -102,18 +102,18 @@ def test_web_pages_are_refused(api: Api, origin: str) -> None:
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", ""])
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_what_a_page_embeds_is_refused_too(api: Api, site: str, method: str) -> None:
-    """Scripts, images and frames come without an Origin."""
+def test_embedded_resources_of_a_page_are_refused(api: Api, site: str, method: str) -> None:
+    """Scripts, images and frames are requested without an Origin."""
     headers = {**api.bearer, "Sec-Fetch-Site": site}
     assert api.request(method, "/openapi.json", headers=headers).number is ErrorNumber.ORIGIN_REFUSED
 
 
-def test_what_a_user_types_into_a_browser_is_answered(api: Api) -> None:
+def test_an_address_typed_into_a_browser_is_answered(api: Api) -> None:
     assert api.request("GET", "/openapi.json", headers={"Sec-Fetch-Site": "none"}).status == 200
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/nothing"])
-def test_every_answer_keeps_browsers_from_making_use_of_it(api: Api, path: str) -> None:
+def test_every_response_has_the_security_headers(api: Api, path: str) -> None:
     headers = api.request("GET", path).headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
@@ -132,7 +132,7 @@ def test_a_preflight_gets_no_cors_headers(api: Api) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "Bearer  "])
-def test_the_scheme_may_be_in_any_case(api: Api, scheme: str) -> None:
+def test_the_scheme_is_case_insensitive(api: Api, scheme: str) -> None:
     assert api.post(plant(), authorization=f"{scheme} {api.token}").status == 200
 
 
@@ -146,15 +146,15 @@ def test_without_a_bearer_token_the_challenge_has_no_error_code(api: Api, sent: 
 @pytest.mark.parametrize(
     "sent", ["x", "plantdesk_", "{token}x", "{token} x", "{token},", '"{token}"', "é", "{token}\tx"]
 )
-def test_an_unknown_token_is_refused_and_not_told_again(api: Api, sent: str) -> None:
+def test_an_unknown_token_is_refused_and_not_repeated(api: Api, sent: str) -> None:
     answer = api.post(plant(), authorization=f"Bearer {sent.format(token=api.token)}")
     assert answer.number is ErrorNumber.TOKEN_REFUSED
     assert answer.headers.get_all("WWW-Authenticate") == [_INVALID]
     assert api.token not in answer.message
 
 
-def test_blanks_around_a_value_are_no_part_of_it(api: Api) -> None:
-    """RFC 9110, section 5.5; llhttp takes away only those before it."""
+def test_blanks_around_a_header_value_are_ignored(api: Api) -> None:
+    """RFC 9110, section 5.5; llhttp removes only leading blanks."""
     request = api.whole(plant(), "Content-Encoding: identity \t", "Connection: close").replace(b"json\r", b"json\t \r")
     (answer,) = api.exchange(request.replace(api.token.encode(), api.token.encode() + b" \t"))
     assert answer.status == 200
@@ -165,7 +165,7 @@ def test_two_tokens_are_refused(api: Api) -> None:
     assert answer.number is ErrorNumber.TOKEN_REFUSED
 
 
-def test_a_token_in_the_query_is_none(api: Api) -> None:
+def test_a_token_in_the_query_is_ignored(api: Api) -> None:
     for name in ("access_token", "token"):
         answer = api.request("POST", f"/plants?{name}={api.token}", b"{}", {"Content-Type": "application/json"})
         assert answer.number is ErrorNumber.TOKEN_MISSING
@@ -176,7 +176,7 @@ def test_an_expired_token_is_refused(api: Api) -> None:
     assert api.post(plant(), authorization=f"Bearer {expired}").number is ErrorNumber.TOKEN_REFUSED
 
 
-def test_a_revoked_token_is_worthless_at_once_also_on_an_open_connection(api: Api) -> None:
+def test_a_revoked_token_is_refused_at_once_also_on_an_open_connection(api: Api) -> None:
     token = api.new_token("short-lived")
     with api.opened() as connection:
         request = api.whole(plant(), "Connection: keep-alive").replace(api.token.encode(), token.encode())
@@ -200,7 +200,7 @@ with closing(Store(Path(sys.argv[1]))) as store:
 """
 
 
-def test_tokens_that_another_process_makes_and_revokes_count_at_once(api: Api) -> None:
+def test_tokens_created_and_revoked_by_another_process_take_effect_at_once(api: Api) -> None:
     def elsewhere(what: str) -> str:
         command = [sys.executable, "-c", _IN_ANOTHER_PROCESS, str(api.path), what]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
@@ -211,7 +211,7 @@ def test_tokens_that_another_process_makes_and_revokes_count_at_once(api: Api) -
     assert api.post(plant(), authorization=f"Bearer {token}").number is ErrorNumber.TOKEN_REFUSED
 
 
-def test_each_token_knows_how_many_plants_it_added(api: Api) -> None:
+def test_the_plants_that_each_token_added_are_counted(api: Api) -> None:
     token = api.new_token("counting")
     same = plant()
     for each in (same, same, plant()):
@@ -224,7 +224,7 @@ def test_each_token_knows_how_many_plants_it_added(api: Api) -> None:
 # --- the order of the checks -------------------------------------------------------------------------------------
 
 
-def test_host_comes_before_all_else(api: Api) -> None:
+def test_host_is_checked_first(api: Api) -> None:
     request = b"BREW /nowhere HTTP/1.1\r\nHost: evil.example\r\nOrigin: null\r\nContent-Length: 2000000\r\n\r\n"
     (answer,) = api.exchange(request)
     assert answer.number is ErrorNumber.HOST_REFUSED
@@ -233,22 +233,22 @@ def test_host_comes_before_all_else(api: Api) -> None:
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "/plants"), ("GET", "/plants"), ("POST", "/nowhere"), ("GET", "/")]
 )
-def test_credentials_come_before_path_method_and_body(api: Api, method: str, path: str) -> None:
+def test_credentials_are_checked_before_path_method_and_body(api: Api, method: str, path: str) -> None:
     assert api.request(method, path, b"{").number is ErrorNumber.TOKEN_MISSING
     wrong = {"Authorization": "Bearer x"}
     assert api.request(method, path, b"{", wrong).number is ErrorNumber.TOKEN_REFUSED
 
 
-def test_path_and_method_come_before_the_body(api: Api) -> None:
+def test_path_and_method_are_checked_before_the_body(api: Api) -> None:
     assert api.request("POST", "/nowhere", b"{", api.bearer).number is ErrorNumber.PATH_NOT_FOUND
     assert api.request("PUT", "/plants", b"{", api.bearer).number is ErrorNumber.METHOD_NOT_ALLOWED
 
 
-def test_the_content_type_comes_before_the_body(api: Api) -> None:
+def test_the_content_type_is_checked_before_the_body(api: Api) -> None:
     assert api.post(b"{", content_type="text/plain").number is ErrorNumber.WRONG_CONTENT_TYPE
 
 
-def test_a_token_whose_request_was_refused_was_used_all_the_same(api: Api) -> None:
+def test_a_refused_request_counts_as_use_of_its_token(api: Api) -> None:
     token = api.new_token("clumsy")
     assert api.post({"id": "seven"}, authorization=f"Bearer {token}").status == 400
     api.store.tokens.create("a write that comes after the note").result()

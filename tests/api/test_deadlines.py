@@ -31,7 +31,7 @@ def hasty(serve: Serve) -> Api:
 
 
 @pytest.mark.parametrize("cut", [1, 40, -1])
-def test_a_request_that_does_not_come_to_its_end_is_told(hasty: Api, cut: int) -> None:
+def test_an_incomplete_request_gets_a_timeout(hasty: Api, cut: int) -> None:
     (answer,) = hasty.exchange(hasty.whole({"id": 1, "name": "Fern"})[:cut])
     assert answer.number is ErrorNumber.REQUEST_TIMEOUT
     assert answer.headers["Connection"] == "close"
@@ -51,7 +51,7 @@ def test_no_byte_resets_the_deadline(hasty: Api) -> None:
     assert received.startswith(b"HTTP/1.1 408 ")
 
 
-def test_the_deadline_counts_for_each_request_anew(hasty: Api) -> None:
+def test_each_request_has_its_own_deadline(hasty: Api) -> None:
     with hasty.opened() as connection:
         for plant_id in range(1, 5):
             request = hasty.whole({"id": plant_id, "name": "Fern"}, "Connection: keep-alive")
@@ -64,20 +64,20 @@ def test_the_deadline_counts_for_each_request_anew(hasty: Api) -> None:
             assert one_answer(connection).status == 200
 
 
-def test_what_came_whole_is_answered_before_the_slow_request_is_told(hasty: Api) -> None:
+def test_complete_requests_are_answered_before_the_timeout_of_a_slow_one(hasty: Api) -> None:
     whole = hasty.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive")
     found = hasty.exchange(whole + hasty.whole({"id": 2, "name": "Moss"})[:-1])
     assert [answer.status for answer in found] == [200, 408]
 
 
-def test_an_idle_connection_is_closed_without_a_word(hasty: Api) -> None:
+def test_an_idle_connection_is_closed_without_a_response(hasty: Api) -> None:
     assert hasty.exchange() == []
     with hasty.opened() as connection:
         connection.sendall(hasty.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive"))
         assert [answer.status for answer in answers(connection)] == [200]
 
 
-def test_a_client_that_does_not_close_is_let_go_of(hasty: Api) -> None:
+def test_a_client_that_does_not_close_is_disconnected(hasty: Api) -> None:
     with hasty.opened() as connection:
         connection.sendall(hasty.whole({"id": 1, "name": "Fern"}))
         assert [answer.status for answer in answers(connection)] == [200]
@@ -85,7 +85,7 @@ def test_a_client_that_does_not_close_is_let_go_of(hasty: Api) -> None:
             send_for_ever(connection, b"x" * 65536)
 
 
-def test_a_client_that_does_not_read_is_let_go_of(hasty: Api) -> None:
+def test_a_client_that_does_not_read_is_disconnected(hasty: Api) -> None:
     asking = hasty.head(method="GET", target="/openapi.json") * 100
     with hasty.opened() as connection, pytest.raises(ConnectionError):
         send_for_ever(connection, asking)

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 FERN = {"id": 1, "name": "Fern"}
 
 
-def test_a_store_that_another_program_locks_is_told_with_when_to_try_again(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_store_is_reported_with_retry_after(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "LOCK_SECONDS", 0.1)
     api = serve()
     with closing(sqlite3.connect(api.path, isolation_level=None)) as other:
@@ -34,7 +32,7 @@ def test_a_store_that_another_program_locks_is_told_with_when_to_try_again(
     assert api.post(FERN).status == 200
 
 
-def test_a_server_does_not_wait_for_ever_for_a_store_that_another_program_locks(
+def test_a_server_stops_although_the_store_is_locked(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(connections, "LOCK_SECONDS", 1.0)
@@ -48,7 +46,7 @@ def test_a_server_does_not_wait_for_ever_for_a_store_that_another_program_locks(
     assert [record for record in caplog.records if record.levelname in {"WARNING", "ERROR"}] == []
 
 
-def test_a_store_that_closes_is_told_with_when_to_try_again(serve: Serve) -> None:
+def test_a_closing_store_is_reported_with_retry_after(serve: Serve) -> None:
     api = serve()
     api.store.close()
     answer = api.post(FERN)
@@ -56,7 +54,7 @@ def test_a_store_that_closes_is_told_with_when_to_try_again(serve: Serve) -> Non
     assert int(answer.headers["Retry-After"]) > 0
 
 
-def test_a_defect_is_logged_with_its_cause_and_told_without(
+def test_a_defect_is_logged_with_its_cause_and_answered_without(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def defective(_values: object) -> None:
@@ -85,7 +83,7 @@ def test_a_defect_is_logged_with_its_cause_and_told_without(
         (errors.PlantDeskError("no number of its own"), 500, False),
     ],
 )
-def test_a_failing_store_is_a_503_that_tells_whether_waiting_helps(
+def test_a_failing_store_is_a_503_with_retry_after_where_a_retry_helps(
     error: errors.PlantDeskError,
     status: int,
     waits: bool,  # noqa: FBT001
@@ -95,7 +93,7 @@ def test_a_failing_store_is_a_503_that_tells_whether_waiting_helps(
     assert (b"retry-after" in dict(answer.headers)) is waits
 
 
-def test_nothing_is_logged_of_what_clients_do_wrong(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_of_clients_are_not_logged(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     api = serve()
     api.exchange(b"rubbish\x1b[31m\r\n\r\n")
     api.request("POST", "/plants?access_token=secret", b"{", {"Authorization": "Bearer secret"})

@@ -1,4 +1,4 @@
-"""Requests that nobody would think of: valid ones, changed at random in their bytes, on the socket as they are."""
+"""Fuzzing: valid requests with randomly changed bytes, sent on a socket."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def changed(request: bytes, changes: list[tuple[str, float, int, bytes]]) -> byt
     return request
 
 
-def test_whatever_the_bytes_are_every_answer_is_one_and_nothing_else_is_stored(
+def test_any_bytes_get_valid_responses_and_only_acknowledged_plants_are_stored(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     api = serve(limits=Limits(linger_timeout=0.2, deadline_interval=0.02))
@@ -100,7 +100,7 @@ def test_whatever_the_bytes_are_every_answer_is_one_and_nothing_else_is_stored(
 
 
 def exchanged(api: Api, sent: bytes, cuts: list[int]) -> list[Answer]:
-    """Send the bytes, in pieces, and close our side; return what was answered before the server closed its."""
+    """Send the bytes in pieces, shut down writing, and return everything received."""
     with api.opened() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with suppress(ConnectionError):  # it may have had enough
@@ -111,7 +111,7 @@ def exchanged(api: Api, sent: bytes, cuts: list[int]) -> list[Answer]:
 
 
 def looked_at(answer: Answer) -> int:
-    """See that it is an answer of the interface; return whether it acknowledges a plant."""
+    """Check that it is a response of the API; return whether it acknowledges a plant."""
     assert answer.headers["Date"]
     if answer.status == 200:
         said = json.loads(answer.body or "{}")

@@ -1,4 +1,4 @@
-"""What clients may do that mean harm, or do it without meaning to. The shapes are in tests/support/attackers.py."""
+"""Hostile and defective clients. The attacks are in tests/support/attackers.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from plantdesk.api.limits import Limits
 from plantdesk.errors import ErrorNumber
-from tests.api.client import PATIENCE, Answer, answers, one_answer
+from tests.api.client import TIMEOUT, Answer, answers, one_answer
 from tests.support.attackers import ATTACKS, SMUGGLING, Target
 from tests.support.clients import serving
 from tests.support.costs import cpu_seconds
@@ -32,7 +32,7 @@ MIB = 1 << 20
 
 
 def quickly(api: Api, request: bytes) -> Answer:
-    """Send what a defect makes costly; return the one answer. It must not cost far more than any body of its size."""
+    """Send a request; return the response. It must not cost far more than any body of its size."""
     plain = api.whole({"x": "x" * min(len(request), MIB - 100)}, "Connection: close")
     allowed = 100 * cpu_seconds(lambda: api.exchange(plain, half_close=True))  # the server runs in this process
     answers: list[Answer] = []
@@ -44,7 +44,7 @@ def quickly(api: Api, request: bytes) -> Answer:
 # --- what takes long ---------------------------------------------------------------------------------------------
 
 
-def test_a_repeated_field_among_thousands_costs_little(serve: Serve) -> None:
+def test_a_repeated_field_among_thousands_is_cheap(serve: Serve) -> None:
     api = serve(limits=Limits(fields=20_000))
     lines = [f"{number:x}:" for number in range(9_000)]
     assert (
@@ -71,7 +71,7 @@ def test_a_body_in_tiny_chunks_is_refused(api: Api) -> None:
 @pytest.mark.parametrize(
     "name", ["a" + "\u0327\u0301" * 250_000, "a" + "\u0327" * 250_000 + "\u0301" * 250_000, "ﷺ" * 340_000]
 )
-def test_a_name_of_1_mb_costs_little_whatever_it_is_made_of(serve: Serve, name: str) -> None:
+def test_a_name_of_1_mb_is_cheap_in_any_script(serve: Serve, name: str) -> None:
     api = serve()
     request = api.whole(json.dumps({"id": 1, "name": name}, ensure_ascii=False).encode())
     assert quickly(api, request).status == 200
@@ -79,7 +79,7 @@ def test_a_name_of_1_mb_costs_little_whatever_it_is_made_of(serve: Serve, name: 
 
 
 @pytest.mark.parametrize("value", [b"1.1", b"{}", b"[]", b"1", b'{"":{}}'])
-def test_a_body_full_of_values_costs_little(api: Api, value: bytes) -> None:
+def test_a_body_full_of_values_is_cheap(api: Api, value: bytes) -> None:
     body = b'{"x":[%b]}' % b",".join([value] * (MIB // (len(value) + 2)))
     assert quickly(api, api.whole(body)).number is ErrorNumber.INVALID_PLANT
 
@@ -104,14 +104,14 @@ def test_there_is_one_path(api: Api, target: str) -> None:
     assert -78 not in api.stored()
 
 
-def test_zeros_before_a_length_do_not_make_it_a_defect(api: Api) -> None:
+def test_leading_zeros_of_a_content_length_are_ignored(api: Api) -> None:
     body = b'{"id": -79, "name": "Fern"}'
     (answer,) = api.exchange(api.head("Content-Length: " + "0" * 5_000 + str(len(body)), "Connection: close") + body)
     assert answer.status == 200
 
 
 @pytest.mark.parametrize("lines", SMUGGLING, ids=" + ".join)
-def test_a_body_that_is_framed_in_doubt_is_refused_and_nothing_behind_it_done(api: Api, lines: tuple[str, ...]) -> None:
+def test_an_ambiguously_framed_body_is_refused_with_what_follows(api: Api, lines: tuple[str, ...]) -> None:
     hidden = api.whole({"id": -80, "name": "smuggled"})
     (answer,) = api.exchange(api.head(*lines) + b"0\r\n\r\n" + hidden, half_close=True)
     assert answer.number is ErrorNumber.MALFORMED_HTTP
@@ -119,7 +119,7 @@ def test_a_body_that_is_framed_in_doubt_is_refused_and_nothing_behind_it_done(ap
     assert -80 not in api.stored()
 
 
-def test_a_message_does_not_repeat_a_token_that_stands_in_the_wrong_place(api: Api) -> None:
+def test_a_message_masks_a_token_in_the_wrong_field(api: Api) -> None:
     for request in (
         api.whole({"id": api.token, "name": "Fern"}),
         api.whole({"id": 1, "name": "Fern"}).replace(b"application/json", api.token.encode()),
@@ -130,7 +130,7 @@ def test_a_message_does_not_repeat_a_token_that_stands_in_the_wrong_place(api: A
         assert api.token[10:20] not in answer.message
 
 
-def test_who_offers_an_upgrade_and_asks_to_close_is_closed(api: Api) -> None:
+def test_an_upgrade_offer_with_connection_close_is_closed(api: Api) -> None:
     request = api.head("Connection: Upgrade, close", "Upgrade: h2c", method="GET", target="/openapi.json")
     assert [answer.status for answer in api.exchange(request)] == [200]
 
@@ -138,7 +138,7 @@ def test_who_offers_an_upgrade_and_asks_to_close_is_closed(api: Api) -> None:
 # --- what takes memory -------------------------------------------------------------------------------------------
 
 
-def test_thousands_of_requests_in_one_go_are_all_answered(api: Api) -> None:
+def test_thousands_of_pipelined_requests_are_answered(api: Api) -> None:
     asking = api.head(method="GET", target="/nowhere")
     with api.opened() as connection:
         sending = threading.Thread(target=connection.sendall, args=(asking * 2_999 + api.whole({"id": "last"}),))
@@ -148,7 +148,7 @@ def test_thousands_of_requests_in_one_go_are_all_answered(api: Api) -> None:
     assert [answer.status for answer in found] == [404] * 2_999 + [400]
 
 
-def test_the_end_of_the_input_counts_behind_the_requests_that_wait(api: Api) -> None:
+def test_waiting_requests_are_answered_before_the_end_of_input(api: Api) -> None:
     asking = api.head(method="GET", target="/nowhere")
     found = api.exchange(asking * 300, half_close=True)
     assert [answer.status for answer in found] == [404] * 300
@@ -156,7 +156,7 @@ def test_the_end_of_the_input_counts_behind_the_requests_that_wait(api: Api) -> 
     assert [answer.status for answer in found] == [404] * 300 + [400]
 
 
-def test_large_bodies_wait_for_their_place_and_small_ones_do_not(serve: Serve) -> None:
+def test_large_bodies_take_turns_and_small_ones_do_not(serve: Serve) -> None:
     api = serve(limits=Limits(large_bodies=1))
     large = api.whole({"id": 1, "name": "x" * 200_000})
     with api.opened() as holding, api.opened() as waiting:
@@ -171,7 +171,7 @@ def test_large_bodies_wait_for_their_place_and_small_ones_do_not(serve: Serve) -
 
 
 @pytest.mark.parametrize("announced", [True, False])
-def test_who_has_a_place_and_does_not_send_loses_it(serve: Serve, announced: bool) -> None:  # noqa: FBT001
+def test_a_large_body_that_is_not_sent_loses_its_turn(serve: Serve, announced: bool) -> None:  # noqa: FBT001
     api = serve(limits=Limits(large_bodies=1, large_body_timeout=0.2))
     with api.opened() as slow:
         head = api.head("Content-Length: 200000" if announced else "Transfer-Encoding: chunked")
@@ -180,12 +180,12 @@ def test_who_has_a_place_and_does_not_send_loses_it(serve: Serve, announced: boo
     assert api.post({"id": 3, "name": "y" * 200_000}).status == 200
 
 
-def test_a_large_answer_is_read_at_leisure(serve: Serve) -> None:
+def test_a_large_response_may_be_read_slowly(serve: Serve) -> None:
     api = serve(limits=Limits(linger_timeout=0.1, deadline_interval=0.02))
     name = "x" * 1_000_000
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.settimeout(PATIENCE)
+        connection.settimeout(TIMEOUT)
         connection.connect(("127.0.0.1", api.port))
         connection.sendall(api.whole({"id": 1, "name": name}))
         began = connection.recv(1)
@@ -199,7 +199,7 @@ def test_a_large_answer_is_read_at_leisure(serve: Serve) -> None:
 # --- many connections --------------------------------------------------------------------------------------------
 
 
-def test_of_too_many_connections_the_one_that_was_idle_for_longest_goes(serve: Serve) -> None:
+def test_one_connection_too_many_closes_the_most_idle_one(serve: Serve) -> None:
     api = serve(limits=Limits(connections=3))
     with contextlib.ExitStack() as stack:
         first, second, third, fourth = (stack.enter_context(api.opened()) for _ in range(4))
@@ -222,13 +222,13 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_more_connections_than_descriptors_keep_nobody_out(tmp_path: Path) -> None:
+def test_too_few_descriptors_keep_no_client_out(tmp_path: Path) -> None:
     with serving(tmp_path / "plants.db", "-c", _FEW_DESCRIPTORS, "128") as process:
         port, token = _told(process)
         before = descriptors(process)
         with contextlib.ExitStack() as stack:
             for _ in range(200):
-                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT))
             assert post(port, token, 1) == 200
         assert post(port, token, 2) == 200
         wait_for(lambda: descriptors(process) <= before)
@@ -238,11 +238,11 @@ def test_more_connections_than_descriptors_keep_nobody_out(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_good_requests_are_answered_whatever_others_do(tmp_path: Path) -> None:
-    """200 connections make all attacks side by side; tests/benchmarks/hostile.py measures how long answers take."""
+def test_valid_requests_are_answered_during_attacks(tmp_path: Path) -> None:
+    """200 connections make all attacks at once; tests/benchmarks/hostile.py measures the latency."""
     with serving(tmp_path / "plants.db") as process:
         port, token = _told(process)
-        told = attacked(port, token, seconds=1.0)  # fills the caches
+        responses = attacked(port, token, seconds=1.0)  # fills the caches
         before, memory = descriptors(process), resident(process)
         attackers = start_attackers(port, token, seconds=3.0)
         good = highest = 0
@@ -250,16 +250,16 @@ def test_good_requests_are_answered_whatever_others_do(tmp_path: Path) -> None:
             assert post(port, token, good) == 200
             good += 1
             highest = max(highest, resident(process))
-        told = json.loads(attackers.communicate()[0])
+        responses = json.loads(attackers.communicate()[0])
         wait_for(lambda: descriptors(process) <= before)
         assert post(port, token, good) == 200
     print(f"{good} good, {(highest - memory) / MIB:+.1f} MiB")  # noqa: T201 - pytest -s shows the figure
     assert good > 3  # 200 as a rule; the machine may be busy
     assert highest - memory < 50 * MIB
-    assert [answer for answers in told.values() for answer in answers if answer.startswith("WRONG")] == []
-    assert set(told) == set(ATTACKS)
-    assert told["smuggled"].keys() <= {"40001", "closed"}
-    assert told["wrong_token"].keys() <= {"40102", "closed"}
+    assert [answer for answers in responses.values() for answer in answers if answer.startswith("WRONG")] == []
+    assert set(responses) == set(ATTACKS)
+    assert responses["smuggled"].keys() <= {"40001", "closed"}
+    assert responses["wrong_token"].keys() <= {"40102", "closed"}
 
 
 def _told(process: subprocess.Popen[str]) -> tuple[int, str]:
@@ -286,7 +286,7 @@ def attacked(port: int, token: str, *, seconds: float) -> str:
 def post(port: int, token: str, plant_id: int) -> int:
     target = Target(port, token)
     body = json.dumps({"id": plant_id, "name": "Good"})
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection:
         connection.sendall(target.head(f"Content-Length: {len(body)}", "Connection: close") + body.encode())
         return one_answer(connection).status
 

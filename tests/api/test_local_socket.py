@@ -1,4 +1,4 @@
-"""The Unix domain socket: the same interface, for its owner only."""
+"""The Unix domain socket: the same API, for its owner only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from plantdesk.api.discovery.runtime_file import find_server
 from plantdesk.errors import ErrorNumber
-from tests.api.client import PATIENCE, Answer, Api, answers
+from tests.api.client import TIMEOUT, Answer, Api, answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="Python has no such s
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder with a short path: a socket's has about 100 bytes at most."""
+    """A folder with a short path: that of a socket has at most about 100 bytes."""
     with tempfile.TemporaryDirectory() as short:
         yield Path(short) / "run"
 
@@ -45,7 +45,7 @@ def path_of(api: Api, folder: Path) -> Path:
 
 def exchange(path: Path, request: bytes) -> list[Answer]:
     with closing(socket.socket(socket.AF_UNIX)) as connection:
-        connection.settimeout(PATIENCE)
+        connection.settimeout(TIMEOUT)
         connection.connect(str(path))
         connection.sendall(request)
         return answers(connection)
@@ -73,14 +73,14 @@ def test_only_its_owner_can_reach_it_and_it_ends_with_the_server(api: Api, folde
     assert not folder.exists()
 
 
-def test_a_folder_that_others_may_enter_is_closed_to_them(serve: Serve, folder: Path) -> None:
+def test_the_folder_is_made_private(serve: Serve, folder: Path) -> None:
     folder.mkdir()
     folder.chmod(0o777)
     serve(runtime_folder=folder)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_without_room_for_its_path_the_port_serves_alone(serve: Serve, tmp_path: Path) -> None:
+def test_with_too_long_a_path_only_the_port_is_served(serve: Serve, tmp_path: Path) -> None:
     folder = tmp_path / ("x" * 100)
     api = serve(runtime_folder=folder)
     runtime = find_server(folder, api.path)

@@ -30,7 +30,7 @@ _SCHEMAS = description()["components"]["schemas"]
 # --- the document ------------------------------------------------------------------------------------------------
 
 
-def test_the_document_is_served_to_everyone_as_it_is_made(api: Api) -> None:
+def test_the_document_is_served_without_a_token(api: Api) -> None:
     answer = api.request("GET", "/openapi.json")
     assert answer.status == 200
     assert answer.json == description()
@@ -42,7 +42,7 @@ def test_the_document_has_a_head_without_a_body(api: Api) -> None:
     assert (answer.status, answer.body) == (200, b"")
 
 
-def test_the_document_takes_no_other_method(api: Api) -> None:
+def test_the_document_refuses_other_methods(api: Api) -> None:
     answer = api.request("DELETE", "/openapi.json", headers=api.bearer)
     assert answer.number is ErrorNumber.METHOD_NOT_ALLOWED
     assert answer.headers["Allow"] == "GET, HEAD"
@@ -56,7 +56,7 @@ def test_web_pages_and_foreign_hosts_do_not_get_the_document(api: Api) -> None:
     assert answer.number is ErrorNumber.HOST_REFUSED
 
 
-def test_the_document_is_what_the_interface_declares() -> None:
+def test_the_document_is_that_of_the_contract() -> None:
     document = description()
     assert document["openapi"] == "3.1.0"
     assert document["info"]["version"] == "1.0.0"
@@ -70,7 +70,7 @@ def test_the_document_is_what_the_interface_declares() -> None:
     assert _CREATE["responses"]["400"]["description"] == "unexpected error"
 
 
-def test_the_document_has_what_linters_recommend() -> None:
+def test_the_document_follows_the_rules_of_linters() -> None:
     """Redocly's and Spectral's recommended rules."""
     document = description()
     assert document["servers"][0]["variables"]["port"]["default"] == "8721"
@@ -79,7 +79,7 @@ def test_the_document_has_what_linters_recommend() -> None:
     assert _CREATE["tags"] == [tag["name"] for tag in document["tags"]]
 
 
-def test_the_examples_are_what_is_taken_and_answered(serve: Serve) -> None:
+def test_the_examples_are_accepted_and_returned(serve: Serve) -> None:
     api = serve()
     answer = api.post(_CREATE["requestBody"]["content"]["application/json"]["example"])
     assert (answer.status, answer.json) == (200, _CREATE["responses"]["200"]["content"]["application/json"]["example"])
@@ -88,7 +88,7 @@ def test_the_examples_are_what_is_taken_and_answered(serve: Serve) -> None:
         assert example["error"] // 100 == int(status)
 
 
-def test_the_schemas_are_those_of_the_interface() -> None:
+def test_the_schemas_are_those_of_the_contract() -> None:
     new, plain, error = (_SCHEMAS[name] for name in ("NewPlant", "Plant", "Error"))
     kinds = {name: (field["type"], field.get("format")) for name, field in new["properties"].items()}
     assert kinds == {"id": ("integer", "int64"), "name": ("string", None), "tag": ("string", None)}
@@ -104,9 +104,9 @@ def test_every_failure_of_the_operation_is_declared_as_an_error(status: int) -> 
 
 
 def test_every_error_number_is_documented() -> None:
-    told = _SCHEMAS["Error"]["properties"]["error"]["description"]
+    documented = _SCHEMAS["Error"]["properties"]["error"]["description"]
     for number in ErrorNumber:
-        assert f"| {int(number)} | {number.meaning} |" in told
+        assert f"| {int(number)} | {number.meaning} |" in documented
 
 
 def _content(part: dict[str, Any]) -> str:
@@ -119,7 +119,7 @@ def _content(part: dict[str, Any]) -> str:
 
 
 class Emptying:
-    """Empties the table, so that ids of earlier cases disturb none."""
+    """Deletes all plants, so that ids of earlier cases are unused."""
 
     def __init__(self, api: Api) -> None:
         self._connection = sqlite3.connect(api.path, isolation_level=None, check_same_thread=False, timeout=10)
@@ -160,10 +160,10 @@ def test_schemathesis_finds_no_difference(emptied: tuple[Api, Emptying]) -> None
     print(f"{calls} cases, 0 differences")  # noqa: T201 - pytest -s shows the figure
 
 
-def _outcome(told: list[Any]) -> tuple[list[object], set[int], int]:
-    failures: list[object] = [event for event in told if isinstance(event, events.NonFatalError | events.FatalError)]
+def _outcome(emitted: list[Any]) -> tuple[list[object], set[int], int]:
+    failures: list[object] = [event for event in emitted if isinstance(event, events.NonFatalError | events.FatalError)]
     statuses, calls = set(), 0
-    for event in told:
+    for event in emitted:
         if isinstance(event, events.ScenarioFinished):
             statuses |= {each.response.status_code for each in event.recorder.interactions.values() if each.response}
             calls += len(event.recorder.interactions)
@@ -190,7 +190,7 @@ _BODIES = st.one_of(
 )
 
 
-def test_a_body_is_taken_exactly_when_it_fits_the_served_schema(emptied: tuple[Api, Emptying]) -> None:
+def test_a_body_is_accepted_exactly_if_it_matches_the_schema(emptied: tuple[Api, Emptying]) -> None:
     api, emptying = emptied
     document = api.request("GET", "/openapi.json").json
     validator = jsonschema_rs.validator_for(document["components"]["schemas"]["NewPlant"])

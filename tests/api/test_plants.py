@@ -44,7 +44,7 @@ def test_a_plant_is_stored_exactly_as_sent_and_answered(api: Api, new_id: int, n
 
 
 @pytest.mark.parametrize("written", ["{}", "{}.0", "{}e0", "{}0E-1"])
-def test_an_integer_may_be_written_in_any_way(api: Api, new_id: int, written: str) -> None:
+def test_an_integer_may_have_any_notation(api: Api, new_id: int, written: str) -> None:
     body = f'{{"id": {written.format(new_id)}, "name": "Fern"}}'.encode()
     assert api.post(body).status == 200
     assert new_id in api.stored()
@@ -56,12 +56,12 @@ def test_any_int64_is_an_id(api: Api, plant_id: int) -> None:
     assert plant_id in api.stored()
 
 
-def test_an_id_beyond_the_floats_stays_itself(api: Api) -> None:
+def test_an_id_that_is_no_float_is_exact(api: Api) -> None:
     assert api.post(b'{"id": 9007199254740993.0, "name": "Exact"}').status == 200
     assert 9007199254740993 in api.stored()
 
 
-def test_members_that_a_plant_does_not_have_are_ignored(api: Api, new_id: int) -> None:
+def test_unknown_members_are_ignored(api: Api, new_id: int) -> None:
     body = rb'{"id": %d, "name": "Fern", "x": [1.5, 1e999999999, {"a": 1, "a": 2}], "y": null, "\ud800": "\ud800"}'
     answer = api.post(body % new_id)
     assert (answer.status, answer.json) == (200, {"name": "Fern"})
@@ -72,7 +72,7 @@ def test_the_content_type_may_have_parameters_and_any_case(api: Api, new_id: int
     assert api.post({"id": new_id, "name": "Fern"}, content_type=kind).status == 200
 
 
-def test_a_query_is_no_part_of_the_operation(api: Api, new_id: int) -> None:
+def test_a_query_is_ignored(api: Api, new_id: int) -> None:
     body = json.dumps({"id": new_id, "name": "Fern"}).encode()
     headers = {**api.bearer, "Content-Type": "application/json"}
     assert api.request("POST", "/plants?a=b", body, headers).status == 200
@@ -93,7 +93,7 @@ def test_a_chunked_body_of_exactly_1_mib_passes_and_a_byte_more_does_not(api: Ap
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "expected"),
     [
         ("1e1000000000", "too large"),
         ("1.5E+99999999999", "too large"),
@@ -103,15 +103,15 @@ def test_a_chunked_body_of_exactly_1_mib_passes_and_a_byte_more_does_not(api: Ap
         ("9223372036854775808", "too large"),
     ],
 )
-def test_an_id_out_of_range_is_told_from_one_that_is_not_whole(api: Api, number: str, told: str) -> None:
-    assert told in api.post(f'{{"id": {number}, "name": "Fern"}}'.encode()).message
+def test_out_of_range_and_not_whole_are_different_errors(api: Api, number: str, expected: str) -> None:
+    assert expected in api.post(f'{{"id": {number}, "name": "Fern"}}'.encode()).message
 
 
 # --- the same again, and taken ids -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("there", "sent", "told"),
+    ("there", "sent", "expected"),
     [
         ({"name": "Fern", "tag": "shade"}, {"name": "Fern"}, "“Fern” with tag “shade”."),
         ({"name": "Fern", "tag": "shade"}, {"name": "Fern", "tag": "sun"}, "“Fern” with tag “shade”."),
@@ -120,14 +120,14 @@ def test_an_id_out_of_range_is_told_from_one_that_is_not_whole(api: Api, number:
         ({"name": "Fern"}, {"name": "Aloe"}, "“Fern”."),
     ],
 )
-def test_a_clash_names_what_differs(
-    api: Api, new_id: int, there: dict[str, str], sent: dict[str, str], told: str
+def test_the_error_for_a_used_id_names_the_difference(
+    api: Api, new_id: int, there: dict[str, str], sent: dict[str, str], expected: str
 ) -> None:
     api.post({"id": new_id, **there})
-    assert f"ID {new_id} already belongs to {told}" in api.post({"id": new_id, **sent}).message
+    assert f"ID {new_id} already belongs to {expected}" in api.post({"id": new_id, **sent}).message
 
 
-def test_answers_are_spaced_alike(api: Api, new_id: int) -> None:
+def test_responses_have_no_blanks_between_members(api: Api, new_id: int) -> None:
     assert api.post({"id": new_id, "name": "a", "tag": "b"}).body == b'{"name":"a","tag":"b"}'
     assert api.post({}).body.startswith(b'{"error":40020,"message":"')
 
@@ -142,7 +142,7 @@ def test_the_same_plant_again_changes_nothing(api: Api, new_id: int, fields: dic
 
 
 @pytest.mark.parametrize("other", [{"name": "Moss"}, {"name": "Fern", "tag": ""}, {"name": "fern", "tag": "shade"}])
-def test_another_plant_under_a_used_id_is_refused_with_its_owner(api: Api, new_id: int, other: dict[str, str]) -> None:
+def test_another_plant_with_a_used_id_is_refused_with_its_owner(api: Api, new_id: int, other: dict[str, str]) -> None:
     assert api.post({"id": new_id, "name": "Fern", "tag": "shade"}).status == 200
     answer = api.post({"id": new_id, **other})
     assert answer.number is ErrorNumber.ID_TAKEN
@@ -155,7 +155,7 @@ def test_another_plant_under_a_used_id_is_refused_with_its_owner(api: Api, new_i
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "expected"),
     [
         (b'{"name": "Fern"}', "ID is missing"),
         (b'{"id": null, "name": "Fern"}', "null"),
@@ -177,13 +177,13 @@ def test_another_plant_under_a_used_id_is_refused_with_its_owner(api: Api, new_i
         (rb'{"id": 7, "name": "Fern", "tag": "a\udfff"}', "tag cannot be stored"),
     ],
 )
-def test_a_field_that_is_wrong_is_named_with_what_came(api: Api, body: bytes, told: str) -> None:
+def test_an_invalid_field_is_named_with_its_value(api: Api, body: bytes, expected: str) -> None:
     answer = api.post(body)
     assert answer.number is ErrorNumber.INVALID_PLANT
-    assert told in answer.message
+    assert expected in answer.message
 
 
-def test_all_faulty_fields_are_named_at_once(api: Api) -> None:
+def test_all_invalid_fields_are_named(api: Api) -> None:
     message = api.post(b'{"id": "seven", "name": 7, "tag": null}').message
     assert "ID" in message
     assert "name" in message
@@ -209,7 +209,7 @@ def test_all_faulty_fields_are_named_at_once(api: Api) -> None:
         (b'{"id": ' + b"1" * 500_000 + b', "name": "Fern"}', ErrorNumber.INVALID_PLANT),
     ],
 )
-def test_a_body_that_is_no_plant_is_refused(api: Api, body: bytes, number: ErrorNumber) -> None:
+def test_a_body_that_is_not_a_plant_is_refused(api: Api, body: bytes, number: ErrorNumber) -> None:
     assert api.post(body).number is number
 
 
@@ -242,14 +242,14 @@ def test_a_transfer_encoding_besides_chunked_is_refused(api: Api) -> None:
 
 
 @pytest.mark.parametrize("length", [1_048_577, 10**12, 10**18])
-def test_a_body_announced_too_large_is_refused_before_it_is_read(api: Api, length: int) -> None:
+def test_too_large_a_content_length_is_refused_before_the_body_is_read(api: Api, length: int) -> None:
     (answer,) = api.exchange(api.head(f"Content-Length: {length}"))
     assert answer.number is ErrorNumber.BODY_TOO_LARGE
     assert answer.headers["Connection"] == "close"
     assert "1,048,576" in answer.message
 
 
-def test_a_body_too_large_is_refused_though_it_was_sent_whole(api: Api) -> None:
+def test_a_too_large_body_is_refused_after_it_was_sent(api: Api) -> None:
     (answer,) = api.exchange(api.head("Content-Length: 3000000"), b" " * 3_000_000)
     assert answer.number is ErrorNumber.BODY_TOO_LARGE
 
@@ -264,7 +264,7 @@ def test_nothing_that_was_refused_is_stored(api: Api) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW", "post"])
-def test_another_method_is_refused_with_those_that_are_taken(api: Api, method: str) -> None:
+def test_another_method_is_refused_with_the_allowed_ones(api: Api, method: str) -> None:
     answer = api.request(method, "/plants", b"", api.bearer)
     assert (answer.status, answer.headers["Allow"]) == (405, "POST")
     assert answer.headers.get_content_type() == "application/json"

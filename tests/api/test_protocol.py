@@ -47,7 +47,7 @@ def plant() -> dict[str, object]:
         b"POST /plants HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n{}",
     ],
 )
-def test_what_is_not_http_gets_an_error_body(api: Api, request_bytes: bytes) -> None:
+def test_malformed_http_gets_an_error_body(api: Api, request_bytes: bytes) -> None:
     (answer,) = api.exchange(request_bytes)
     assert answer.number is ErrorNumber.MALFORMED_HTTP
     assert answer.headers["Connection"] == "close"
@@ -57,14 +57,14 @@ def test_what_is_not_http_gets_an_error_body(api: Api, request_bytes: bytes) -> 
 @pytest.mark.parametrize(
     "lines", [("Content-Length: 3", "Transfer-Encoding: chunked"), ("Transfer-Encoding: chunked", "Content-Length: 3")]
 )
-def test_two_framings_are_refused_and_what_follows_is_not_carried_out(api: Api, lines: tuple[str, str]) -> None:
+def test_two_framings_are_refused_with_what_follows(api: Api, lines: tuple[str, str]) -> None:
     smuggled = plant()
     (answer,) = api.exchange(api.head(*lines), b"0\r\n\r\n", api.whole(smuggled))
     assert answer.number is ErrorNumber.MALFORMED_HTTP
     assert smuggled["id"] not in api.stored()
 
 
-def test_a_broken_chunk_is_refused_although_the_application_waits_for_it(api: Api) -> None:
+def test_a_broken_chunk_is_refused_while_the_application_waits(api: Api) -> None:
     with api.opened() as connection:
         connection.sendall(api.head("Transfer-Encoding: chunked", "Expect: 100-continue"))
         assert connection.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -73,7 +73,7 @@ def test_a_broken_chunk_is_refused_although_the_application_waits_for_it(api: Ap
     assert answer.number is ErrorNumber.MALFORMED_HTTP
 
 
-def test_a_head_without_end_is_refused(api: Api) -> None:
+def test_an_endless_head_is_refused(api: Api) -> None:
     (answer,) = api.exchange(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000)
     assert answer.number is ErrorNumber.MALFORMED_HTTP
     assert "too long" in answer.message
@@ -84,14 +84,14 @@ def test_a_head_of_60_kb_is_read(api: Api) -> None:
     assert answer.status == 200
 
 
-def test_trailers_without_end_are_refused(api: Api) -> None:
+def test_endless_trailers_are_refused(api: Api) -> None:
     body = json.dumps(plant()).encode()
     head = api.head("Transfer-Encoding: chunked")
     (answer,) = api.exchange(head, b"%x\r\n%b\r\n0\r\nX: " % (len(body), body), b"x" * 4_000_000)
     assert answer.number is ErrorNumber.BODY_TOO_LARGE
 
 
-def test_trailers_are_no_headers(api: Api) -> None:
+def test_trailers_are_not_headers(api: Api) -> None:
     body = json.dumps(plant()).encode()
     head = b"POST /plants HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
     trailers = f"Authorization: Bearer {api.token}\r\nContent-Type: application/json\r\n\r\n".encode()
@@ -120,12 +120,12 @@ def test_http_1_0_is_answered_and_closed(api: Api) -> None:
     assert answer.headers["Connection"] == "close"
 
 
-def test_empty_lines_before_a_request_are_overlooked(api: Api) -> None:
+def test_empty_lines_before_a_request_are_ignored(api: Api) -> None:
     (answer,) = api.exchange(b"\r\n\r\n", api.whole(plant()))
     assert answer.status == 200
 
 
-def test_a_request_may_come_byte_by_byte(api: Api) -> None:
+def test_a_request_may_arrive_byte_by_byte(api: Api) -> None:
     request = api.whole(plant())
     (answer,) = api.exchange(*(request[index : index + 1] for index in range(len(request))))
     assert answer.status == 200
@@ -152,43 +152,43 @@ def test_a_hundred_pipelined_plants_are_all_answered(api: Api) -> None:
     assert [answer.status for answer in found] == [200] * 100
 
 
-def test_rubbish_behind_a_request_does_not_take_its_answer(api: Api) -> None:
+def test_a_request_before_garbage_is_answered(api: Api) -> None:
     found = api.exchange(api.whole(plant(), "Connection: keep-alive") + b"rubbish\r\n\r\n")
     assert [answer.status for answer in found] == [200, 400]
     assert found[1].number is ErrorNumber.MALFORMED_HTTP
 
 
-def test_what_follows_the_last_request_is_not_carried_out(api: Api) -> None:
+def test_requests_after_connection_close_are_ignored(api: Api) -> None:
     late = plant()
     found = api.exchange(api.whole(plant()) + api.whole(late))
     assert [answer.status for answer in found] == [200]
     assert late["id"] not in api.stored()
 
 
-def test_a_client_that_has_closed_its_side_gets_its_answers(api: Api) -> None:
+def test_a_half_closed_connection_gets_its_responses(api: Api) -> None:
     requests = api.whole(plant(), "Connection: keep-alive") * 2
     found = api.exchange(requests, half_close=True)
     assert [answer.status for answer in found] == [200, 200]
 
 
 @pytest.mark.parametrize("cut", [3, 60, -5])
-def test_a_client_that_stops_halfway_is_told(api: Api, cut: int) -> None:
+def test_an_incomplete_request_is_refused_at_the_end_of_input(api: Api, cut: int) -> None:
     half = plant()
     (answer,) = api.exchange(api.whole(half)[:cut], half_close=True)
     assert answer.number is ErrorNumber.MALFORMED_HTTP
     assert half["id"] not in api.stored()
 
 
-def test_a_client_that_stops_halfway_gets_the_answers_of_before(api: Api) -> None:
+def test_an_incomplete_request_is_refused_after_earlier_responses(api: Api) -> None:
     found = api.exchange(api.whole(plant(), "Connection: keep-alive") + api.whole(plant())[:-5], half_close=True)
     assert [answer.status for answer in found] == [200, 400]
 
 
-def test_a_client_that_says_nothing_is_let_go_without_a_word(api: Api) -> None:
+def test_a_connection_without_a_request_is_closed_without_a_response(api: Api) -> None:
     assert api.exchange(half_close=True) == []
 
 
-def test_a_client_that_resets_its_connection_harms_nobody(api: Api) -> None:
+def test_a_reset_connection_does_not_affect_others(api: Api) -> None:
     reset = struct.pack("ii", 1, 0)
     for request in (b"", api.whole(plant())[:-5], api.whole(plant()), api.whole(plant()) * 50):
         with api.opened() as connection:
@@ -197,7 +197,7 @@ def test_a_client_that_resets_its_connection_harms_nobody(api: Api) -> None:
     assert api.post(plant()).status == 200
 
 
-def test_the_answer_reaches_a_client_that_goes_on_sending(api: Api) -> None:
+def test_the_response_reaches_a_client_that_keeps_sending(api: Api) -> None:
     with api.opened() as connection:
         connection.sendall(b"POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
         connection.sendall(b"x" * 500_000)
@@ -206,7 +206,7 @@ def test_the_answer_reaches_a_client_that_goes_on_sending(api: Api) -> None:
     assert answer.number is ErrorNumber.TOKEN_MISSING
 
 
-def test_who_asks_before_sending_a_body_is_told_to_go_on(api: Api) -> None:
+def test_expect_100_continue_is_answered(api: Api) -> None:
     body = json.dumps(plant()).encode()
     with api.opened() as connection:
         connection.sendall(api.head(f"Content-Length: {len(body)}", "Expect: 100-continue", "Connection: close"))
@@ -215,12 +215,12 @@ def test_who_asks_before_sending_a_body_is_told_to_go_on(api: Api) -> None:
         assert [answer.status for answer in answers(connection)] == [200]
 
 
-def test_who_asks_in_http_1_0_is_not_told_to_go_on(api: Api) -> None:
+def test_expect_100_continue_is_ignored_in_http_1_0(api: Api) -> None:
     request = api.whole(plant(), "Expect: 100-continue").replace(b"HTTP/1.1", b"HTTP/1.0")
     assert [answer.status for answer in api.exchange(request)] == [200]
 
 
-def test_who_asks_before_sending_a_body_is_refused_at_once(api: Api) -> None:
+def test_expect_100_continue_is_refused_before_the_body(api: Api) -> None:
     (answer,) = api.exchange(api.head("Content-Length: 2000000", "Expect: 100-continue"))
     assert answer.number is ErrorNumber.BODY_TOO_LARGE
     assert answer.headers["Connection"] == "close"
@@ -229,7 +229,7 @@ def test_who_asks_before_sending_a_body_is_refused_at_once(api: Api) -> None:
 # --- methods and upgrades ----------------------------------------------------------------------------------------
 
 
-def test_the_offer_of_an_upgrade_is_overlooked_and_the_body_read(api: Api) -> None:
+def test_an_upgrade_offer_is_ignored_and_the_body_is_read(api: Api) -> None:
     """Java's HttpClient makes this offer with each first request."""
     offer = (
         "Connection: Upgrade, HTTP2-Settings",
@@ -242,13 +242,13 @@ def test_the_offer_of_an_upgrade_is_overlooked_and_the_body_read(api: Api) -> No
     assert {first["id"], second["id"]} <= api.stored().keys()
 
 
-def test_the_offer_of_an_upgrade_is_overlooked_in_pieces_too(api: Api) -> None:
+def test_an_upgrade_offer_in_pieces_is_ignored(api: Api) -> None:
     request = api.whole(plant(), "Connection: upgrade", "Upgrade: websocket")
     found = api.exchange(*(request[index : index + 1] for index in range(len(request))), api.whole(plant()))
     assert [answer.status for answer in found] == [200, 200]
 
 
-def test_many_offers_of_an_upgrade_are_overlooked(api: Api) -> None:
+def test_many_upgrade_offers_are_ignored(api: Api) -> None:
     offer = ("Connection: upgrade", "Upgrade: h2c")
     requests = [api.head(*offer, method="GET", target="/nowhere") for _ in range(500)]
     found = api.exchange(b"".join(requests), api.whole(plant()))
@@ -258,18 +258,18 @@ def test_many_offers_of_an_upgrade_are_overlooked(api: Api) -> None:
 OFFER = ("Connection: upgrade", "Upgrade: h2c")
 
 
-def test_an_unknown_method_with_the_offer_of_an_upgrade_is_a_method_like_others(api: Api) -> None:
+def test_an_unknown_method_with_an_upgrade_offer_is_answered(api: Api) -> None:
     found = api.exchange(api.head(*OFFER, method="BREW") + api.whole(plant()))
     assert [answer.status for answer in found] == [405, 200]
 
 
-def test_http_1_0_with_the_offer_of_an_upgrade_is_answered_and_closed(api: Api) -> None:
+def test_http_1_0_with_an_upgrade_offer_is_answered_and_closed(api: Api) -> None:
     request = api.whole(plant(), *OFFER).replace(b"HTTP/1.1", b"HTTP/1.0")
     found = api.exchange(request, api.whole(plant()))
     assert [answer.status for answer in found] == [200]
 
 
-def test_http_2_0_with_the_offer_of_an_upgrade_is_refused(api: Api) -> None:
+def test_http_2_0_with_an_upgrade_offer_is_refused(api: Api) -> None:
     (answer,) = api.exchange(api.whole(plant(), *OFFER).replace(b"HTTP/1.1", b"HTTP/2.0"))
     assert answer.number is ErrorNumber.MALFORMED_HTTP
 
@@ -285,6 +285,6 @@ def test_there_is_no_proxy(api: Api) -> None:
     assert answer.number is ErrorNumber.PATH_NOT_FOUND
 
 
-def test_a_method_that_the_parser_does_not_know_is_a_method_like_others(api: Api) -> None:
+def test_an_unknown_method_is_answered(api: Api) -> None:
     found = api.exchange(api.head(method="BREW") + api.whole(plant()))
     assert [answer.status for answer in found] == [405, 200]

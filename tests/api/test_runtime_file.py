@@ -1,4 +1,4 @@
-"""How scripts find a server, and only their own: several servers, several stores, and impostors."""
+"""How scripts find their own server among several servers, stores and impostors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plantdesk.api.limits import Limits
 from plantdesk.api.server import Server
 from plantdesk.server_state import Failed, On, PortOfOtherUserError
 from plantdesk.store import Store
-from tests.api.client import PATIENCE, Api
+from tests.api.client import TIMEOUT, Api
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
-    """Start one more server of a store; give it and its port."""
+    """Start another server of a store; yield it with its port."""
     with ExitStack() as stack:
 
         def start(database: Path) -> tuple[Server, int]:
@@ -47,7 +47,7 @@ def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
             server = Server(store, runtime_folder=folder, limits=Limits(check_interval=0.05))
             stack.callback(server.stop)
             server.start(0)
-            state = server.settled(PATIENCE)
+            state = server.settled(TIMEOUT)
             assert isinstance(state, On)
             return server, state.port
 
@@ -62,7 +62,7 @@ def found(folder: Path, database: Path) -> int | None:
 # --- one of them, and several ------------------------------------------------------------------------------------
 
 
-def test_each_store_has_its_servers_and_the_newest_is_found(
+def test_the_newest_server_of_each_store_is_found(
     start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
 ) -> None:
     mine, other = tmp_path / "mine.db", tmp_path / "other.db"
@@ -76,7 +76,7 @@ def test_each_store_has_its_servers_and_the_newest_is_found(
 
 
 @posix
-def test_a_store_is_known_by_its_real_path(
+def test_a_store_is_identified_by_its_real_path(
     start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "here").mkdir()
@@ -86,7 +86,7 @@ def test_a_store_is_known_by_its_real_path(
         assert found(folder, tmp_path / name) == port
 
 
-def test_a_file_that_was_removed_is_written_again(
+def test_a_removed_file_is_written_again(
     start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
 ) -> None:
     _, port = start(tmp_path / "plants.db")
@@ -100,10 +100,10 @@ def test_a_file_that_was_removed_is_written_again(
 
 
 @posix
-def test_a_killed_server_is_not_asked_for_and_cleaned_up_by_the_next(
+def test_the_file_of_a_killed_server_is_ignored_and_removed(
     start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path
 ) -> None:
-    """Another program may have its port by now, and would get the request."""
+    """Another program may have its port, and would receive the request."""
     folder.mkdir(mode=0o700)
     with socket.create_server(("127.0.0.1", 0)) as squatter:
         squatter.setblocking(False)
@@ -127,7 +127,7 @@ def test_a_killed_server_is_not_asked_for_and_cleaned_up_by_the_next(
 
 @posix
 @pytest.mark.parametrize("mode", [0o644, 0o620])
-def test_a_file_that_others_may_touch_is_not_believed(
+def test_a_file_that_is_not_private_is_ignored(
     start: Callable[[Path], tuple[Server, int]], folder: Path, tmp_path: Path, mode: int
 ) -> None:
     _, port = start(tmp_path / "plants.db")
@@ -144,20 +144,20 @@ def test_a_server_proves_its_key_without_sending_it(serve: Serve, folder: Path) 
     api = serve(runtime_folder=folder)
     runtime = find_server(folder, api.path)
     assert runtime is not None
-    assert is_running(runtime.identity, timeout=PATIENCE)
-    assert not is_running(Identity(new_key(), api.port), timeout=PATIENCE)
+    assert is_running(runtime.identity, timeout=TIMEOUT)
+    assert not is_running(Identity(new_key(), api.port), timeout=TIMEOUT)
     answer = api.request("GET", "/openapi.json", headers={"PlantDesk-Nonce": "0" * 64})
     assert answer.headers["PlantDesk-Proof"]
     assert runtime.key not in str(answer.headers) + answer.body.decode()
 
 
 @pytest.mark.parametrize("nonce", [None, "", "0" * 63, "0" * 65, "G" * 64])
-def test_only_a_nonce_of_the_right_form_is_answered(api: Api, nonce: str | None) -> None:
+def test_only_a_valid_nonce_is_answered(api: Api, nonce: str | None) -> None:
     headers = {} if nonce is None else {"PlantDesk-Nonce": nonce}
     assert api.request("GET", "/openapi.json", headers=headers).headers["PlantDesk-Proof"] is None
 
 
-def test_a_program_that_passes_the_challenge_on_is_no_proof(serve: Serve, folder: Path) -> None:
+def test_a_forwarded_challenge_is_refused(serve: Serve, folder: Path) -> None:
     api = serve(runtime_folder=folder)
     runtime = find_server(folder, api.path)
     assert runtime is not None
@@ -169,10 +169,10 @@ def test_a_program_that_passes_the_challenge_on_is_no_proof(serve: Serve, folder
                 client.sendall(piece)
 
     with Impostor(pass_on) as port:
-        assert not is_running(Identity(runtime.identity.key, port), timeout=PATIENCE)
+        assert not is_running(Identity(runtime.identity.key, port), timeout=TIMEOUT)
 
 
-def test_one_that_never_ends_its_answer_is_left_at_the_deadline() -> None:
+def test_an_endless_response_ends_at_the_deadline() -> None:
     def drip(client: socket.socket) -> None:
         while True:
             client.sendall(b"x")
@@ -183,13 +183,13 @@ def test_one_that_never_ends_its_answer_is_left_at_the_deadline() -> None:
         assert not is_running(Identity(new_key(), port), timeout=0.3)
 
 
-def test_one_that_sends_without_end_is_left_after_64_kib() -> None:
+def test_an_endless_response_ends_after_64_kib() -> None:
     def flood(client: socket.socket) -> None:
         while True:
             client.sendall(b"X-Filler: x\r\n" * 1000)
 
     with Impostor(flood) as port:
-        assert not is_running(Identity(new_key(), port), timeout=PATIENCE)
+        assert not is_running(Identity(new_key(), port), timeout=TIMEOUT)
 
 
 class Impostor:
@@ -207,7 +207,7 @@ class Impostor:
 
     def __exit__(self, *_: object) -> None:
         self._listener.close()
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         assert not self._thread.is_alive()
 
     def _run(self) -> None:
@@ -227,7 +227,7 @@ listener.accept()
 
 @pytest.fixture
 def port_of_other_user() -> Iterator[int]:
-    """A port that another user has."""
+    """A port on which another user listens."""
     command = [sys.executable, "-c", _SQUAT]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -238,7 +238,7 @@ def port_of_other_user() -> Iterator[int]:
 
 @root
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose a port is")
-def test_a_port_of_another_user_is_never_asked(port_of_other_user: int, folder: Path, tmp_path: Path) -> None:
+def test_a_port_of_another_user_is_not_contacted(port_of_other_user: int, folder: Path, tmp_path: Path) -> None:
     folder.mkdir(mode=0o700)
     with closing(RuntimeFile(folder, tmp_path / "plants.db")) as file:
         file.write(RUNTIME._replace(port=port_of_other_user))
@@ -251,7 +251,7 @@ def test_a_port_of_another_user_is_reported_with_what_to_do(port_of_other_user: 
     with closing(Store(tmp_path / "plants.db")) as store:
         server = Server(store)
         server.start(port_of_other_user)
-        state = server.settled(PATIENCE)
+        state = server.settled(TIMEOUT)
     assert isinstance(state, Failed)
     assert isinstance(state.error, PortOfOtherUserError)
     assert "another user" in str(state.error)

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from plantdesk.server_state import ServerState
     from tests.api.conftest import Serve
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 
-class Told:
-    """A listener that keeps what it is told."""
+class StateRecorder:
+    """A listener that records the states."""
 
     def __init__(self) -> None:
         self.states: queue.SimpleQueue[ServerState] = queue.SimpleQueue()
@@ -52,7 +52,7 @@ class Told:
         self.states.put(state)
 
     def next(self) -> ServerState:
-        return self.states.get(timeout=PATIENCE)
+        return self.states.get(timeout=TIMEOUT)
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def server(store: Store) -> Iterator[Server]:
 
 
 @pytest.fixture
-def told(server: Server) -> Told:
-    listener = Told()
+def recorder(server: Server) -> StateRecorder:
+    listener = StateRecorder()
     server.subscribe(listener)
     return listener
 
@@ -87,54 +87,54 @@ def taken_port(stack: ExitStack, host: str = "127.0.0.1") -> int:
 # --- the states --------------------------------------------------------------------------------------------------
 
 
-def test_the_states_are_told_in_their_order(server: Server, told: Told) -> None:
+def test_states_are_reported_in_order(server: Server, recorder: StateRecorder) -> None:
     server.start(0)
-    state = server.settled(PATIENCE)
+    state = server.settled(TIMEOUT)
     server.stop()
     assert isinstance(state, On)
     assert state.url == f"http://127.0.0.1:{state.port}"
-    assert [told.next() for _ in range(4)] == [Off(), Starting(0), state, Off()]
+    assert [recorder.next() for _ in range(4)] == [Off(), Starting(0), state, Off()]
     assert server.state == Off()
 
 
-def test_it_is_on_only_when_it_answers(server: Server, told: Told) -> None:
+def test_it_is_on_only_when_it_answers(server: Server, recorder: StateRecorder) -> None:
     answered = []
 
     def connect(state: ServerState) -> None:
         if isinstance(state, On):
-            with socket.create_connection(("127.0.0.1", state.port), timeout=PATIENCE) as connection:
+            with socket.create_connection(("127.0.0.1", state.port), timeout=TIMEOUT) as connection:
                 connection.sendall(b"GET /openapi.json HTTP/1.0\r\nHost: localhost\r\n\r\n")
                 answered.append(connection.recv(12))
 
     server.subscribe(connect)
     server.start(0)
-    assert isinstance(server.settled(PATIENCE), On)
+    assert isinstance(server.settled(TIMEOUT), On)
     assert answered == [b"HTTP/1.1 200"]
-    assert told.next() == Off()
+    assert recorder.next() == Off()
 
 
 def test_start_and_stop_may_be_called_again(server: Server) -> None:
     server.stop()
     server.start(0)
-    state = server.settled(PATIENCE)
+    state = server.settled(TIMEOUT)
     server.start(0)
     assert isinstance(state, On)
     server.start(state.port)
-    assert server.settled(PATIENCE) is state
+    assert server.settled(TIMEOUT) is state
     server.stop()
     server.stop()
     assert server.state == Off()
     server.start(state.port)  # the same port at once: what is left of the old connections does not hold it
-    assert server.settled(PATIENCE) == state
+    assert server.settled(TIMEOUT) == state
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [(OSError(errno.EMFILE, "Too many open files"), TooFewDescriptorsError), (ZeroDivisionError(), ServerFailedError)],
     ids=["files", "defect"],
 )
-def test_whatever_goes_wrong_at_the_start_is_told_and_frees_the_port(
-    server: Server, monkeypatch: pytest.MonkeyPatch, error: Exception, told: type[Exception]
+def test_a_failed_start_is_reported_and_frees_the_port(
+    server: Server, monkeypatch: pytest.MonkeyPatch, error: Exception, expected: type[Exception]
 ) -> None:
     with ExitStack() as stack:
         port = taken_port(stack)
@@ -145,28 +145,28 @@ def test_whatever_goes_wrong_at_the_start_is_told_and_frees_the_port(
     with monkeypatch.context() as broken:
         broken.setattr("plantdesk.api.api_thread._new_loop", fail)
         server.start(port)
-        state = server.settled(PATIENCE)
+        state = server.settled(TIMEOUT)
     assert isinstance(state, Failed)
-    assert type(state.error) is told
+    assert type(state.error) is expected
     server.start(port)
-    assert isinstance(server.settled(PATIENCE), On)
+    assert isinstance(server.settled(TIMEOUT), On)
 
 
 def test_it_moves_to_another_port(server: Server) -> None:
     server.start(0)
-    first = server.settled(PATIENCE)
+    first = server.settled(TIMEOUT)
     with ExitStack() as stack:
         free = taken_port(stack)
     server.start(free)
-    second = server.settled(PATIENCE)
+    second = server.settled(TIMEOUT)
     assert isinstance(first, On)
     assert isinstance(second, On)
     assert second.port == free
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", first.port), timeout=PATIENCE)
+        socket.create_connection(("127.0.0.1", first.port), timeout=TIMEOUT)
 
 
-def test_a_listener_may_stop_the_server_and_one_that_fails_harms_nobody(server: Server, told: Told) -> None:
+def test_a_listener_may_stop_the_server_or_fail(server: Server, recorder: StateRecorder) -> None:
     def stop(state: ServerState) -> None:
         if isinstance(state, On):
             server.stop()
@@ -174,20 +174,20 @@ def test_a_listener_may_stop_the_server_and_one_that_fails_harms_nobody(server: 
 
     server.subscribe(stop)
     server.start(0)
-    assert [type(told.next()) for _ in range(4)] == [Off, Starting, On, Off]
+    assert [type(recorder.next()) for _ in range(4)] == [Off, Starting, On, Off]
 
 
-def test_a_subscription_ends(server: Server, told: Told) -> None:
-    late = Told()
+def test_a_subscription_ends(server: Server, recorder: StateRecorder) -> None:
+    late = StateRecorder()
     unsubscribe = server.subscribe(late)
     unsubscribe()
     server.start(0)
-    server.settled(PATIENCE)
-    assert told.next() == late.next() == Off()
+    server.settled(TIMEOUT)
+    assert recorder.next() == late.next() == Off()
     assert late.states.empty()
 
 
-def test_many_may_call_it_at_once(server: Server) -> None:
+def test_it_may_be_called_by_several_threads(server: Server) -> None:
     def call(number: int) -> None:
         if number % 3:
             server.start(0)
@@ -199,7 +199,7 @@ def test_many_may_call_it_at_once(server: Server) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
     server.stop()
     assert server.state == Off()
     assert set(threading.enumerate()) <= before
@@ -209,11 +209,11 @@ def test_many_may_call_it_at_once(server: Server) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_a_port_in_use_is_told_with_a_free_one(server: Server, host: str) -> None:
+def test_a_port_in_use_is_reported_with_a_free_one(server: Server, host: str) -> None:
     with ExitStack() as stack:
         port = taken_port(stack, host)
         server.start(port)
-        state = server.settled(PATIENCE)
+        state = server.settled(TIMEOUT)
         assert isinstance(state, Failed)
         assert isinstance(state.error, PortInUseError)
         assert str(port) in str(state.error)
@@ -221,16 +221,16 @@ def test_a_port_in_use_is_told_with_a_free_one(server: Server, host: str) -> Non
         assert free is not None
         assert str(free) in str(state.error)
         server.start(free)
-        assert server.settled(PATIENCE) == On(f"http://127.0.0.1:{free}", free)
+        assert server.settled(TIMEOUT) == On(f"http://127.0.0.1:{free}", free)
 
 
 def test_the_port_of_another_plantdesk_is_in_use(server: Server, store: Store) -> None:
     server.start(0)
-    first = server.settled(PATIENCE)
+    first = server.settled(TIMEOUT)
     assert isinstance(first, On)
     other = Server(store)
     other.start(first.port)
-    second = other.settled(PATIENCE)
+    second = other.settled(TIMEOUT)
     assert isinstance(second, Failed)
     assert isinstance(second.error, PortInUseError)
     other.stop()
@@ -238,34 +238,32 @@ def test_the_port_of_another_plantdesk_is_in_use(server: Server, store: Store) -
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody remove a file that is open")
-def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_store_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "gone.db"
     with closing(Store(path)) as store:
         for file in tmp_path.glob("gone.db*"):
             file.unlink()
         server = Server(store)
         server.start(0)
-        state = server.settled(PATIENCE)
+        state = server.settled(TIMEOUT)
         server.stop()
     assert isinstance(state, Failed)
     assert str(state.error)
 
 
-def test_a_server_that_no_longer_answers_is_told_and_that_it_answers_again(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unresponsive_server_is_reported_until_it_answers(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     api = serve(limits=Limits(check_interval=0.05, check_timeout=0.2))
-    told = Told()
-    api.server.subscribe(told)
-    on = told.next()
+    recorder = StateRecorder()
+    api.server.subscribe(recorder)
+    on = recorder.next()
     go_on = threading.Event()
     # A defect that holds up the loop's thread.
-    monkeypatch.setattr(plants, "new_plant", lambda values: go_on.wait(PATIENCE) and new_plant(values))
+    monkeypatch.setattr(plants, "new_plant", lambda values: go_on.wait(TIMEOUT) and new_plant(values))
     with api.opened() as connection:
         connection.sendall(api.whole({"id": 1, "name": "Fern"}))
-        failed = told.next()
+        failed = recorder.next()
         go_on.set()
-        assert told.next() == on
+        assert recorder.next() == on
     assert isinstance(failed, Failed)
     assert isinstance(failed.error, NotAnsweringError)
 
@@ -275,16 +273,16 @@ def test_a_server_that_no_longer_answers_is_told_and_that_it_answers_again(
 
 def test_it_answers_on_both_loopbacks_and_nowhere_else(server: Server) -> None:
     server.start(0)
-    state = server.settled(PATIENCE)
+    state = server.settled(TIMEOUT)
     assert isinstance(state, On)
     for host in ("127.0.0.1", "::1"):
-        socket.create_connection((host, state.port), timeout=PATIENCE).close()
+        socket.create_connection((host, state.port), timeout=TIMEOUT).close()
     with pytest.raises(OSError):  # noqa: PT011  refused or out of reach, as the system likes
         socket.create_connection(("127.0.0.2", state.port), timeout=1).close()
 
 
-def test_an_answer_on_a_kept_connection_does_not_wait_for_an_acknowledgement(serve: Serve) -> None:
-    """Nagle's algorithm and delayed acknowledgements take 40 ms for each answer, but the first of a connection."""
+def test_a_response_on_a_kept_connection_does_not_wait_for_an_ack(serve: Serve) -> None:
+    """Nagle's algorithm and delayed acknowledgements take 40 ms per response, except the first of a connection."""
     api = serve()
     request = api.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive")
     kept: list[float] = []
@@ -331,13 +329,13 @@ def test_it_starts_without_standard_streams(tmp_path: Path) -> None:
 # --- the file that scripts find it by ----------------------------------------------------------------------------
 
 
-def test_a_file_tells_of_the_server_while_it_is_on(serve: Serve, tmp_path: Path) -> None:
+def test_the_runtime_file_exists_while_the_server_is_on(serve: Serve, tmp_path: Path) -> None:
     api = serve(runtime_folder=tmp_path / "run")
     (path,) = (tmp_path / "run").glob("*.json")
-    told = json.loads(path.read_text())
-    assert set(told) == {"url", "port", "socket", "pid", "started", "database", "version", "key"}
-    assert (told["url"], told["port"], told["pid"]) == (f"http://127.0.0.1:{api.port}", api.port, os.getpid())
-    assert told["database"] == str(api.path)
+    content = json.loads(path.read_text())
+    assert set(content) == {"url", "port", "socket", "pid", "started", "database", "version", "key"}
+    assert (content["url"], content["port"], content["pid"]) == (f"http://127.0.0.1:{api.port}", api.port, os.getpid())
+    assert content["database"] == str(api.path)
     assert api.token not in path.read_text()
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600

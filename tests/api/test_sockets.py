@@ -1,4 +1,4 @@
-"""What the system says when a port cannot be had, Linux and Windows alike."""
+"""The errors of bind(), on Linux and Windows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from plantdesk.server_state import PortInUseError, PortReservedError, ServerFail
 
 
 def windows_error(number: int, code: int) -> OSError:
-    """Return what Python on Windows raises: its own number beside the translated one."""
+    """Return the error that Python raises on Windows, with `winerror`."""
     error = OSError(number, "An attempt was made to access a socket in a way forbidden by its access permissions")
     error.winerror = code  # type: ignore[attr-defined, unused-ignore]
     return error
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [
         (OSError(errno.EADDRINUSE, "Address already in use"), PortInUseError),
         (windows_error(errno.EADDRINUSE, 10048), PortInUseError),
@@ -30,27 +30,29 @@ def windows_error(number: int, code: int) -> OSError:
         (OSError(errno.ENOBUFS, "No buffer space available"), ServerFailedError),
     ],
 )
-def test_each_reason_has_its_words(error: OSError, told: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
-    really = sockets._bound  # noqa: SLF001
+def test_each_error_has_its_own_message(
+    error: OSError, expected: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = sockets._bound  # noqa: SLF001
 
     def refused(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
         if port == 8721:
             raise error
-        return really(family, host, port)
+        return original(family, host, port)
 
     monkeypatch.setattr(sockets, "_bound", refused)
-    with pytest.raises(told):
+    with pytest.raises(expected):
         sockets.listen(8721)
 
 
 @pytest.mark.parametrize("number", [errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT])
-def test_without_ipv6_it_listens_on_the_one_loopback_there_is(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    really = sockets._bound  # noqa: SLF001
+def test_without_ipv6_it_listens_on_ipv4(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = sockets._bound  # noqa: SLF001
 
     def no_ipv6(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
         if family == socket.AF_INET6:
             raise OSError(number, "no IPv6 here")
-        return really(family, host, port)
+        return original(family, host, port)
 
     monkeypatch.setattr(sockets, "_bound", no_ipv6)
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Wrong tokens are answered the more slowly the more of them come, and right ones never."""
+"""Responses to invalid tokens are delayed increasingly; valid ones are not."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 FERN = {"id": 1, "name": "Fern"}
 
 
-def waits(wrong: int, *, pause: float, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return what each of so many wrong tokens waits, by a clock that moves only between them."""
+def delays_of(wrong: int, *, pause: float, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return the delay of each of `wrong` invalid tokens; the clock advances by `pause` before each."""
     now, waited = [0.0], []
 
     async def sleep(seconds: float) -> None:
@@ -30,30 +30,30 @@ def waits(wrong: int, *, pause: float, monkeypatch: pytest.MonkeyPatch) -> list[
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(asyncio, "sleep", sleep)
     counting = InvalidTokenThrottle()
-    told = []
+    delays = []
     for _ in range(wrong):
         waited.clear()
         now[0] += pause
         with pytest.raises(StopIteration):
             counting.delay().send(None)
-        told.append(sum(waited))
-    return told
+        delays.append(sum(waited))
+    return delays
 
 
-def test_a_script_with_an_old_token_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert waits(1_000, pause=0.25, monkeypatch=monkeypatch) == [0] * 1_000
+def test_a_script_with_an_old_token_is_not_delayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert delays_of(1_000, pause=0.25, monkeypatch=monkeypatch) == [0] * 1_000
 
 
-def test_a_flood_waits_longer_and_longer_up_to_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = waits(500, pause=0.001, monkeypatch=monkeypatch)
-    assert told[:40] == [0] * 40
-    assert told == sorted(told)
-    assert 0.9 < told[-1] <= 1.0
+def test_a_flood_is_delayed_increasingly_up_to_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    delays = delays_of(500, pause=0.001, monkeypatch=monkeypatch)
+    assert delays[:40] == [0] * 40
+    assert delays == sorted(delays)
+    assert 0.9 < delays[-1] <= 1.0
 
 
 def test_a_flood_is_soon_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = waits(300, pause=0.0001, monkeypatch=monkeypatch)
-    assert told[-1] > 0.9
+    delays = delays_of(300, pause=0.0001, monkeypatch=monkeypatch)
+    assert delays[-1] > 0.9
     monkeypatch.undo()
     counting = InvalidTokenThrottle()
 
@@ -63,7 +63,7 @@ def test_a_flood_is_soon_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(flood())
 
 
-def test_no_more_are_held_back_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_delayed_responses_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "_MAX_DELAYED", 3)
     counting = InvalidTokenThrottle()
 
@@ -79,7 +79,7 @@ def test_no_more_are_held_back_than_fit(monkeypatch: pytest.MonkeyPatch) -> None
     assert asyncio.run(flood()) <= 3 + 1  # those done take a turn to tell
 
 
-def test_a_right_token_does_not_wait_for_the_wrong_ones(serve: Serve) -> None:
+def test_a_valid_token_is_not_delayed_by_invalid_ones(serve: Serve) -> None:
     api = serve()
     wrong = api.whole(FERN, "Connection: keep-alive").replace(api.token.encode(), b"plantdesk_wrong")
     with api.opened() as flooding:

@@ -1,4 +1,4 @@
-"""Taking connections as it is done on Windows, on the event loop that is Python's own wherever this runs."""
+"""`WindowsAcceptor` on asyncio's own event loop, on any system."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Greeter(asyncio.Protocol):
 
 
 class Faulty(socket.socket):
-    """A listening socket that fails a few times before it takes a connection."""
+    """A listening socket whose first calls of accept() fail."""
 
     failures: list[OSError]
 
@@ -50,7 +50,7 @@ async def greeted(port: int) -> bytes:
     return greeting
 
 
-def test_clients_that_come_and_are_gone_keep_nobody_out() -> None:
+def test_aborted_connections_do_not_stop_it() -> None:
     async def check() -> None:
         with one_listener() as listener, closing(WindowsAcceptor(listener, Greeter)):
             port = listener.getsockname()[1]
@@ -63,7 +63,7 @@ def test_clients_that_come_and_are_gone_keep_nobody_out() -> None:
     asyncio.run(check())
 
 
-def test_a_failure_to_take_one_is_not_the_last_try() -> None:
+def test_a_failed_accept_is_retried() -> None:
     async def check() -> None:
         with Faulty(fileno=one_listener().detach()) as listener:
             listener.failures = [ConnectionResetError(), OSError(24, "Too many open files")]

@@ -1,4 +1,4 @@
-"""Start at login: what each system is told, in its own place where this is that system."""
+"""Start at login: the entries of each system, in the real place on that system."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def entry(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", [AutostartEntry, LaunchAgent])
-def test_it_is_off_then_on_then_gone(kind: type[AutostartEntry | LaunchAgent], entry: Path) -> None:
+def test_it_can_be_turned_on_and_off(kind: type[AutostartEntry | LaunchAgent], entry: Path) -> None:
     item: LoginItem = kind(entry)
     item.turn_off()
     assert not item.is_on()
@@ -45,7 +45,7 @@ def test_it_is_off_then_on_then_gone(kind: type[AutostartEntry | LaunchAgent], e
 
 
 @pytest.mark.parametrize("line", ["Hidden=true", "X-GNOME-Autostart-enabled=false"])
-def test_what_the_desktop_has_switched_off_is_off_until_it_is_wanted_again(line: str, entry: Path) -> None:
+def test_an_entry_disabled_by_the_desktop_is_off_until_turned_on(line: str, entry: Path) -> None:
     item = AutostartEntry(entry)
     item.turn_on(["plantdesk"])
     entry.write_text(entry.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
@@ -55,13 +55,13 @@ def test_what_the_desktop_has_switched_off_is_off_until_it_is_wanted_again(line:
 
 
 def unquoted(value: str) -> list[str]:
-    """Read Exec as the Desktop Entry Specification has it: first a string's escapes, then quotes, then field codes."""
+    """Parse Exec as in the Desktop Entry Specification: escapes of the string, then quotes, then field codes."""
     text = value.replace("\\\\", "\\")
     words = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', text)
     return [re.sub(r'\\(["`$\\])', r"\1", quoted or plain).replace("%%", "%") for quoted, plain in words]
 
 
-def test_any_folder_can_be_in_the_entry(entry: Path) -> None:
+def test_the_entry_may_contain_any_path(entry: Path) -> None:
     AutostartEntry(entry).turn_on(ODD)
     parser = configparser.RawConfigParser()
     parser.read(entry, encoding="utf-8")
@@ -81,7 +81,7 @@ def test_the_entry_is_valid(entry: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_any_folder_can_be_in_the_launch_agent(entry: Path) -> None:
+def test_the_launch_agent_may_contain_any_path(entry: Path) -> None:
     LaunchAgent(entry).turn_on(ODD)
     agent = plistlib.loads(entry.read_bytes())
     assert (agent["Label"], agent["ProgramArguments"], agent["RunAtLoad"]) == (APP_ID, ODD, True)
@@ -95,7 +95,7 @@ def test_a_damaged_launch_agent_is_off(content: bytes, entry: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such folder")
-def test_the_command_switches_it(
+def test_the_command_turns_it_on_and_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -108,7 +108,7 @@ def test_the_command_switches_it(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such folder")
-def test_a_folder_that_cannot_be_written_to_is_told(
+def test_a_read_only_folder_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "settings").write_text("no folder", encoding="utf-8")
@@ -119,12 +119,12 @@ def test_a_folder_that_cannot_be_written_to_is_told(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there, it can")
-def test_only_windows_has_a_path_to_change(capfd: pytest.CaptureFixture[str]) -> None:
+def test_path_can_only_be_changed_on_windows(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["integration", "--path", "on"]) == 1
     assert "--path is for Windows" in capfd.readouterr().err
 
 
-def test_a_start_at_login_is_one_in_the_background() -> None:
+def test_a_start_at_login_is_in_the_background() -> None:
     assert launch.in_background()[-1] == "--background"
     done = subprocess.run([*launch.in_background()[:-1], "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("plantdesk ")

@@ -1,4 +1,4 @@
-"""What PlantDesk enters into Windows' registry; a key of the test's own stands for the PATH of the person."""
+"""PlantDesk's entries in the Windows registry; the test's own key replaces the user's PATH."""
 
 from __future__ import annotations
 

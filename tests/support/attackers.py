@@ -1,4 +1,4 @@
-"""Clients that mean harm, or do it without meaning to: many connections at a time, in a process of its own.
+"""Hostile and defective clients: many connections at a time, in their own process.
 
     python -m tests.support.attackers PORT CONNECTIONS SECONDS [ATTACK …] < TOKEN
 
@@ -31,7 +31,7 @@ _ids = itertools.count(-1, -1)
 
 
 class Target:
-    """Whom to attack: makes the heads of requests."""
+    """The server to attack; builds heads of requests."""
 
     def __init__(self, port: int, token: str) -> None:
         self.port = port
@@ -51,7 +51,7 @@ class Target:
 
 
 def idle(_: Target) -> Iterator[bytes]:
-    """Say nothing, for ever."""
+    """Connect and send nothing."""
     yield b""
 
 
@@ -71,33 +71,33 @@ def dribbled_body(target: Target) -> Iterator[bytes]:
 
 
 def almost_whole_body(target: Target) -> Iterator[bytes]:
-    """Send a body of 1 MiB but for its last byte, and wait."""
+    """Send a body of 1 MiB without its last byte, and wait."""
     yield target.head("Content-Length: 1048576")
     yield b" " * 1_048_575
     yield b""
 
 
 def header_flood(target: Target) -> Iterator[bytes]:
-    """Send as many fields as fit into a head, one of them twice."""
+    """Send the largest number of fields, one of them twice."""
     lines = [f"{number:x}:" for number in range(8_000)]
     yield target.head(*lines, lines[0], method="GET", target="/nowhere")
 
 
 def endless_head(target: Target) -> Iterator[bytes]:
-    """Send a head without an end."""
+    """Send an endless head."""
     yield target.head()[:-2] + b"X: "
     while True:
         yield b"x" * 16_384
 
 
 def announced_gigabyte(target: Target) -> Iterator[bytes]:
-    """Announce a body of 1 GB and send it."""
+    """Send 1 GB with a Content-Length."""
     yield target.head(f"Content-Length: {_GIGABYTE}")
     yield from itertools.repeat(b" " * 65_536, _GIGABYTE // 65_536)
 
 
 def chunked_gigabyte(target: Target) -> Iterator[bytes]:
-    """Send a body of 1 GB without announcing it."""
+    """Send 1 GB in chunks."""
     yield target.head("Transfer-Encoding: chunked")
     yield from itertools.repeat(b"10000\r\n" + b" " * 65_536 + b"\r\n", _GIGABYTE // 65_536)
 
@@ -109,46 +109,46 @@ def tiny_chunks(target: Target) -> Iterator[bytes]:
 
 
 def foreign_gigabyte(target: Target) -> Iterator[bytes]:
-    """Send 1 GB without a right to."""
+    """Send 1 GB without a token."""
     yield target.head(f"Content-Length: {_GIGABYTE}").replace(target.token.encode(), b"wrong")
     yield from itertools.repeat(b" " * 65_536, _GIGABYTE // 65_536)
 
 
 def bad_chunks(target: Target) -> Iterator[bytes]:
-    """Send what looks like chunks and is none."""
+    """Send malformed chunks."""
     chunk = random.choice([b"zz\r\n", b"-1\r\n", b"5\nhello", b"FFFFFFFFFFFFFFFFFFFF\r\n", b"2\r\n{}}\r\n", b"\r\n"])
     yield target.head("Transfer-Encoding: chunked") + chunk
 
 
 def smuggled(target: Target) -> Iterator[bytes]:
-    """Frame a body in two ways, so that its end is open to doubt."""
+    """Frame a body in two contradictory ways (request smuggling)."""
     yield target.head(*random.choice(SMUGGLING)) + b"0\r\n\r\n" + target.plant(name="smuggled")
 
 
 def pipelined(target: Target) -> Iterator[bytes]:
-    """Send a thousand requests in one go and read their answers."""
+    """Pipeline a thousand requests and read the responses."""
     yield target.head(method="GET", target="/nowhere") * 999 + target.plant("Connection: close")
 
 
 def pipelined_and_unread(target: Target) -> Iterator[bytes]:
-    """Send requests for ever and read no answer."""
+    """Send requests without end and read no response."""
     while True:
         yield target.head(method="GET", target="/openapi.json") * 50
 
 
 def half_closed(target: Target) -> Iterator[bytes]:
-    """Stop in the middle of a request and close the own side."""
+    """Shut down writing in the middle of a request."""
     request = target.plant()
     yield request[: random.randrange(1, len(request))]
 
 
 def rubbish(_: Target) -> Iterator[bytes]:
-    """Send what is no HTTP."""
+    """Send bytes that are not HTTP."""
     yield random.randbytes(random.randrange(1, 3_000)) + b"\r\n\r\n"
 
 
 def vanishing(target: Target) -> Iterator[bytes]:
-    """Send some of a request, or all of it, and reset the connection."""
+    """Send a request or a part of it, and reset the connection."""
     request = target.plant() + target.head("Expect: 100-continue", "Content-Length: 9")
     yield request[: random.randrange(len(request))]
 
@@ -159,12 +159,12 @@ def wrong_token(target: Target) -> Iterator[bytes]:
 
 
 def large_plant(target: Target) -> Iterator[bytes]:
-    """Add a plant as large as may be, in letters that take long to fold."""
+    """Add the largest plant, in letters that are slow to fold."""
     yield target.plant("Connection: close", name="é\u0327\u0301" * 170_000)
 
 
 def costly_json(target: Target) -> Iterator[bytes]:
-    """Send as many numbers and objects as fit into a body."""
+    """Send the largest number of numbers and objects in a body."""
     body = b'{"x":[' + b",".join([random.choice([b"1.1", b"{}", b"[]", b'""'])] * 250_000) + b"]}"
     yield target.head(f"Content-Length: {len(body)}", "Connection: close") + body
 
@@ -220,7 +220,7 @@ COSTLY = ("pipelined", "large_plant", "costly_json", "tiny_chunks", "header_floo
 
 
 async def _once(target: Target, name: str) -> list[str]:
-    """Make one attack; return what was answered."""
+    """Make one attack; return the response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", target.port)
     try:
         async with asyncio.TaskGroup() as group:
@@ -267,7 +267,7 @@ def _told(received: bytes) -> list[str]:
         try:
             answer = answer_in(stream)
             found.append("200" if answer.status in {200, 100} else _number(answer))
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with the answer is to be told
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with the answer is to be responses
             return [*found, f"WRONG: {error!r} in {received[-200:]!r}"]
     return found or ["closed"]
 
@@ -277,19 +277,19 @@ def _number(answer: Answer) -> str:
 
 
 async def attack(target: Target, connections: int, seconds: float, names: list[str]) -> dict[str, dict[str, int]]:
-    """Attack for some seconds; return what was answered to each attack."""
-    told: dict[str, Counter[str]] = defaultdict(Counter)
+    """Attack for some seconds; return the responses by attack."""
+    responses: dict[str, Counter[str]] = defaultdict(Counter)
 
     async def again_and_again(name: str) -> None:
         while True:
             try:
-                told[name].update(await _once(target, name))
+                responses[name].update(await _once(target, name))
             except OSError:
-                told[name]["closed"] += 1
+                responses[name]["closed"] += 1
 
     async with _ending(again_and_again(name) for name in itertools.islice(itertools.cycle(names), connections)):
         await asyncio.sleep(seconds)
-    return {name: dict(told[name]) for name in names}
+    return {name: dict(responses[name]) for name in names}
 
 
 @contextlib.asynccontextmanager
@@ -304,7 +304,7 @@ async def _ending(running: Iterator[object]) -> AsyncIterator[None]:
 
 
 def main() -> None:
-    """Read the arguments, attack, print what came of it."""
+    """Parse the arguments, attack, and print the responses."""
     port, connections, seconds, *names = sys.argv[1:]
     target = Target(int(port), sys.stdin.read().strip())
     print(json.dumps(asyncio.run(attack(target, int(connections), float(seconds), names or list(ATTACKS)))))

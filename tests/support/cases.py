@@ -1,4 +1,4 @@
-"""How many examples generated tests try: few as a rule, as many as PLANTDESK_CASES says for the long run."""
+"""The number of examples of property-based tests: few by default, PLANTDESK_CASES in long runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def number(few: int) -> int:
 
 
 def cases(few: int, *, steps: int = 30) -> settings:
-    """The same examples every time in the short run; others each time in the long one."""
+    """Use the same examples in every short run, and random ones in a long run."""
     return settings(
         max_examples=number(few),
         stateful_step_count=steps,

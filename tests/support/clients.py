@@ -1,4 +1,4 @@
-"""Many connections that post plants one after the other, and remember what was acknowledged."""
+"""Connections that post plants continuously and record what was acknowledged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ENOUGH = 400
 
 @contextmanager
 def serving(database: Path, *through: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a server in a process of its own, perhaps through arguments of python; it is killed in the end."""
+    """Run a server in its own process, with optional arguments of python; kill it at the end."""
     command = [sys.executable, *through, str(_SERVICE), "0", str(database)]
     environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
     pipe = subprocess.PIPE
@@ -42,7 +42,7 @@ def posting_to(process: subprocess.Popen[str], first: int = 0) -> Clients:
 
 
 class Clients:
-    """Threads that post plants one after the other until the server is gone, and what was acknowledged."""
+    """Threads that post plants until the server is gone, and the acknowledged ones."""
 
     def __init__(self, port: int, token: str, first: int, enough: int = _ENOUGH) -> None:
         self.acknowledged: set[int] = set()
@@ -91,7 +91,7 @@ class Clients:
 
 
 def _whole(received: bytes) -> bytes:
-    """Return an answer that has come whole; nothing while it has not."""
+    """Return a complete response; None while it is incomplete."""
     head, end, body = received.partition(b"\r\n\r\n")
     length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
     return received if end and len(body) == int(length) else b""

@@ -1,4 +1,4 @@
-"""Kills a process right before its n-th call that changes files, for each n, and checks what the next start finds.
+"""Kills a process before its n-th call that changes files, for each n, and checks the next start.
 
     LD_PRELOAD=kill_points.so python -m tests.support.kill_points SCENARIO FIRST STEP OTHERS
 
@@ -36,7 +36,7 @@ _library = ctypes.CDLL(None)
 
 
 class Desk:
-    """One store in a folder of its own; what was acknowledged goes into a pipe, which outlives the process."""
+    """One store in its own folder; acknowledged plants are written to a pipe, which survives the process."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "plants.db"
@@ -61,7 +61,7 @@ class Desk:
 
 
 def _nothing(_desk: Desk) -> None:
-    """Begin without a file."""
+    """Start without a file."""
 
 
 def _filled(desk: Desk) -> None:
@@ -104,7 +104,7 @@ def _backed_up(desk: Desk) -> None:
 
 
 def _damaged(desk: Desk) -> None:
-    """Damage the end of the file: what is lost with it was never acknowledged, all else can be read."""
+    """Damage the end of the file, which contains no acknowledged plant; the rest can be read."""
     _filled(desk)
     back_up(desk.path)
     with desk.path.open("r+b") as file:
@@ -204,12 +204,12 @@ _report = -1
 
 
 def arm() -> None:
-    """Count from here on, and be killed at the limit."""
+    """Count calls from now on, and kill the process at the limit."""
     _library.kill_at(_limit)
 
 
 def in_child(action: Callable[[], None]) -> int:
-    """Run `action` in a forked process and return its wait status; it is killed when it takes a minute."""
+    """Run `action` in a forked process; return its wait status. Kill it after a minute."""
     process = os.fork()
     if process == 0:
         signal.alarm(_SECONDS)
@@ -230,7 +230,7 @@ def _run(scenario: Scenario, desk: Desk, limit: int) -> None:
 
 
 def _add_beside(desk: Desk, first: int, stop: int) -> None:
-    """Add plants from another process until the pipe is closed; a store that cannot be used now is tried again."""
+    """Add plants in another process until the pipe is closed; retry where the store cannot be used."""
     plant_id = first
     os.set_blocking(stop, False)
     while True:
@@ -271,7 +271,7 @@ def _ids_in_backups(path: Path) -> set[int]:
 
 
 class Outcome(NamedTuple):
-    """What became of one run: the calls that it counted, if it was not killed, and what is wrong with the rest."""
+    """The result of one run: the calls it counted, if it was not killed, and the problems found."""
 
     calls: int
     killed: bool

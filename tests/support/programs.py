@@ -1,4 +1,4 @@
-"""The real program in a process of its own, with or without its window, found by its runtime file."""
+"""Runs the real program in its own process, with or without its window, found by its runtime file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PATIENCE = 60.0
 
 
 class Home:
-    """A folder in which PlantDesk keeps everything."""
+    """A folder with all files of PlantDesk."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -55,7 +55,7 @@ class Home:
 
 
 def runtimes(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield what the runtime files in `folder` say, whether their servers still run or not."""
+    """Yield the content of the runtime files in `folder`, also of stopped servers."""
     for file in folder.glob("*.json"):
         with suppress(OSError, ValueError):
             yield json.loads(file.read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def runtimes(folder: Path) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def running(home: Home, how: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
-    """Start PlantDesk in a session of its own; it is killed in the end, if it still runs."""
+    """Start PlantDesk in its own session; kill it at the end if it still runs."""
     command = [sys.executable, "-m", "plantdesk", *how, "--port", "0"]
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -76,7 +76,7 @@ def running(home: Home, how: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]
 
 
 def left_over(process: subprocess.Popen[str]) -> list[str]:
-    """Return what still runs of a program that has ended (Linux; elsewhere nothing is found)."""
+    """Return processes that an ended program left running (Linux only)."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,4 +1,4 @@
-"""A checkpoint that was killed half-way, made from a store and its log without SQLite.
+"""Simulates a checkpoint that was killed, from a store and its log, without SQLite.
 
 A checkpoint copies the newest version of each page from the log into the file, in the order of the page numbers.
 Page 1, whose header has the new page count, comes first (https://sqlite.org/fileformat2.html, section 4).

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton
 from plantdesk import HOME_PAGE, resources
 from plantdesk.ui.notices.update_notice import UpdateNotice
 from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
-from tests.test_updates import release, telling
+from tests.test_updates import release, release_server
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -40,7 +40,7 @@ def shown(context: WindowContext) -> Shown:
 
 
 def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -> None:
-    with telling(release("v99.0.0")) as (address, came):
+    with release_server(release("v99.0.0")) as (address, came):
         shown.notice.begin(address)
         assert not shown.action.isChecked()
         assert came == []
@@ -52,7 +52,7 @@ def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -
 
 
 def test_ticking_the_action_answers_the_question(shown: Shown, qtbot: QtBot) -> None:
-    with telling(release("v0.0.1")) as (address, came):
+    with release_server(release("v0.0.1")) as (address, came):
         shown.notice.begin(address)
         assert shown.asks()
         shown.action.trigger()
@@ -72,7 +72,7 @@ def test_its_button_opens_the_page_and_nothing_else_happens(
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     shown.preferences.change(ask_for_updates=True)
-    with telling(release("v99.0.0")) as (address, _):
+    with release_server(release("v99.0.0")) as (address, _):
         shown.notice.begin(address)
         qtbot.waitUntil(shown.bar.isVisible)
     shown.bar.findChildren(QPushButton)[0].click()
@@ -81,7 +81,7 @@ def test_its_button_opens_the_page_and_nothing_else_happens(
 
 def test_it_is_asked_once_a_day_also_over_starts(shown: Shown, qtbot: QtBot) -> None:
     shown.preferences.change(ask_for_updates=True, updates_asked_at=int(time.time()) - 3600)
-    with telling(release("v99.0.0")) as (address, came):
+    with release_server(release("v99.0.0")) as (address, came):
         shown.notice.begin(address)
         shown.action.trigger()
         shown.action.trigger()
@@ -95,7 +95,7 @@ def test_it_is_asked_once_a_day_also_over_starts(shown: Shown, qtbot: QtBot) -> 
 def test_it_lies_over_nothing(shown: Shown, qtbot: QtBot) -> None:
     shown.bar.show_state(BarKind.ERROR, "Your plants could not be opened", "", lasting=True)
     shown.preferences.change(ask_for_updates=True)
-    with telling(release("v99.0.0")) as (address, came):
+    with release_server(release("v99.0.0")) as (address, came):
         shown.notice.begin(address)
         qtbot.waitUntil(lambda: len(came) == 1)
         qtbot.waitUntil(lambda: shown.notice.has_news)
@@ -110,7 +110,7 @@ def test_it_is_offered_by_every_package(qtbot: QtBot, context: WindowContext, mo
     monkeypatch.setattr(resources, "channel", lambda: "deb")
     shown = Shown(context)
     shown.preferences.change(ask_for_updates=True)
-    with telling(release("v99.0.0")) as (address, came):
+    with release_server(release("v99.0.0")) as (address, came):
         shown.notice.begin(address)
         qtbot.waitUntil(shown.bar.isVisible)
     assert shown.action.isVisible()
