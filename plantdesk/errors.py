@@ -136,7 +136,7 @@ class TokenRefusedError(PlantDeskError):
 
     def __init__(self) -> None:
         super().__init__(
-            "This token is unknown, expired or revoked. Make a new one under File > API access in PlantDesk."
+            "This token is unknown, expired or revoked. Create a new one under File > API access in PlantDesk."
         )
 
 
@@ -146,7 +146,7 @@ class TokenUsedUpError(PlantDeskError):
     number = ErrorNumber.TOKEN_USED_UP
 
     def __init__(self, max_plants: int) -> None:
-        super().__init__(f"This token may add {max_plants} plants, and has added them. Make a new token.")
+        super().__init__(f"This token may add {max_plants} plants, and has added them. Create a new token.")
 
 
 # --- the history ---
@@ -253,8 +253,7 @@ class StoreMovedError(StoreUnreachableError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The file of the plants was moved, replaced or deleted while PlantDesk was open. "
-            "Put it back, or restore a backup."
+            "The database was moved, replaced or deleted while PlantDesk was open. Put it back, or restore a backup."
         )
 
 

@@ -58,7 +58,7 @@ def message_box(text: str, code: int) -> None:
 
 
 def _occupy_standard_descriptors() -> None:
-    """Prevent that a file is opened as descriptor 2, which libraries write messages to."""
+    """Keep files from being opened as descriptor 2, to which libraries write messages."""
     if os.name == "posix":
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
             pass

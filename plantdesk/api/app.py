@@ -29,7 +29,7 @@ DOCUMENT_PATH = "/openapi.json"
 
 
 class Application:
-    """Answers every request. Raises nothing but what asyncio needs raised."""
+    """Answers every request. Raises only what asyncio uses for cancellation."""
 
     def __init__(self, access_control: AccessControl, routes: ASGIApp, token_usage: TokenUsage) -> None:
         self._access_control = access_control

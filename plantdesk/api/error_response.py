@@ -19,7 +19,7 @@ _CHALLENGES = {
 }
 #: A client's own token, or the start of one, where it was sent as a field and the message quotes it.
 _TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
-_DEFECT = "PlantDesk could not do this because of a defect in it. Its log tells more; please report it."
+_DEFECT = "This failed because of a defect of PlantDesk. The cause is in PlantDesk's log."
 
 
 class ErrorResponse(NamedTuple):

@@ -20,7 +20,7 @@ class HostRefusedError(PlantDeskError):
     number = ErrorNumber.HOST_REFUSED
 
     def __init__(self) -> None:
-        super().__init__("Give exactly one Host, and let it be 127.0.0.1, localhost or [::1], with any port.")
+        super().__init__("Send exactly one Host header: 127.0.0.1, localhost or [::1], with any port.")
 
 
 class OriginRefusedError(PlantDeskError):
@@ -30,7 +30,7 @@ class OriginRefusedError(PlantDeskError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Web pages may not use PlantDesk. A program may: leave out the headers Origin and Sec-Fetch-Site."
+            "Web pages cannot use PlantDesk. Programs must not send the headers Origin and Sec-Fetch-Site."
         )
 
 
@@ -41,8 +41,8 @@ class TokenMissingError(PlantDeskError):
 
     def __init__(self) -> None:
         super().__init__(
-            "A token is missing. Send the header “Authorization: Bearer TOKEN”; "
-            "make a token under File > API access in PlantDesk or with `plantdesk token create NAME`."
+            "A token is missing. Send the header “Authorization: Bearer TOKEN”. "
+            "Create a token under File > API access in PlantDesk or with `plantdesk token create NAME`."
         )
 
 
@@ -61,7 +61,7 @@ class MethodNotAllowedError(PlantDeskError):
     number = ErrorNumber.METHOD_NOT_ALLOWED
 
     def __init__(self, allow: str) -> None:
-        super().__init__(f"This path does not take that method. Use {allow}.")
+        super().__init__(f"This path does not support the method. Use {allow}.")
         self.allow = allow
 
 
