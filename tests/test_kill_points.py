@@ -20,7 +20,7 @@ _SOURCE = Path(__file__).parent / "support" / "kill_points.c"
 _ROOT = Path(__file__).parents[1]
 _KILL_POINTS = os.environ.get("PLANTDESK_KILL_POINTS")
 #: Every so many calls; a prime, and another first call for each number of processes.
-_STEP = 1 if _KILL_POINTS == "all" else 37
+_STEP = 1 if _KILL_POINTS == "all" else 61
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or shutil.which("cc") is None, reason="needs Linux and a C compiler"
