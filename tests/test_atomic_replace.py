@@ -62,3 +62,11 @@ def test_a_failed_rename_leaves_the_file_and_no_draft(
         replace(draft, file, platform=platform)
     assert file.read_text(encoding="utf-8") == "old"
     assert not draft.exists()
+
+
+def test_a_draft_that_cannot_be_renamed_is_removed(files: tuple[Path, Path], tmp_path: Path) -> None:
+    draft, _ = files
+    (tmp_path / "folder" / "file").mkdir(parents=True)
+    with pytest.raises(OSError):  # noqa: PT011 - which one depends on the system
+        replace(draft, tmp_path / "folder")
+    assert not draft.exists()

@@ -227,6 +227,8 @@ def test_a_missing_folder_is_reported(refused: Run, tmp_path: Path) -> None:
         ["token", "create", "x", "--expires", "soon"],
         ["token", "create", "x", "--expires", "0d"],
         ["token", "create", "x", "--expires", "999999d"],
+        ["token", "create", "x", "--max-plants", "0"],
+        ["integration", "--login", "maybe"],
         ["serve", "--port", "65536"],
         ["serve", "--port", "-1"],
         ["serve", "--port", "web"],
