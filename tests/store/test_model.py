@@ -11,14 +11,25 @@ import tempfile
 import unicodedata
 from collections import Counter
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+from unittest import mock
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from typing_extensions import override
 
-from plantdesk.errors import IdTakenError, InvalidTokenNameError, PlantDeskError, TokenRefusedError, UnknownTokenError
+from plantdesk.errors import (
+    EditConflictError,
+    IdTakenError,
+    InvalidTokenNameError,
+    NothingToUndoError,
+    PlantDeskError,
+    TokenRefusedError,
+    UndoConflictError,
+    UnknownTokenError,
+)
 from plantdesk.records import (
     COMMAND,
     FORM,
@@ -30,8 +41,28 @@ from plantdesk.records import (
     new_plant,
     plant_fields,
 )
-from plantdesk.store import Order, Store, View, back_up, restore
+from plantdesk.store import (
+    KEEP,
+    Delete,
+    DeleteAll,
+    Insert,
+    Order,
+    Selection,
+    SetTag,
+    Store,
+    View,
+    back_up,
+    edited,
+    restore,
+)
+from plantdesk.store.sqlite import history
 from tests.support.cases import cases
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from plantdesk.store import Edit, Undone
+    from plantdesk.store.edits import Keep
 
 SECONDS = 30
 
@@ -43,16 +74,33 @@ _token_names = st.sampled_from(["garden-sync", "phone", "Ä"])
 
 
 class Entry(NamedTuple):
-    """A plant as the dict has it; its place in the dict is its order of arrival."""
+    """A plant as the dict has it: `seq` is its place in the order of arrival, `change` the last that touched it."""
 
     name: str
     tag: str | None
     source: Source
+    note: str | None = None
+    seq: int = 0
+    change: int = 0
+
+    @property
+    def version(self) -> int:
+        return self.change or -self.seq
 
     @property
     def plain(self) -> bool:
         """Whether ASCII's rules do for it, as the store decides."""
         return (self.name + (self.tag or "")).isascii() and "\0" not in self.name + (self.tag or "")
+
+
+@dataclass
+class Made:
+    """A change: what each plant was before and is after it."""
+
+    images: dict[int, tuple[Entry | None, Entry | None]]
+    undoes: int | None = None
+    is_undone: bool = False
+    is_stored: bool = True
 
 
 class StoreBesideDict(RuleBasedStateMachine):
@@ -67,6 +115,9 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.revoked: list[Source] = []
         self.added_by: Counter[str] = Counter()
         self.backups: list[tuple[Path, dict[int, Entry]]] = []
+        self.changes: dict[int, Made] = {}
+        self.seen: list[PlantRow] = []
+        self.last_seq = 0
 
     @initialize()
     def open(self) -> None:
@@ -86,7 +137,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         elif known is None:
             assert isinstance(outcome, PlantRow)
             assert (outcome.id, outcome.name, outcome.tag) == (plant_id, entry.name, entry.tag)
-            self.plants[plant_id] = entry
+            self.put(plant_id, entry)
             self.added_by[entry.source.label] += 1
         elif (known.name, known.tag) == (entry.name, entry.tag) and entry.source is not FORM:
             assert isinstance(outcome, PlantRow)
@@ -94,6 +145,10 @@ class StoreBesideDict(RuleBasedStateMachine):
         else:
             assert isinstance(outcome, IdTakenError)
             assert outcome.owner.name == known.name
+
+    def put(self, plant_id: int, entry: Entry) -> None:
+        self.last_seq += 1
+        self.plants[plant_id] = entry._replace(note=None, seq=self.last_seq, change=0)
 
     def add_to(self, store: Store, plant_id: int, entry: Entry) -> None:
         future = store.add(_new(plant_id, entry), entry.source)
@@ -127,7 +182,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             values = {"name": name} | ({} if tag is None else {"tag": tag})
             row = self.store.add_as_next(plant_fields(values), COMMAND).result(SECONDS)
             assert row.id == expected
-            self.plants[row.id] = Entry(name, tag, COMMAND)
+            self.put(row.id, Entry(name, tag, COMMAND))
 
     @rule(plant_id=_ids, name=_texts)
     def add_from_elsewhere(self, plant_id: int, name: str) -> None:
@@ -161,17 +216,169 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:
-        if self.backups:
-            backup, plants = data.draw(st.sampled_from(self.backups))
-            gone, back = self.plants.keys() - plants.keys(), plants.keys() - self.plants.keys()
-            restored = restore(self.path, backup)
-            difference = restored.preview.difference
-            assert difference is not None
-            assert (difference.leaving.size, difference.returning.size) == (len(gone), len(back))
-            assert (restored.saved is None) is (plants == self.plants)
-            if restored.saved is not None:
-                self.backups.append((restored.saved, self.plants))
-            self.plants = dict(plants)
+        if not self.backups:
+            return
+        backup, plants = data.draw(st.sampled_from(self.backups))
+        restored = restore(self.path, backup)
+        difference = restored.preview.difference
+        assert difference is not None
+        gone, back = self.plants.keys() - plants.keys(), plants.keys() - self.plants.keys()
+        assert (difference.leaving.size, difference.returning.size) == (len(gone), len(back))
+        if {key: _shown(entry) for key, entry in plants.items()} == {key: _shown(e) for key, e in self.plants.items()}:
+            assert (restored.saved, restored.change) == (None, None)
+            return
+        assert restored.saved is not None
+        assert restored.change is not None
+        self.backups.append((restored.saved, dict(self.plants)))
+        number = restored.change.number
+        same = {key: entry for key, entry in self.plants.items() if key in plants and plants[key][:5] == entry[:5]}
+        wanted = {key: entry._replace(change=number) for key, entry in plants.items()} | same
+        self.changed(number, wanted)
+
+    # --- changing ---
+
+    def changed(self, number: int, plants: dict[int, Entry], undoes: int | None = None) -> None:
+        """Make `plants` those of the dict, as a change."""
+        ids = self.plants.keys() | plants.keys()
+        images = {each: (self.plants.get(each), plants.get(each)) for each in ids}
+        images = {each: (before, after) for each, (before, after) in images.items() if before != after}
+        assert number not in self.changes
+        self.changes[number] = Made(images, undoes)
+        self.plants = plants
+
+    def applied(self, edits: list[Edit], plants: dict[int, Entry]) -> None:
+        """Apply edits of which `plants` is the result, with 0 as the number of the change."""
+        result = self.store.apply(edits, COMMAND).result(SECONDS)
+        if result.change is None:
+            assert plants == self.plants
+            return
+        number = result.change.number
+        marked = {
+            key: entry if entry == self.plants.get(key) else entry._replace(change=number)
+            for key, entry in plants.items()
+        }
+        self.changed(number, marked)
+        assert result.plants == len(self.changes[number].images)
+
+    @rule(data=st.data(), name=_texts, tag=_tags, note=_tags)
+    def edit(self, data: st.DataObject, name: str, tag: str | None, note: str | None) -> None:
+        if self.plants:
+            plant_id = data.draw(st.sampled_from(sorted(self.plants)))
+            row = self.reader.plant(plant_id)
+            assert row is not None
+            self.seen.append(row)
+            entry = self.plants[plant_id]._replace(name=name, tag=tag, note=note or None)
+            self.applied([edited(row, name=name, tag=tag, note=note)], {**self.plants, plant_id: entry})
+
+    @rule(data=st.data(), delete=st.booleans())
+    def edit_what_was_seen(self, data: st.DataObject, delete: bool) -> None:  # noqa: FBT001
+        if self.seen:
+            row = data.draw(st.sampled_from(self.seen))
+            edit = Delete(row.id, row.version, row.name) if delete else edited(row, name=row.name + "!")
+            current = self.plants.get(row.id)
+            if current is None or current.version != row.version:
+                assert isinstance(self.store.apply([edit], FORM).exception(SECONDS), EditConflictError)
+            elif delete:
+                self.applied([edit], {key: entry for key, entry in self.plants.items() if key != row.id})
+            else:
+                self.applied([edit], {**self.plants, row.id: current._replace(name=row.name + "!")})
+
+    @rule(plants=st.dictionaries(_ids, _texts, max_size=4))
+    def insert(self, plants: dict[int, str]) -> None:
+        edits: list[Edit] = [Insert(new_plant({"id": key, "name": name}), "new") for key, name in plants.items()]
+        if not edits:
+            return
+        if plants.keys() & self.plants.keys():
+            assert isinstance(self.store.apply(edits, COMMAND).exception(SECONDS), IdTakenError)
+            return
+        added = {
+            key: Entry(name, None, COMMAND, "new", self.last_seq + place)
+            for place, (key, name) in enumerate(plants.items(), 1)
+        }
+        self.last_seq += len(added)
+        self.applied(edits, {**self.plants, **added})
+
+    @rule(text=_texts, tag=_tags | st.just(KEEP), ids=st.none() | st.lists(_ids), new=_tags, delete=st.booleans())
+    def change_a_set(
+        self,
+        text: str,
+        tag: str | Keep | None,
+        ids: list[int] | None,
+        new: str | None,
+        delete: bool,  # noqa: FBT001
+    ) -> None:
+        chosen = {
+            key
+            for key, entry in self.plants.items()
+            if self.has(key, text) and (tag is KEEP or tag == entry.tag) and (ids is None or key in ids)
+        }
+        selection = Selection(text=text, tag=tag, ids=ids)
+        if delete:
+            left = {key: entry for key, entry in self.plants.items() if key not in chosen}
+            self.applied([DeleteAll(selection)], left)
+        else:
+            tagged = {key: entry._replace(tag=new) if key in chosen else entry for key, entry in self.plants.items()}
+            self.applied([SetTag(selection, new)], tagged)
+
+    @rule(data=st.data(), elsewhere=st.booleans())
+    def undo(self, data: st.DataObject, elsewhere: bool) -> None:  # noqa: FBT001
+        wanted = data.draw(st.none() | st.sampled_from([99_999, *self.changes]))
+        targets = [number for number, each in self.changes.items() if each.undoes is None and not each.is_undone]
+        number = max(targets, default=None) if wanted is None else wanted
+        with closing(Store(self.path)) if elsewhere else contextlib.nullcontext(self.store) as store:
+            self.expect_undone(store.undo(wanted, FORM), number)
+
+    @rule()
+    def redo(self) -> None:
+        undos = [number for number, each in self.changes.items() if self.is_undo(each) and not each.is_undone]
+        self.expect_undone(self.store.redo(FORM), max(undos, default=None))
+
+    def is_undo(self, made: Made) -> bool:
+        """Whether it takes back a change, or the redo of one."""
+        return made.undoes is not None and not self.is_undo(self.changes[made.undoes])
+
+    def expect_undone(self, future: Future[Undone], number: int | None) -> None:
+        made = None if number is None else self.changes.get(number)
+        if made is None or number is None or made.is_undone or not made.is_stored:
+            assert isinstance(future.exception(SECONDS), NothingToUndoError)
+            return
+        possible = {
+            key: before
+            for key, (before, after) in made.images.items()
+            if (now := self.plants.get(key)) is after or (now and after and now.version == after.version)
+        }
+        if not possible:
+            assert isinstance(future.exception(SECONDS), UndoConflictError)
+            return
+        undone = future.result(SECONDS)
+        assert (undone.change.plants, undone.skipped) == (len(possible), len(made.images) - len(possible))
+        assert set(undone.skipped_ids) == made.images.keys() - possible.keys()
+        plants = {key: entry for key, entry in self.plants.items() if key not in possible}
+        plants |= {key: before for key, before in possible.items() if before is not None}
+        self.changed(undone.change.number, plants, number)
+        self.mark(number, is_undone=True)
+
+    def mark(self, number: int, *, is_undone: bool) -> None:
+        made = self.changes[number]
+        made.is_undone = is_undone
+        if made.undoes is not None:
+            self.mark(made.undoes, is_undone=not is_undone)
+
+    @rule()
+    def prune(self) -> None:
+        self.reader.close()
+        self.store.close()
+        with (
+            mock.patch.multiple(history, _MAX_SIZE=0, _MAX_SHARE=0, _STEP=3),
+            closing(sqlite3.connect(self.path)) as database,
+        ):
+            while history.is_prunable(database, 0):
+                history.prune(database, 0)
+            database.commit()
+        newest = max((number for number, made in self.changes.items() if made.is_stored), default=0)
+        for number, made in self.changes.items():
+            made.is_stored = number == newest
+        self.open()
 
     @rule()
     def reopen(self) -> None:
@@ -191,7 +398,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         assert self.reader.matching([*self.plants, 99], view) == set(found)
 
     def ordered(self, order: Order, *, descending: bool) -> list[int]:
-        arrival = {plant_id: place for place, plant_id in enumerate(self.plants)}
+        arrival = {plant_id: entry.seq for plant_id, entry in self.plants.items()}
 
         def name_key(plant_id: int) -> bytes:
             entry = self.plants[plant_id]
@@ -231,13 +438,25 @@ class StoreBesideDict(RuleBasedStateMachine):
     def same_plants(self) -> None:
         assert self.reader.count() == len(self.plants)
         rows = self.reader.rows([*self.plants])
-        assert {row.id: (row.name, row.tag, row.source.kind, row.source.label) for row in rows.values()} == {
-            plant_id: (entry.name, entry.tag, entry.source.kind, entry.source.label)
+        assert {
+            row.id: (row.name, row.tag, row.note, row.version, row.source.kind, row.source.label)
+            for row in rows.values()
+        } == {
+            plant_id: (entry.name, entry.tag, entry.note, entry.version, entry.source.kind, entry.source.label)
             for plant_id, entry in self.plants.items()
         }
         assert {row.name for row in self.store.tokens.list()} == set(self.tokens)
         added = {row.name: row.plants_added for row in self.store.tokens.list()}
         assert added == {name: self.added_by[name] for name in self.tokens}
+
+    @invariant()
+    def same_history(self) -> None:
+        found = {change.number: change for change in self.reader.history(10_000)}
+        assert found.keys() == self.changes.keys()
+        for number, made in self.changes.items():
+            change = found[number]
+            assert (change.undoes, change.is_undone, change.plants) == (made.undoes, made.is_undone, len(made.images))
+            assert change.can_undo is (made.is_stored and not made.is_undone)
 
     @override
     def teardown(self) -> None:
@@ -247,6 +466,10 @@ class StoreBesideDict(RuleBasedStateMachine):
             with closing(sqlite3.connect(self.path)) as database:
                 assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         self.folder.cleanup()
+
+
+def _shown(entry: Entry) -> tuple[str, str | None, str | None]:
+    return entry.name, entry.tag, entry.note
 
 
 def _new(plant_id: int, entry: Entry) -> NewPlant:
