@@ -25,8 +25,7 @@ from plantdesk.store import DeleteAll, Selection, SetTag, Store, edited
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
-
-    from typing_extensions import Self
+    from typing import Self
 
 _SECONDS = 300
 _ROUNDS = 50
