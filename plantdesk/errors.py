@@ -152,6 +152,36 @@ class TokenUsedUpError(PlantDeskError):
 # --- the history ---
 
 
+class UnknownPlantError(PlantDeskError):
+    """There is no plant with this id."""
+
+    def __init__(self, plant_id: int) -> None:
+        super().__init__(f"There is no plant with ID {plant_id}. `plantdesk list` shows the plants.")
+
+
+class UnknownSourceError(PlantDeskError):
+    """No plant was added by a token or an import of this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"“{shortened(name)}” is no source of plants. Give form, command, import, token, or the name of a token."
+        )
+
+
+class UnknownTagError(PlantDeskError):
+    """No plant has this tag."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__(f"No plant has the tag “{shortened(tag)}”. `plantdesk tag list` shows the tags.")
+
+
+class TagTakenError(PlantDeskError):
+    """Plants have this tag already: renaming another one to it would merge both."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__(f"There is a tag “{shortened(tag)}” already. To join both, type: plantdesk tag merge")
+
+
 class EditConflictError(PlantDeskError):
     """A plant has changed since the user saw it: `current` is what it is now, None if it was deleted."""
 

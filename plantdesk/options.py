@@ -10,22 +10,23 @@ from argparse import SUPPRESS
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk import __version__
-from plantdesk.parser import Parser, port, seconds, span, switch, whole_number
-from plantdesk.settings import DEFAULT_PORT
+from plantdesk import __version__, plant_options
+from plantdesk.command_parser import add_command, add_database, add_port, database_of, sentence
+from plantdesk.parser import Parser, seconds, span, switch, whole_number
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    Commands = argparse._SubParsersAction[Parser]  # noqa: SLF001 - has no public name
-    Run = Callable[[argparse.Namespace], int]
+    from plantdesk.command_parser import Commands, Run
 
 DESCRIPTION = "Keep your plants in one place: in a window, from scripts over a local HTTP API, or by these commands."
 EPILOG = """\
 examples:
   plantdesk                         open the window
   plantdesk add --name "Monstera deliciosa" --tag office
+  plantdesk list --tag office       the plants with this tag
+  plantdesk undo                    take back the last edit or deletion
   plantdesk token create garden-sync --output garden-sync.token
                                     a token for a program
   plantdesk serve --port 8722       only the API, on another port
@@ -35,7 +36,14 @@ Exit codes: 0 done; 1 refused or failed, the reason is on standard error;
 2 wrong usage; 3 PlantDesk is not running (info); 130 interrupted.
 """
 #: What shells complete for the argument of a command, besides files.
-COMPLETIONS = {("restore",): "backups", ("token", "revoke"): "tokens", ("help",): "commands"}
+COMPLETIONS = {
+    ("restore",): "backups",
+    ("token", "revoke"): "tokens",
+    ("help",): "commands",
+    ("tag", "rename"): "tags",
+    ("tag", "merge"): "tags",
+    ("tag", "remove"): "tags",
+}
 #: The hidden command by which completions get those names.
 COMPLETE = "__complete"
 #: The options that are also allowed before the command.
@@ -72,8 +80,8 @@ def parser() -> Parser:
     """Return the parser of all commands."""
     top = Parser(prog="plantdesk", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("-V", "--version", action="version", version=f"plantdesk {__version__}")
-    _add_database(top, "top_database")
-    _add_port(top, "top_port")
+    add_database(top, "top_database")
+    add_port(top, "top_port")
     top.add_argument(
         "--background", dest="top_background", action="store_true", help="open the window minimised, as at login"
     )
@@ -89,6 +97,7 @@ def parser() -> Parser:
     _add_selfcheck(commands)
     _add_serve(commands)
     _add_token(commands)
+    plant_options.add_to(commands)
     return top
 
 
@@ -96,7 +105,7 @@ def parser() -> Parser:
 
 
 def _add_add(commands: Commands) -> None:
-    command = _command(commands, "add", "add one plant and print its ID", _run_add, "database")
+    command = add_command(commands, "add", "add one plant and print its ID", _run_add, "database")
     command.add_argument("--name", required=True, help="the plant's name")
     command.add_argument("--id", help="an unused whole number (default: the next free ID)")
     command.add_argument("--tag", help="the plant's type")
@@ -105,11 +114,12 @@ def _add_add(commands: Commands) -> None:
 def _run_add(options: argparse.Namespace) -> int:
     from plantdesk.commands import add
 
-    return add.run(_database(options), options.name, options.id, options.tag)
+    return add.run(database_of(options), options.name, options.id, options.tag)
 
 
 def _add_backup(commands: Commands) -> None:
-    command = _command(commands, "backup", "make a backup of all plants and print where it is", _run_backup, "database")
+    does = "make a backup of all plants and print where it is"
+    command = add_command(commands, "backup", does, _run_backup, "database")
     command.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: one in the folder of backups)"
     )
@@ -125,12 +135,12 @@ def _run_backup(options: argparse.Namespace) -> int:
     if options.json and not options.list:
         options.parser.error("--json has no effect without --list")
     if options.list:
-        return backup.show(_database(options), as_json=options.json)
-    return backup.run(_database(options), options.file)
+        return backup.show(database_of(options), as_json=options.json)
+    return backup.run(database_of(options), options.file)
 
 
 def _add_help(commands: Commands, top: Parser) -> None:
-    command = _command(commands, "help", "show the help of a command", lambda options: _run_help(options, top))
+    command = add_command(commands, "help", "show the help of a command", lambda options: _run_help(options, top))
     command.add_argument("command", metavar="COMMAND", nargs="*", help="a command (default: all)")
 
 
@@ -141,7 +151,7 @@ def _run_help(options: argparse.Namespace, top: Parser) -> int:
 
 def _add_info(commands: Commands) -> None:
     does = "show whether PlantDesk runs, its address and its database"
-    command = _command(commands, "info", does, _run_info, "database")
+    command = add_command(commands, "info", does, _run_info, "database")
     command.add_argument("--json", action="store_true", help="print JSON, for scripts")
     command.add_argument("--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait up to this time for it")
 
@@ -149,11 +159,11 @@ def _add_info(commands: Commands) -> None:
 def _run_info(options: argparse.Namespace) -> int:
     from plantdesk.commands import info
 
-    return info.run(_database(options, with_folder=False), as_json=options.json, wait=options.wait)
+    return info.run(database_of(options, with_folder=False), as_json=options.json, wait=options.wait)
 
 
 def _add_integration(commands: Commands) -> None:
-    command = _command(commands, "integration", "show or set how the system starts PlantDesk", _run_integration)
+    command = add_command(commands, "integration", "show or set how the system starts PlantDesk", _run_integration)
     command.add_argument("--login", type=switch, metavar="on|off", help="start PlantDesk when you log in")
     command.add_argument("--path", type=switch, metavar="on|off", help="add plantdesk to PATH (Windows)")
 
@@ -165,7 +175,7 @@ def _run_integration(options: argparse.Namespace) -> int:
 
 
 def _add_openapi(commands: Commands) -> None:
-    _command(commands, "openapi", "print the description of the HTTP API (OpenAPI 3.1)", _run_openapi)
+    add_command(commands, "openapi", "print the description of the HTTP API (OpenAPI 3.1)", _run_openapi)
 
 
 def _run_openapi(_options: argparse.Namespace) -> int:
@@ -176,7 +186,7 @@ def _run_openapi(_options: argparse.Namespace) -> int:
 
 def _add_restore(commands: Commands) -> None:
     does = "restore the plants of a backup, after a preview"
-    command = _command(commands, "restore", does, _run_restore, "database")
+    command = add_command(commands, "restore", does, _run_restore, "database")
     command.add_argument("file", metavar="FILE", type=Path, help="a backup: a file, or a name in `backup --list`")
     command.add_argument("--dry-run", action="store_true", help="show only what would come back, go and change")
     command.add_argument("--look", dest="dry_run", action="store_true", help=SUPPRESS)  # its name in 0.1.0
@@ -188,11 +198,11 @@ def _run_restore(options: argparse.Namespace) -> int:
 
     if options.dry_run and options.yes:
         options.parser.error("--yes has no effect with --dry-run")
-    return backup.restore_backup(_database(options), options.file, dry_run=options.dry_run, confirmed=options.yes)
+    return backup.restore_backup(database_of(options), options.file, dry_run=options.dry_run, confirmed=options.yes)
 
 
 def _add_selfcheck(commands: Commands) -> None:
-    _command(
+    add_command(
         commands, "selfcheck", "report in JSON whether this installation is complete; needs no display", _run_selfcheck
     )
 
@@ -205,23 +215,24 @@ def _run_selfcheck(_options: argparse.Namespace) -> int:
 
 def _add_serve(commands: Commands) -> None:
     does = "run the HTTP API without a window, until SIGTERM or Ctrl+C"
-    command = _command(commands, "serve", does, _run_serve, "database", "port")
-    _add_port(command, "port")
+    command = add_command(commands, "serve", does, _run_serve, "database", "port")
+    add_port(command, "port")
 
 
 def _run_serve(options: argparse.Namespace) -> int:
     from plantdesk.commands import serve
 
-    return serve.run(_database(options), options.port)
+    return serve.run(database_of(options), options.port)
 
 
 def _add_token(commands: Commands) -> None:
     does = "create, list and revoke tokens, with which programs add plants"
-    token = commands.add_parser("token", help=does, description=_sentence(does))
+    token = commands.add_parser("token", help=does, description=sentence(does))
     token.set_defaults(parser=token)
-    _add_database(token, "group_database")
+    add_database(token, "group_database")
     actions = token.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    create = _command(actions, "create", "create a token and print it, only this once", _run_token_create, "database")
+    does = "create a token and print it, only this once"
+    create = add_command(actions, "create", does, _run_token_create, "database")
     create.add_argument("name", metavar="NAME", help="the program that will use it")
     create.add_argument(
         "--expires", metavar="TIME", type=span, help="how long it is valid: 12h, 90d, 52w (default: until revoked)"
@@ -232,30 +243,30 @@ def _add_token(commands: Commands) -> None:
     create.add_argument(
         "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read instead"
     )
-    shown = _command(actions, "list", "list the tokens without their secrets", _run_token_list, "database")
+    shown = add_command(actions, "list", "list the tokens without their secrets", _run_token_list, "database")
     shown.add_argument("--json", action="store_true", help="print JSON, for scripts")
-    revoke = _command(actions, "revoke", "revoke a token at once", _run_token_revoke, "database")
+    revoke = add_command(actions, "revoke", "revoke a token at once", _run_token_revoke, "database")
     revoke.add_argument("name", metavar="NAME", help="its name")
-    revoke.add_argument("--remove-plants", action="store_true", help="also remove the plants it added, after a backup")
+    revoke.add_argument("--remove-plants", action="store_true", help="also delete the plants it added")
 
 
 def _run_token_create(options: argparse.Namespace) -> int:
     from plantdesk.commands import token
 
     limits = token.Limits(options.expires, options.max_plants)
-    return token.create(_database(options), options.name, limits, options.output)
+    return token.create(database_of(options), options.name, limits, options.output)
 
 
 def _run_token_list(options: argparse.Namespace) -> int:
     from plantdesk.commands import token
 
-    return token.show(_database(options), as_json=options.json)
+    return token.show(database_of(options), as_json=options.json)
 
 
 def _run_token_revoke(options: argparse.Namespace) -> int:
     from plantdesk.commands import token
 
-    return token.revoke(_database(options), options.name, remove_plants=options.remove_plants)
+    return token.revoke(database_of(options), options.name, remove_plants=options.remove_plants)
 
 
 def _run_window(options: argparse.Namespace) -> int:
@@ -263,36 +274,3 @@ def _run_window(options: argparse.Namespace) -> int:
 
     named: Path | None = options.database
     return window.run(named and named.absolute(), options.port, background=bool(options.background))
-
-
-# --- shared by commands ---
-
-
-def _command(commands: Commands, name: str, does: str, run: Run, *takes: str) -> Parser:
-    """Add a command; the global options in `takes` are also allowed before its name."""
-    command = commands.add_parser(name, help=does, description=_sentence(does))
-    command.set_defaults(run=run, parser=command, takes=takes)
-    if "database" in takes:
-        _add_database(command, "database")
-    return command
-
-
-def _sentence(does: str) -> str:
-    return f"{does[0].upper()}{does[1:]}."
-
-
-def _add_database(command: Parser, dest: str) -> None:
-    text = "the database of plants (default: your own)"
-    command.add_argument("--database", dest=dest, metavar="FILE", type=Path, help=text)
-
-
-def _add_port(command: Parser, dest: str) -> None:
-    text = f"the port of the API; 0: any free port (default: the port set in the window, initially {DEFAULT_PORT})"
-    command.add_argument("--port", dest=dest, metavar="N", type=port, help=text)
-
-
-def _database(options: argparse.Namespace, *, with_folder: bool = True) -> Path:
-    from plantdesk import paths
-
-    chosen: Path | None = options.database
-    return paths.database_file(with_folder=with_folder) if chosen is None else chosen.absolute()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
@@ -86,6 +86,19 @@ def span(text: str) -> timedelta:
     if found is None:
         raise argparse.ArgumentTypeError(f"“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def time_ago(text: str) -> int:
+    """Parse a time: a duration before now, a date or a time of the local time zone. Return milliseconds since 1970."""
+    try:
+        time = datetime.now(UTC) - span(text)
+    except argparse.ArgumentTypeError:
+        try:
+            time = datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError, OSError):
+            message = f"“{text}” is not a time: give 12h, 7d, a date as 2026-11-21, or 2026-11-21T18:00"
+            raise argparse.ArgumentTypeError(message) from None
+    return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
 def whole_number(text: str) -> int:

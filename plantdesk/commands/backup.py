@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from typing import TYPE_CHECKING
 
 from plantdesk import output
+from plantdesk.commands.confirmation import confirm
 from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
-from plantdesk.errors import PlantDeskError
 from plantdesk.store import Backups, back_up, copy_store, preview_restore, preview_text, restore
 
 if TYPE_CHECKING:
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
     from plantdesk.store import Backup, Restored
 
 _KIB = 1024
-
-
-class NotConfirmedError(PlantDeskError):
-    """The user did not confirm."""
 
 
 def run(database: Path, file: Path | None) -> int:
@@ -60,7 +55,7 @@ def restore_backup(database: Path, file: Path, *, dry_run: bool, confirmed: bool
         output.write(preview_text(preview, file.name))
         if dry_run or preview.changes_nothing:
             return 0
-        _ask()
+        confirm("Restore? The present state is backed up first.", "Nothing was restored")
     restored = restore(database, file)
     if confirmed:  # no preview before: checking each row of the backup takes seconds
         output.write(preview_text(restored.preview, file.name))
@@ -80,19 +75,11 @@ def _resolved(database: Path, file: Path) -> Path:
     return known if not file.exists() and known.exists() else file
 
 
-def _ask() -> None:
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise NotConfirmedError("Nothing was restored: no terminal to ask on. Add --yes to restore without asking.")
-    answer = ""
-    with contextlib.suppress(EOFError):
-        answer = input("Restore? The present state is backed up first. [y/N] ")
-    if answer.strip().lower() not in {"y", "yes"}:
-        raise NotConfirmedError("Nothing was restored.")
-
-
 def _summary(restored: Restored) -> str:
     count = restored.preview.plants
     lines = ["Restored 1 plant." if count == 1 else f"Restored {count:,} plants."]
+    if restored.change is not None:
+        lines.append(f"To undo it, type: plantdesk undo {restored.change.number}")
     if restored.saved is not None:
         lines.append(f"The state before is in {restored.saved}")
     if not restored.tokens_kept:

@@ -21,7 +21,7 @@ _MAX_NAME = 300
 
 
 def run(kind: str, words: Sequence[str]) -> int:
-    """Print the names of `tokens` or `backups` of the store in `words`. Creates nothing."""
+    """Print the names of `tokens`, `tags` or `backups` of the store in `words`. Creates nothing."""
     with contextlib.suppress(PlantDeskError):
         database = _database(words)
         if database.is_file():
@@ -35,6 +35,9 @@ def _names(kind: str, database: Path) -> Iterable[str]:
     if kind == "backups":
         return [backup.path.name for backup in Backups(database).newest_first()]
     with closing(Store(database)) as store:
+        if kind == "tags":
+            with closing(store.reader()) as reader:
+                return reader.tags()
         return [row.name for row in store.tokens.list()]
 
 

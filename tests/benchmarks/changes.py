@@ -17,7 +17,7 @@ import threading
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plantdesk.records import COMMAND, new_plant
 from plantdesk.store import DeleteAll, Selection, SetTag, Store, edited
@@ -66,7 +66,7 @@ def _fill(store: Store, plants: int) -> None:
         store.add_each(entries).result(_SECONDS)
 
 
-def _large(store: Store, name: str, start: Callable[[], Future[object]]) -> None:
+def _large(store: Store, name: str, start: Callable[[], Future[Any]]) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with _Adding(store) as adding:
         started = time.perf_counter()
@@ -92,7 +92,7 @@ def _single(store: Store) -> None:
         print(f"single {name}: median {statistics.median(each) * 1000:.2f} ms")
 
 
-def _timed(start: Callable[[], Future[object]]) -> float:
+def _timed(start: Callable[[], Future[Any]]) -> float:
     started = time.perf_counter()
     start().result(_SECONDS)
     return time.perf_counter() - started

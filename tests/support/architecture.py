@@ -31,6 +31,7 @@ LAYERS = {
     "commands": 3,
     "cli": 3,
     "options": 3,
+    "plant_options": 3,
     "__main__": 3,
 }
 ROOTS = 3

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import ColumnElement, String, case, cast, false, func, or_, type_coerce
 from sqlmodel import col, select
 
+from plantdesk.records import Source, SourceKind
 from plantdesk.store.edits import Keep
 from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
@@ -117,6 +118,27 @@ class Reader:
         statement = select(PlantTable.tag).where(col(PlantTable.tag).is_not(None)).distinct()
         with self._query():
             return sorted((str(tag) for tag in self._connection.scalars(statement)), key=lambda tag: (fold(tag), tag))
+
+    def tag_counts(self) -> dict[str, int]:
+        """Return the number of plants of each tag, sorted as `tags`."""
+        tag = col(PlantTable.tag)
+        statement = select(PlantTable.tag, func.count()).where(tag.is_not(None)).group_by(tag)
+        with self._query():
+            counts = {str(name): int(count) for name, count in self._connection.execute(statement)}
+        return dict(sorted(counts.items(), key=lambda item: (fold(item[0]), item[0])))
+
+    def sources(self) -> list[Source]:
+        """Return the sources that plants may have."""
+        statement = select(SourceTable.id, SourceTable.kind, SourceTable.label)
+        with self._query():
+            rows = self._connection.execute(statement)
+            return [Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows]
+
+    def count_selected(self, selection: Selection) -> int:
+        """Return the number of plants of a set."""
+        with self._query():
+            statement = select(func.count()).select_from(ids_of(selection).subquery())
+            return self._connection.execute(statement).scalar_one()
 
     def selected(self, selection: Selection, order: Order = Order.ADDED) -> Iterator[PlantRow]:
         """Yield the plants of a set in an order, newest first for `Order.ADDED`; read in pages, not in one snapshot."""

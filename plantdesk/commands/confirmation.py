@@ -1,0 +1,26 @@
+"""Asks the user before a command changes much."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+from plantdesk.errors import PlantDeskError
+
+
+class NotConfirmedError(PlantDeskError):
+    """The user did not confirm."""
+
+
+def confirm(question: str, refusal: str) -> None:
+    """Ask `question` on the terminal. Raise NotConfirmedError unless the answer is yes, or where nobody can answer.
+
+    `refusal` says what was not done.
+    """
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise NotConfirmedError(f"{refusal}: no terminal to ask on. Add --yes to do it without asking.")
+    answer = ""
+    with contextlib.suppress(EOFError):
+        answer = input(f"{question} [y/N] ")
+    if answer.strip().lower() not in {"y", "yes"}:
+        raise NotConfirmedError(f"{refusal}.")

@@ -1,0 +1,78 @@
+"""`plantdesk history`, `undo` and `redo`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
+from plantdesk.errors import shortened
+from plantdesk.records import COMMAND
+from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.records import Change
+    from plantdesk.store import Undone
+
+#: Ids of skipped plants that are printed.
+_MAX_IDS = 10
+
+
+def show(database: Path, limit: int, *, as_json: bool) -> int:
+    """Print the newest changes as a table or in JSON. Raises StoreError."""
+    with closing(Store(database)) as store, closing(store.reader()) as reader:
+        changes = reader.history(limit)
+    if as_json:
+        print_json([_facts(change) for change in changes])
+    elif changes:
+        print_table(("NUMBER", "TIME", "BY", "PLANTS", "CHANGE"), [_cells(change) for change in changes])
+    else:
+        print("There are no changes yet: plants were only added.", file=sys.stderr)
+    return 0
+
+
+def undo(database: Path, number: int | None) -> int:
+    """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
+    with closing(Store(database)) as store:
+        _report(store.undo(number, COMMAND).result())
+    return 0
+
+
+def redo(database: Path) -> int:
+    """Take back the latest undo. Raises NothingToUndoError, UndoConflictError, StoreError."""
+    with closing(Store(database)) as store:
+        _report(store.redo(COMMAND).result())
+    return 0
+
+
+def _report(undone: Undone) -> None:
+    change = undone.change
+    plants = "1 plant" if change.plants == 1 else f"{change.plants:,} plants"
+    print(f"{shortened(change.title, 100)} ({plants}).", file=sys.stderr)
+    if undone.skipped:
+        ids = ", ".join(map(str, undone.skipped_ids[:_MAX_IDS])) + (", …" if undone.skipped > _MAX_IDS else "")
+        print(f"{undone.skipped:,} plants have been changed since and were left as they are: {ids}", file=sys.stderr)
+
+
+def _cells(change: Change) -> tuple[str, ...]:
+    source = change.source.label or str(change.source.kind)
+    undone = " (undone)" if change.is_undone else ""
+    return str(change.number), local_time(change.made_at), source, f"{change.plants:,}", f"{change.title}{undone}"
+
+
+def _facts(change: Change) -> dict[str, object]:
+    return {
+        "number": change.number,
+        "made_at": iso_time(change.made_at),
+        "source": str(change.source.kind),
+        "source_name": change.source.label or None,
+        "kind": str(change.kind),
+        "title": change.title,
+        "plants": change.plants,
+        "undoes": change.undoes,
+        "undone": change.is_undone,
+        "can_undo": change.can_undo,
+    }

@@ -1,0 +1,193 @@
+"""`plantdesk list`, `get`, `edit` and `delete`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import sys
+from contextlib import closing
+from enum import Enum, auto
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk import output
+from plantdesk.commands.confirmation import confirm
+from plantdesk.commands.formatting import iso_time, local_time, print_json
+from plantdesk.errors import UnknownPlantError, UnknownSourceError, shortened
+from plantdesk.records import COMMAND, SourceKind, parse_id
+from plantdesk.store import KEEP, Delete, DeleteAll, Selection, Store, edited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from plantdesk.records import PlantRow
+    from plantdesk.store import Applied, Edit
+
+#: Plants that are printed together.
+_BATCH = 500
+_MAX_NAME = 60
+_FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
+
+
+class Form(Enum):
+    """How plants are printed."""
+
+    TEXT = auto()
+    JSON = auto()
+    CSV = auto()
+
+
+class Filter(NamedTuple):
+    """Which plants; None or False: any. `since` is in milliseconds since 1970, UTC."""
+
+    text: str | None = None
+    tag: str | None = None
+    without_tag: bool = False
+    source: str | None = None
+    since: int | None = None
+
+
+class Wanted(NamedTuple):
+    """The new values of a plant; None or False: as before."""
+
+    name: str | None
+    tag: str | None
+    without_tag: bool
+    note: str | None
+
+
+def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> int:
+    """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
+    with closing(Store(database)) as store, closing(store.reader()) as reader:
+        rows = itertools.islice(reader.selected(_selection(store, wanted)), limit)
+        for text in {Form.TEXT: _as_text, Form.JSON: _as_json, Form.CSV: _as_csv}[form](rows):
+            output.write(text)
+    return 0
+
+
+def show(database: Path, plant_id: str, *, as_json: bool) -> int:
+    """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
+    with closing(Store(database)) as store:
+        row = _plant(store, parse_id(plant_id))
+    if as_json:
+        print_json(_facts(row))
+        return 0
+    source = f"{row.source.kind} {_printable(row.source.label)}".rstrip()
+    lines = [f"ID:    {row.id}", f"Name:  {_printable(row.name)}"]
+    lines += [f"Tag:   {_printable(row.tag)}"] if row.tag is not None else []
+    lines += [f"Added: {local_time(row.added_at)} by {source}"]
+    lines += ["Note:", *(f"  {_printable(line)}" for line in row.note.splitlines())] if row.note else []
+    output.write("\n".join(lines))
+    return 0
+
+
+def edit(database: Path, plant_id: str, wanted: Wanted) -> int:
+    """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
+    with closing(Store(database)) as store:
+        row = _plant(store, parse_id(plant_id))
+        update = edited(
+            row,
+            name=KEEP if wanted.name is None else wanted.name,
+            tag=None if wanted.without_tag else KEEP if wanted.tag is None else wanted.tag,
+            note=KEEP if wanted.note is None else wanted.note,
+        )
+        report(store.apply([update], COMMAND).result())
+    return 0
+
+
+def delete(database: Path, ids: Sequence[str], wanted: Filter, *, confirmed: bool) -> int:
+    """Delete plants by id or by filter, after a question if there are several.
+
+    Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, StoreError.
+    """
+    with closing(Store(database)) as store:
+        edits: list[Edit]
+        if ids:
+            rows = [_plant(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
+            edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
+        else:
+            selection = _selection(store, wanted)
+            with closing(store.reader()) as reader:
+                edits, count = [DeleteAll(selection)], reader.count_selected(selection)
+        if count > 1 and not confirmed:
+            confirm(f"Delete {count:,} plants?", f"None of the {count:,} plants was deleted")
+        report(store.apply(edits, COMMAND).result())
+    return 0
+
+
+def report(applied: Applied) -> None:
+    """Print on standard error what was changed, and how to undo it."""
+    if applied.change is None:
+        print("Nothing to change.", file=sys.stderr)
+    else:
+        title = _printable(applied.change.title)
+        print(f"{title}. To undo it, type: plantdesk undo {applied.change.number}", file=sys.stderr)
+
+
+def _plant(store: Store, plant_id: int) -> PlantRow:
+    with closing(store.reader()) as reader:
+        row = reader.plant(plant_id)
+    if row is None:
+        raise UnknownPlantError(plant_id)
+    return row
+
+
+def _selection(store: Store, wanted: Filter) -> Selection:
+    tag = None if wanted.without_tag else KEEP if wanted.tag is None else wanted.tag
+    kind, label = (None, None) if wanted.source is None else _source(store, wanted.source)
+    return Selection(wanted.text or "", tag, kind, label, wanted.since)
+
+
+def _source(store: Store, name: str) -> tuple[SourceKind, str | None]:
+    """Return the kind of source that `name` is, or the token or import of this name. Raises UnknownSourceError."""
+    if name in set(SourceKind):
+        return SourceKind(name), None
+    with closing(store.reader()) as reader:
+        kinds = [source.kind for source in reader.sources() if source.label == name]
+    if not kinds:
+        raise UnknownSourceError(name)
+    return kinds[0], name
+
+
+def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:
+    for batch in _batches(rows):
+        yield "\n".join(_line(row) for row in batch)
+
+
+def _line(row: PlantRow) -> str:
+    tag = "" if row.tag is None else f"  [{_printable(row.tag)}]"
+    return f"{row.id:>8}  {_printable(row.name)}{tag}"
+
+
+def _as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
+    first = True
+    for batch in _batches(rows):
+        lines = ",\n".join(json.dumps(_facts(row)) for row in batch)
+        yield f"[\n{lines}" if first else f",\n{lines}"
+        first = False
+    yield "[]" if first else "]"
+
+
+def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
+    yield ",".join(_FIELDS)
+    for batch in _batches(rows):
+        text = io.StringIO()
+        csv.DictWriter(text, _FIELDS, lineterminator="\n").writerows(_facts(row) for row in batch)
+        yield text.getvalue().removesuffix("\n")
+
+
+def _batches(rows: Iterator[PlantRow]) -> Iterator[list[PlantRow]]:
+    while batch := list(itertools.islice(rows, _BATCH)):
+        yield batch
+
+
+def _facts(row: PlantRow) -> dict[str, object]:
+    kind, label = str(row.source.kind), row.source.label or None
+    values = (row.id, row.name, row.tag, row.note, iso_time(row.added_at), kind, label)
+    return dict(zip(_FIELDS, values, strict=True))
+
+
+def _printable(text: str) -> str:
+    return shortened(text, _MAX_NAME)

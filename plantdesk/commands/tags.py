@@ -1,0 +1,71 @@
+"""`plantdesk tag`: lists, renames, merges and removes tags."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from plantdesk.commands.formatting import print_json, print_table
+from plantdesk.commands.plants import report
+from plantdesk.errors import TagTakenError, UnknownTagError, shortened
+from plantdesk.records import COMMAND, plant_fields
+from plantdesk.store import Selection, SetTag, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def show(database: Path, *, as_json: bool) -> int:
+    """Print the tags with the number of their plants. Raises StoreError."""
+    with closing(Store(database)) as store, closing(store.reader()) as reader:
+        counts = reader.tag_counts()
+    if as_json:
+        print_json([{"tag": tag, "plants": count} for tag, count in counts.items()])
+    elif counts:
+        print_table(("PLANTS", "TAG"), [(f"{count:,}", tag) for tag, count in counts.items()])
+    return 0
+
+
+def rename(database: Path, tag: str, new: str) -> int:
+    """Rename a tag. Raises UnknownTagError, TagTakenError, InvalidPlantError, StoreError."""
+    with closing(Store(database)) as store:
+        known = _tags(store)
+        if new in known and new != tag:
+            raise TagTakenError(new)
+        _set_tag(store, [tag], new, known, f"Rename tag {_quoted(tag)} to {_quoted(new)}")
+    return 0
+
+
+def merge(database: Path, tags: Sequence[str], into: str) -> int:
+    """Give the plants of `tags` the tag `into`. Raises UnknownTagError, InvalidPlantError, StoreError."""
+    with closing(Store(database)) as store:
+        title = f"Merge {'tag' if len(tags) == 1 else 'tags'} {', '.join(map(_quoted, tags))} into {_quoted(into)}"
+        _set_tag(store, tags, into, _tags(store), title)
+    return 0
+
+
+def remove(database: Path, tag: str) -> int:
+    """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
+    with closing(Store(database)) as store:
+        _set_tag(store, [tag], None, _tags(store), f"Remove tag {_quoted(tag)}")
+    return 0
+
+
+def _set_tag(store: Store, tags: Sequence[str], new: str | None, known: set[str], title: str) -> None:
+    for tag in tags:
+        if tag not in known:
+            raise UnknownTagError(tag)
+    if new is not None:
+        plant_fields({"name": "", "tag": new})  # raises InvalidPlantError
+    edits = [SetTag(Selection(tag=tag), new) for tag in tags]
+    report(store.apply(edits, COMMAND, title=title).result())
+
+
+def _tags(store: Store) -> set[str]:
+    with closing(store.reader()) as reader:
+        return set(reader.tag_counts())
+
+
+def _quoted(tag: str) -> str:
+    return f"“{shortened(tag, 40)}”"

@@ -1,0 +1,187 @@
+"""The commands that read and change plants: list, get, edit, delete, tag, history, undo, redo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plantdesk.command_parser import add_command, add_database, database_of, sentence
+from plantdesk.parser import time_ago, whole_number
+
+if TYPE_CHECKING:
+    import argparse
+
+    from plantdesk.command_parser import Commands
+    from plantdesk.commands.plants import Filter
+    from plantdesk.parser import Parser
+
+_JSON = "print JSON, for scripts"
+
+
+def add_to(commands: Commands) -> None:
+    """Add the commands to those of the program."""
+    _add_list(commands)
+    _add_get(commands)
+    _add_edit(commands)
+    _add_delete(commands)
+    _add_tag(commands)
+    _add_history(commands)
+
+
+def _add_filter(command: Parser) -> None:
+    command.add_argument("--search", metavar="TEXT", help="only those with these words in name, tag or ID")
+    command.add_argument("--tag", help="only those with this tag")
+    command.add_argument("--no-tag", action="store_true", help="only those without a tag")
+    command.add_argument(
+        "--from",
+        dest="source",
+        metavar="SOURCE",
+        help="only those of: form, command, import, or a token's name",
+    )
+    command.add_argument(
+        "--since", metavar="TIME", type=time_ago, help="only those added since: 12h, 7d, 2026-11-21 or 2026-11-21T18:00"
+    )
+
+
+def _filter(options: argparse.Namespace) -> Filter:
+    from plantdesk.commands.plants import Filter
+
+    if options.no_tag and options.tag is not None:
+        options.parser.error("--no-tag has no effect with --tag")
+    return Filter(options.search, options.tag, options.no_tag, options.source, options.since)
+
+
+def _add_list(commands: Commands) -> None:
+    command = add_command(commands, "list", "list plants, newest first", _run_list, "database")
+    _add_filter(command)
+    command.add_argument("--limit", metavar="N", type=whole_number, help="at most so many")
+    formats = command.add_mutually_exclusive_group()
+    formats.add_argument("--json", action="store_true", help=_JSON)
+    formats.add_argument("--csv", action="store_true", help="print CSV, for spreadsheets")
+
+
+def _run_list(options: argparse.Namespace) -> int:
+    from plantdesk.commands import plants
+
+    form = plants.Form.JSON if options.json else plants.Form.CSV if options.csv else plants.Form.TEXT
+    return plants.show_list(database_of(options), _filter(options), options.limit, form)
+
+
+def _add_get(commands: Commands) -> None:
+    command = add_command(commands, "get", "show one plant", _run_get, "database")
+    command.add_argument("id", metavar="ID", help="its ID")
+    command.add_argument("--json", action="store_true", help=_JSON)
+
+
+def _run_get(options: argparse.Namespace) -> int:
+    from plantdesk.commands import plants
+
+    return plants.show(database_of(options), options.id, as_json=options.json)
+
+
+def _add_edit(commands: Commands) -> None:
+    command = add_command(commands, "edit", "change name, tag or note of a plant", _run_edit, "database")
+    command.add_argument("id", metavar="ID", help="its ID")
+    command.add_argument("--name", help="its new name")
+    command.add_argument("--tag", help="its new tag")
+    command.add_argument("--no-tag", action="store_true", help="remove its tag")
+    command.add_argument("--note", help='its new note; "": none')
+
+
+def _run_edit(options: argparse.Namespace) -> int:
+    from plantdesk.commands import plants
+
+    if options.no_tag and options.tag is not None:
+        options.parser.error("--no-tag has no effect with --tag")
+    if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
+        options.parser.error("give --name, --tag, --no-tag or --note")
+    wanted = plants.Wanted(options.name, options.tag, options.no_tag, options.note)
+    return plants.edit(database_of(options), options.id, wanted)
+
+
+def _add_delete(commands: Commands) -> None:
+    command = add_command(commands, "delete", "delete plants; undo brings them back", _run_delete, "database")
+    command.add_argument("ids", metavar="ID", nargs="*", help="IDs of plants")
+    _add_filter(command)
+    command.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _run_delete(options: argparse.Namespace) -> int:
+    from plantdesk.commands import plants
+
+    wanted = _filter(options)
+    if bool(options.ids) == (wanted != plants.Filter()):
+        options.parser.error("give either IDs, or --search, --tag, --no-tag, --from or --since")
+    return plants.delete(database_of(options), options.ids, wanted, confirmed=options.yes)
+
+
+def _add_tag(commands: Commands) -> None:
+    does = "list, rename, merge and remove tags"
+    tag = commands.add_parser("tag", help=does, description=sentence(does))
+    tag.set_defaults(parser=tag)
+    add_database(tag, "group_database")
+    actions = tag.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    shown = add_command(actions, "list", "list the tags with the number of their plants", _run_tag_list, "database")
+    shown.add_argument("--json", action="store_true", help=_JSON)
+    rename = add_command(actions, "rename", "rename a tag on all its plants", _run_tag_rename, "database")
+    rename.add_argument("tag", metavar="TAG", help="the tag")
+    rename.add_argument("new", metavar="NEW", help="a name that no other tag has")
+    merge = add_command(actions, "merge", "give the plants of tags another tag", _run_tag_merge, "database")
+    merge.add_argument("tags", metavar="TAG", nargs="+", help="the tags")
+    merge.add_argument("into", metavar="INTO", help="the tag that they all get")
+    remove = add_command(actions, "remove", "remove a tag from all its plants", _run_tag_remove, "database")
+    remove.add_argument("tag", metavar="TAG", help="the tag")
+
+
+def _run_tag_list(options: argparse.Namespace) -> int:
+    from plantdesk.commands import tags
+
+    return tags.show(database_of(options), as_json=options.json)
+
+
+def _run_tag_rename(options: argparse.Namespace) -> int:
+    from plantdesk.commands import tags
+
+    return tags.rename(database_of(options), options.tag, options.new)
+
+
+def _run_tag_merge(options: argparse.Namespace) -> int:
+    from plantdesk.commands import tags
+
+    return tags.merge(database_of(options), options.tags, options.into)
+
+
+def _run_tag_remove(options: argparse.Namespace) -> int:
+    from plantdesk.commands import tags
+
+    return tags.remove(database_of(options), options.tag)
+
+
+def _add_history(commands: Commands) -> None:
+    does = "list the changes of plants, newest first"
+    command = add_command(commands, "history", does, _run_history, "database")
+    command.add_argument("--limit", metavar="N", type=whole_number, default=100, help="at most so many (default: 100)")
+    command.add_argument("--json", action="store_true", help=_JSON)
+    does = "undo a change; again: the change before it"
+    undo = add_command(commands, "undo", does, _run_undo, "database")
+    undo.add_argument(
+        "number", metavar="NUMBER", nargs="?", type=whole_number, help="a number in `history` (default: the latest)"
+    )
+    add_command(commands, "redo", "take back the latest undo", _run_redo, "database")
+
+
+def _run_history(options: argparse.Namespace) -> int:
+    from plantdesk.commands import history
+
+    return history.show(database_of(options), options.limit, as_json=options.json)
+
+
+def _run_undo(options: argparse.Namespace) -> int:
+    from plantdesk.commands import history
+
+    return history.undo(database_of(options), options.number)
+
+
+def _run_redo(options: argparse.Namespace) -> int:
+    from plantdesk.commands import history
+
+    return history.redo(database_of(options))

@@ -1,0 +1,204 @@
+"""The commands that read and change plants, run as a user runs them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk import paths
+from plantdesk.cli import main
+from plantdesk.records import FORM, new_plant
+from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    #: Runs a command; returns its exit code, standard output and standard error.
+    Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        printed = capfd.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def plants() -> None:
+    """A fern and an aloe in the kitchen, and a rose without a tag; a token has added a cactus."""
+    with closing(Store(paths.database_file())) as store:
+        source = store.tokens.create("greenhouse").result(30).row.source
+        values: list[dict[str, object]] = [
+            {"id": 3, "name": "Fern", "tag": "kitchen"},
+            {"id": -1, "name": "Aloe", "tag": "kitchen"},
+            {"id": 2, "name": 'Röse, "red"'},
+        ]
+        for each in values:
+            store.add(new_plant(each), FORM).result(30)
+        store.add(new_plant({"id": 9, "name": "Cactus", "tag": "desert"}), source).result(30)
+
+
+def listed(run: Run, *arguments: str) -> list[int]:
+    code, printed, _ = run("list", "--json", *arguments)
+    assert code == 0
+    return [plant["id"] for plant in json.loads(printed)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids"),
+    [
+        ([], [9, 2, -1, 3]),
+        (["--limit", "2"], [9, 2]),
+        (["--search", "rose"], [2]),
+        (["--tag", "kitchen"], [-1, 3]),
+        (["--no-tag"], [2]),
+        (["--from", "form", "--tag", "kitchen"], [-1, 3]),
+        (["--from", "greenhouse"], [9]),
+        (["--from", "token", "--since", "1h"], [9]),
+        (["--since", "2999-01-01"], []),
+    ],
+)
+def test_list_shows_what_matches_newest_first(run: Run, arguments: list[str], ids: list[int]) -> None:
+    assert listed(run, *arguments) == ids
+
+
+def test_list_prints_lines_or_csv(run: Run) -> None:
+    assert [line.split()[0] for line in run("list")[1].splitlines()] == ["9", "2", "-1", "3"]
+    rows = list(csv.DictReader(run("list", "--csv", "--no-tag")[1].splitlines()))
+    assert [(row["id"], row["name"], row["tag"], row["source"]) for row in rows] == [("2", 'Röse, "red"', "", "form")]
+
+
+def test_list_ends_quietly_when_its_reader_does() -> None:
+    command = f"{sys.executable} -m plantdesk list | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_plant_is_shown_and_edited(run: Run) -> None:
+    code, _, hint = run("edit", "-1", "--name", "Aloe vera", "--note", "Little water")
+    assert code == 0
+    assert "plantdesk undo 1" in hint
+    plant = json.loads(run("get", "-1", "--json")[1])
+    assert (plant["name"], plant["tag"], plant["note"]) == ("Aloe vera", "kitchen", "Little water")
+    assert run("edit", "-1", "--no-tag", "--note", "")[0] == 0
+    shown = run("get", "-1")[1]
+    assert "Aloe vera" in shown
+    assert "kitchen" not in shown
+    assert "Little water" not in shown
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["get", "77"],
+        ["get", "seven"],
+        ["edit", "77", "--name", "x"],
+        ["edit", "3", "--note", "x" * 100_001],
+        ["delete", "3", "77"],
+        ["list", "--from", "nobody"],
+        ["tag", "rename", "attic", "cellar"],
+        ["tag", "rename", "kitchen", "desert"],
+        ["tag", "merge", "kitchen", "attic", "desert"],
+        ["tag", "remove", "attic"],
+        ["undo"],
+        ["undo", "5"],
+        ["redo"],
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_done_is_refused_and_changes_nothing(run: Run, arguments: list[str]) -> None:
+    before = run("list", "--json")[1]
+    code, printed, error = run(*arguments)
+    assert (code, printed) == (1, "")
+    assert error.startswith("plantdesk: ")
+    assert run("list", "--json")[1] == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["edit", "3"],
+        ["edit", "3", "--tag", "x", "--no-tag"],
+        ["delete"],
+        ["delete", "3", "--tag", "kitchen"],
+        ["tag"],
+        ["list", "--since", "yesterday"],
+        ["list", "--json", "--csv"],
+        ["list", "--limit", "0"],
+        ["undo", "last"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_refused(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        main(arguments)
+    assert exit_code.value.code == 2
+
+
+def test_deleting_many_needs_a_yes(run: Run) -> None:
+    command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
+    assert subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 1
+    for answer, left in ((b"n\n", [9, 2, -1, 3]), (b"yes\n", [9, 2])):
+        terminal, theirs = pty.openpty()
+        with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+            os.write(terminal, answer)
+            process.wait(30)
+        os.close(theirs)
+        os.close(terminal)
+        assert listed(run) == left
+
+
+def test_one_plant_is_deleted_without_a_question_and_brought_back(run: Run) -> None:
+    before = run("list", "--json")[1]
+    assert run("delete", "3")[0] == 0
+    assert listed(run) == [9, 2, -1]
+    assert run("delete", "--from", "greenhouse", "--yes")[0] == 0
+    assert listed(run) == [2, -1]
+    assert run("undo")[0] == 0
+    assert run("undo")[0] == 0
+    assert run("list", "--json")[1] == before
+    assert run("redo")[0] == 0
+    assert listed(run) == [9, 2, -1]
+
+
+def test_tags_are_listed_renamed_merged_and_removed(run: Run) -> None:
+    def counts() -> dict[str, int]:
+        return {each["tag"]: each["plants"] for each in json.loads(run("tag", "list", "--json")[1])}
+
+    assert counts() == {"desert": 1, "kitchen": 2}
+    assert run("tag", "rename", "kitchen", "Küche")[0] == 0
+    assert counts() == {"desert": 1, "Küche": 2}
+    assert run("tag", "merge", "Küche", "desert", "all")[0] == 0
+    assert counts() == {"all": 3}
+    assert run("tag", "remove", "all")[0] == 0
+    assert counts() == {}
+    changes = json.loads(run("history", "--json")[1])
+    assert [(change["plants"], change["undone"]) for change in changes] == [(3, False), (3, False), (2, False)]
+    assert run("undo", "1")[0] == 1  # the plants have been changed since
+    for _ in range(3):
+        assert run("undo")[0] == 0
+    assert counts() == {"desert": 1, "kitchen": 2}
+    assert "(undone)" in run("history")[1]
+
+
+def test_an_undo_reports_what_it_left(run: Run) -> None:
+    run("tag", "remove", "kitchen")
+    run("edit", "3", "--note", "mine")
+    code, _, report = run("undo", "1")
+    assert code == 0
+    assert "1 plants" in report or "1 plant" in report
+    assert report.rstrip().endswith("3")
+    assert json.loads(run("get", "3", "--json")[1])["note"] == "mine"
+    assert json.loads(run("get", "-1", "--json")[1])["tag"] == "kitchen"
