@@ -45,6 +45,11 @@ def date(moment: int) -> str:
     return QLocale().toString(QDateTime.fromMSecsSinceEpoch(moment).date(), QLocale.FormatType.ShortFormat)
 
 
+def plural(count: int, one: str, many: str, **values: str) -> str:
+    """Return `one` or `many` with `count` in place of `{count}`, and the other values in place of their names."""
+    return (one if count == 1 else many).format(count=QLocale().toString(count), **values)
+
+
 def error_text(error: Exception) -> str:
     """Return the text of a PlantDeskError; for any other exception, which is a defect, a reference to the log."""
     if isinstance(error, PlantDeskError):

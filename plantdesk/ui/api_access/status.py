@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from plantdesk.errors import shortened
 from plantdesk.server_state import Failed, NoStoreError, Off, On, PortTakenError, Starting
 from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.texts import ago, now_ms
+from plantdesk.ui.texts import ago, now_ms, plural
 from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 _ICON = 18
-#: Milliseconds for which the copy button says that it has copied.
-_COPIED_SHOWN = 1500
 _TICK = 1000
 
 
@@ -46,13 +44,12 @@ class ApiStatus(QWidget):
         self._word = PlainLabel()
         self._address = PlainLabel()
         self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._copy_button = self._icon_button()
+        self._copy_button = CopyButton(theme, self.tr("Copy the address"), name=self.tr("Copy the address of the API"))
         self._turn_on_button = self._button(self.tr("Turn on"))
         self._token_button = self._button(self.tr("New token…"))
         self._activity = PlainLabel(tone="muted")
         self._activity.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._tick = QTimer(self, interval=_TICK)
-        self._copied = QTimer(self, singleShot=True, interval=_COPIED_SHOWN)
         self._lay_out()
         self._connect()
         self.show_server(Off())
@@ -69,11 +66,12 @@ class ApiStatus(QWidget):
         self._state = state
         no_store = isinstance(state, Failed) and isinstance(state.error, NoStoreError)
         on = isinstance(state, On)
-        self._word.setText(self._in_words(state))
+        self._word.setText(self._state_text(state))
         tone = "ok" if on else "warning" if isinstance(state, Failed) else "muted"
         set_properties(self._word, tone=tone, role="strong" if on else "")
         self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
         self._address.setVisible(on)
+        self._copy_button.set_content(self._address.text())
         self._copy_button.setVisible(on)
         self._turn_on_button.setVisible(isinstance(state, Off | Failed) and not no_store)
         self._turn_on_button.setText(self.tr("Turn on") if isinstance(state, Off) else self.tr("Try again"))
@@ -90,12 +88,9 @@ class ApiStatus(QWidget):
         foreign = [row for row in changes.added if row.source.kind == "token"]
         if foreign:
             newest = foreign[-1]
-            who = shortened(newest.source.label, 30)
-            if len(foreign) == 1:
-                text = self.tr("{name} added by “{who}”").format(name=shortened(newest.name, 40), who=who)
-            else:
-                count = QLocale().toString(len(foreign))
-                text = self.tr("{count} plants added by “{who}”").format(count=count, who=who)
+            one, many = self.tr("{name} added by “{who}”"), self.tr("{count} plants added by “{who}”")
+            name, who = shortened(newest.name, 40), shortened(newest.source.label, 30)
+            text = plural(len(foreign), one, many, name=name, who=who)
             self._last = (text, newest.added_at)
             self._tick.start()
             self._show_activity()
@@ -112,11 +107,7 @@ class ApiStatus(QWidget):
     def copy_address(self) -> None:
         """Copy the address to the clipboard and confirm it for a moment."""
         if isinstance(self._state, On):
-            QGuiApplication.clipboard().setText(self._address.text())
-            self._theme.icons.put_on(self._copy_button, "check", "ok")
-            set_tool_tip(self._copy_button, self.tr("Copied"))
-            self._copied.start()
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._copy_button, self.tr("Copied")))
+            self._copy_button.copy()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -125,20 +116,9 @@ class ApiStatus(QWidget):
 
     def _connect(self) -> None:
         self._tick.timeout.connect(self._show_activity)
-        self._copied.timeout.connect(self._show_copy)
-        self._copy_button.clicked.connect(self.copy_address)
         self._turn_on_button.clicked.connect(self.turn_on_wanted)
         self._token_button.clicked.connect(self.token_wanted)
         self._theme.changed.connect(self._paint_icon)
-
-    def _icon_button(self) -> QToolButton:
-        button = QToolButton()
-        button.setIconSize(QSize(_ICON, _ICON))
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        button.setAccessibleName(self.tr("Copy the address of the API"))
-        set_tool_tip(button, self.tr("Copy the address"))
-        self._theme.icons.put_on(button, "copy", "text_2")
-        return button
 
     def _button(self, text: str) -> QPushButton:
         button = QPushButton(text)
@@ -157,7 +137,7 @@ class ApiStatus(QWidget):
         layout.addWidget(self._activity, 1)
         self.setMinimumHeight(self._theme.metrics.control - 1)
 
-    def _in_words(self, state: ServerState) -> str:
+    def _state_text(self, state: ServerState) -> str:
         if isinstance(state, On):
             return self.tr("API on")
         if isinstance(state, Starting):
@@ -191,8 +171,3 @@ class ApiStatus(QWidget):
         set_tool_tip(self._activity, whole.removeprefix("· "))
         metrics = self._activity.fontMetrics()
         self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, self._activity.width()))
-
-    @Slot()
-    def _show_copy(self) -> None:
-        self._theme.icons.put_on(self._copy_button, "copy", "text_2")
-        set_tool_tip(self._copy_button, self.tr("Copy the address"))

@@ -44,7 +44,6 @@ class TokenPanel(QWidget):
     """Works on the tokens of one store; `token_saved` carries the file that a new token was saved to."""
 
     token_saved = Signal(str)
-    listed = Signal(int)
 
     def __init__(self, theme: Theme, bridge: Bridge, tokens: Tokens, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -163,7 +162,6 @@ class TokenPanel(QWidget):
             if row.name == selected:
                 self._table.selectRow(place)
         self._on_selection()
-        self.listed.emit(len(rows))
 
     def _on_failed(self, error: Exception) -> None:
         self._message.show_message(Tone.ERROR, error_text(error))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QUrl, Signal, Slot
+from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.texts import error_text
+from plantdesk.ui.texts import error_text, plural
 from plantdesk.ui.widgets.info_bar import BarKind
 from plantdesk.ui.widgets.message_line import Tone
 
@@ -94,7 +94,7 @@ class BackupController(Feature):
         actions = []
         if saved is not None and restored.can_undo:
             actions = [(self.tr("Take back"), lambda: self._take_back(saved))]
-        self._bar.show_state(BarKind.INFO, self.tr("Restored"), self._in_words(restored), *actions)
+        self._bar.show_state(BarKind.INFO, self.tr("Restored"), self._summary(restored), *actions)
         self.restored.emit()
 
     def _take_back(self, saved: Path) -> None:
@@ -102,11 +102,9 @@ class BackupController(Feature):
             self._bar.hide()  # a second press would restore twice
         self._restore(saved)
 
-    def _in_words(self, restored: Restored) -> str:
-        count = restored.preview.plants
-        number = QLocale().toString(count)
-        one, several = self.tr("There is 1 plant now."), self.tr("There are {n} plants now.").format(n=number)
-        text = one if count == 1 else several
+    def _summary(self, restored: Restored) -> str:
+        one, many = self.tr("There is 1 plant now."), self.tr("There are {count} plants now.")
+        text = plural(restored.preview.plants, one, many)
         if not restored.tokens_kept:
             text += " " + self.tr("Tokens are not valid any more: make new ones under API access.")
         return text

@@ -56,11 +56,6 @@ class UpdateNotice(Feature):
             if not settings.updates_answered and not settings.ask_for_updates:
                 self._show_question()
 
-    @property
-    def has_news(self) -> bool:
-        """Whether there is a newer version that could not be shown yet."""
-        return self._found is not None
-
     @Slot(bool)
     def _switch(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
         self._preferences.change(ask_for_updates=on, updates_answered=True)

@@ -18,7 +18,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.texts import error_text, quoted
+from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.theme.metrics import XS, L, M, S, tabular
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.state_page import StatePage
@@ -307,16 +307,16 @@ class PlantBrowser(QFrame):
             self._opening_label.hide()
 
     def _count_text(self) -> str:
-        model, grouped = self._model, QLocale().toString
-        shown = grouped(model.rowCount()) if model.complete and not model.busy else "…"
+        model, count = self._model, self._model.rowCount()
+        shown = QLocale().toString(count) if model.complete else "…"
+        if model.query.text and model.total is None:
+            return self.tr("{shown} of … plants").format(shown=shown)
         if model.query.text:
-            total = grouped(model.total) if model.total is not None else "…"
-            one, many = self.tr("{shown} of 1 plant"), self.tr("{shown} of {total} plants")
-            return (one if model.total == 1 else many).format(shown=shown, total=total)
+            one, many = self.tr("{shown} of 1 plant"), self.tr("{shown} of {count} plants")
+            return plural(model.total or 0, one, many, shown=shown)
         if not model.complete:
             return "…"
-        words = {0: self.tr("No plants"), 1: self.tr("1 plant")}
-        return words.get(model.rowCount(), self.tr("{count} plants").format(count=shown))
+        return plural(count, self.tr("1 plant"), self.tr("{count} plants")) if count else self.tr("No plants")
 
     def _nothing_text(self) -> str:
         return self.tr("Nothing contains {text}.").format(text=quoted(self._model.query.text))

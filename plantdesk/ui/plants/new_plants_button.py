@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtWidgets import QPushButton
 
 from plantdesk.ui.qt import override
+from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
@@ -27,7 +28,7 @@ class NewPlantsButton(QPushButton):
         self._parent = parent
         self._table = table
         self._count = 0
-        self.setProperty("variant", "pill")
+        self.setProperty("variant", "floating")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_tool_tip(self, self.tr("Show the new plants (Ctrl+Home)"))
         theme.icons.put_on(self, "arrow-up", "on_accent", 16)
@@ -48,8 +49,7 @@ class NewPlantsButton(QPushButton):
     def _on_unseen_changed(self, count: int) -> None:
         if not count and self.hasFocus():
             self._table.setFocus()
-        one, many = self.tr("1 new plant"), self.tr("{count} new plants")
-        self.setText(one if count == 1 else many.format(count=QLocale().toString(count)))
+        self.setText(plural(count, self.tr("1 new plant"), self.tr("{count} new plants")))
         self._count = count
         self._place()
 

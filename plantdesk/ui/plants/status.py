@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
@@ -31,9 +32,8 @@ class PlantsStatus(QWidget):
     @Slot(int)
     def show_selection(self, count: int) -> None:
         """Show how many plants are selected."""
-        number = QLocale().toString(count)
-        several = self.tr("{count} plants selected").format(count=number)
-        self._selection.setText("" if not count else self.tr("1 plant selected") if count == 1 else several)
+        text = plural(count, self.tr("1 plant selected"), self.tr("{count} plants selected"))
+        self._selection.setText(text if count else "")
 
     @Slot(bool)
     def show_saving(self, saving: bool) -> None:  # noqa: FBT001  Qt's signal

@@ -19,11 +19,10 @@ class FontRole(StrEnum):
 
     BODY = "body"
     CAPTION = "caption"
-    SECTION = "section"
     EMPTY_TITLE = "empty-title"
 
 
-_FACTORS = {FontRole.BODY: 1.0, FontRole.CAPTION: 0.9, FontRole.SECTION: 1.15, FontRole.EMPTY_TITLE: 1.4}
+_FACTORS = {FontRole.BODY: 1.0, FontRole.CAPTION: 0.9, FontRole.EMPTY_TITLE: 1.4}
 
 
 class Metrics(NamedTuple):

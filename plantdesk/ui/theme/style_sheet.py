@@ -1,9 +1,8 @@
-"""The one style sheet: what Fusion and the palette cannot say.
+"""The style sheet: what Fusion and the palette do not cover.
 
-Widgets are styled by class and by dynamic property, so that no widget holds a colour or a size of text:
-`role` (caption, section, empty-title, strong) and `tone` (muted, error, warning, info, ok, accent) of labels; `variant`
-(primary, icon, pill) of buttons; `card`, `bar` (info, warning, error, ok), `strip` (top, bottom) and `side` of frames;
-`fault` of fields; `plain` of tables that have no delegate of their own.
+Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
+(empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary, icon, floating) and `small`
+of buttons; `card` and `bar` (info, warning, error) of frames; `fault` of fields.
 """
 
 from __future__ import annotations
@@ -34,7 +33,6 @@ QLineEdit[fault="true"], QLineEdit[fault="true"]:focus {
 }
 QLineEdit:disabled { color: $disabled; border-color: $line; }
 QLineEdit:read-only { background: $window; }
-QTableView QLineEdit { border-radius: 4px; min-height: 0; padding: 0 6px; }
 """
 
 _BUTTONS = """
@@ -46,7 +44,6 @@ QPushButton:hover { background: $hover; }
 QPushButton:pressed, QPushButton:checked { background: $selection; }
 QPushButton:focus { border: 2px solid $focus; padding: 0 12px; min-height: ${inner_2}px; }
 QPushButton:disabled { color: $disabled; border-color: $line; }
-QPushButton::menu-indicator { width: 0; }
 QPushButton[small="true"] { padding: 0 9px; min-height: ${small}px; }
 QPushButton[small="true"]:focus { padding: 0 8px; min-height: ${small_2}px; }
 
@@ -83,24 +80,22 @@ QToolButton:hover, QPushButton[variant="icon"]:hover { background: $hover; }
 QToolButton:pressed, QToolButton:checked, QPushButton[variant="icon"]:pressed { background: $selection; }
 QToolButton:focus, QPushButton[variant="icon"]:focus { border: 2px solid $focus; padding: 2px; }
 
-QPushButton[variant="pill"] {
-  background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${pill_radius}px;
-  padding: 0 15px; min-height: ${pill}px; font-weight: 600;
+QPushButton[variant="floating"] {
+  background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${floating_radius}px;
+  padding: 0 15px; min-height: ${floating}px; font-weight: 600;
 }
-QPushButton[variant="pill"]:hover { background: $accent_hover; border-color: $accent_hover; }
-QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_2}px; }
+QPushButton[variant="floating"]:hover { background: $accent_hover; border-color: $accent_hover; }
+QPushButton[variant="floating"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${floating_2}px; }
 
-QCheckBox, QRadioButton { spacing: 8px; }
-QCheckBox::indicator, QRadioButton::indicator, QMenu::indicator {
+QCheckBox { spacing: 8px; }
+QCheckBox::indicator, QMenu::indicator {
   width: 18px; height: 18px; border: 1px solid $border; border-radius: 4px; background: $surface;
 }
-QRadioButton::indicator { border-radius: 10px; }
-QCheckBox::indicator:hover, QRadioButton::indicator:hover { background: $hover; }
-QCheckBox::indicator:focus, QRadioButton::indicator:focus { border: 2px solid $focus; width: 16px; height: 16px; }
+QCheckBox::indicator:hover { background: $hover; }
+QCheckBox::indicator:focus { border: 2px solid $focus; width: 16px; height: 16px; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check"); }
 QCheckBox::indicator:checked:focus { border-color: $text; }
-QRadioButton::indicator:checked { border: 6px solid $accent; width: 8px; height: 8px; }
-QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { border-color: $line; }
+QCheckBox::indicator:disabled { border-color: $line; }
 """
 
 _FRAMES = """
@@ -108,25 +103,14 @@ QFrame[card="true"] { background: $surface; border: 1px solid $line; border-radi
 QFrame[bar="info"] { background: $info_bg; border: 1px solid $info; border-radius: 8px; }
 QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; border-radius: 8px; }
 QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-radius: 8px; }
-QFrame[bar="ok"] { background: $ok_bg; border: 1px solid $ok; border-radius: 8px; }
-QFrame[strip="top"] { background: $window; border: none; border-bottom: 1px solid $line; }
-QFrame[strip="bottom"] { background: $window; border: none; border-top: 1px solid $line; }
-QFrame[side="true"] { background: $sidebar; border: none; }
 
-QLabel[role="caption"], QHeaderView::section { font-size: ${caption}pt; font-weight: 600; }
-QLabel[role="section"] { font-size: ${section}pt; font-weight: 600; }
+QHeaderView::section { font-size: ${caption}pt; font-weight: 600; }
 QLabel[role="empty-title"] { font-size: ${empty_title}pt; font-weight: 600; }
 QLabel[role="strong"] { font-weight: 600; }
 QLabel[tone="muted"] { color: $text_2; }
-QLabel[tone="accent"] { color: $accent; }
 QLabel[tone="error"] { color: $error; }
 QLabel[tone="warning"] { color: $warning; }
-QLabel[tone="info"] { color: $info; }
 QLabel[tone="ok"] { color: $ok; }
-QLabel[link="true"]:focus { border: 2px solid $focus; border-radius: 4px; }
-
-QProgressBar { background: $line; border: none; border-radius: 4px; min-height: 8px; max-height: 8px; }
-QProgressBar::chunk { background: $accent; border-radius: 4px; }
 QToolTip { background: $surface; color: $text; border: 1px solid $border; padding: 5px 8px; }
 """
 
@@ -152,9 +136,9 @@ QAbstractItemView { background: $surface; color: $text; border: none; selection-
   selection-background-color: $selection; }
 QListView { border: 1px solid $border; padding: 3px; outline: 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
-QTableWidget, QTableView[plain="true"] { outline: 0; border: 2px solid $surface; }
-QTableWidget::item, QTableView[plain="true"]::item { padding: 0 9px; }
-QTableWidget:focus, QTableView[plain="true"]:focus { border: 2px solid $focus; }
+QTableWidget { outline: 0; border: 2px solid $surface; }
+QTableWidget::item { padding: 0 9px; }
+QTableWidget:focus { border: 2px solid $focus; }
 QListView::item:hover { background: $hover; }
 QListView::item:selected { background: $selection; }
 QHeaderView { background: $surface; border: none; }
@@ -205,19 +189,18 @@ def _derived_colors(colors: Colors) -> dict[str, str]:
 
 
 def _sizes(metrics: Metrics) -> dict[str, str]:
-    pill = metrics.compact_row + metrics.compact_row % 2
+    floating = metrics.compact_row + metrics.compact_row % 2
     return {
         "inner": str(metrics.control - 2),
         "inner_2": str(metrics.control - 4),
         "small": str(max(24, metrics.compact_row - 4)),
         "small_2": str(max(24, metrics.compact_row - 4) - 2),
-        "pill": str(pill - 2),
-        "pill_2": str(pill - 4),
-        "pill_radius": str(pill // 2),
+        "floating": str(floating - 2),
+        "floating_2": str(floating - 4),
+        "floating_radius": str(floating // 2),
         "row": str(metrics.row),
         "header_pad": "12",
         "item": str(metrics.compact_row),
         "caption": f"{metrics.points[FontRole.CAPTION]:.2f}",
-        "section": f"{metrics.points[FontRole.SECTION]:.2f}",
         "empty_title": f"{metrics.points[FontRole.EMPTY_TITLE]:.2f}",
     }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ActionButtons:
-    """Keeps a row of buttons from place `first` on in a layout."""
+    """Keeps a row of buttons in a layout, from position `first` on."""
 
     def __init__(self, layout: QHBoxLayout, *, first: int, small: bool = False) -> None:
         self._layout = layout
@@ -28,7 +28,7 @@ class ActionButtons:
         """How wide the buttons want to be, in pixels."""
         return [button.sizeHint().width() for button in self._buttons]
 
-    def show(self, actions: Iterable[MessageAction]) -> None:
+    def set_actions(self, actions: Iterable[MessageAction]) -> None:
         """Show these actions in place of those before."""
         for button in self._buttons:
             self._layout.removeWidget(button)

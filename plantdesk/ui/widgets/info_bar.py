@@ -5,13 +5,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import XS, L, M, S
 from plantdesk.ui.widgets.action_buttons import ActionButtons
+from plantdesk.ui.widgets.message import Message
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
@@ -32,17 +32,13 @@ class BarKind(Enum):
     ERROR = ("error", "circle-alert")
 
 
-class InfoBar(QFrame):
-    """Hidden until `show_state`. It pushes down what is below it and never lies over anything."""
+class InfoBar(Message):
+    """Hidden until `show_state`. It pushes down what is below it and never covers anything."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._kind = BarKind.INFO
-        self._icon = PlainLabel()
-        self._icon.setFixedSize(_ICON, _ICON)
+        buttons = QHBoxLayout()
+        super().__init__(theme, _ICON, ActionButtons(buttons, first=0), parent)
         self._title = PlainLabel(role="strong", wrapped=True)
-        self._text = PlainLabel(wrapped=True)
         for label in (self._title, self._text):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._close_button = QToolButton()
@@ -53,10 +49,7 @@ class InfoBar(QFrame):
         self._close_button.setIconSize(QSize(16, 16))
         self._close_button.clicked.connect(self.hide)
         self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        buttons = QHBoxLayout()
-        self._action_buttons = ActionButtons(buttons, first=0)
         self._lay_out(buttons)
-        theme.changed.connect(self._paint_icon)
         self.hide()
 
     @property
@@ -64,24 +57,17 @@ class InfoBar(QFrame):
         """The title that is shown."""
         return self._title.text()
 
-    @property
-    def text(self) -> str:
-        """The text that is shown."""
-        return self._text.text()
-
     def show_state(self, kind: BarKind, title: str, text: str, *actions: MessageAction, lasting: bool = False) -> None:
         """Show a state with a button for each action; a `lasting` one has no button to close it."""
-        self._kind = kind
-        set_properties(self, bar=kind.value[0])
+        name, icon = kind.value
+        set_properties(self, bar=name)
         self._title.setText(title)
-        self._text.setText(text)
-        self._paint_icon()
-        self._action_buttons.show(actions)
+        self.set_content(icon, name, text, actions)
         self._place_buttons()
         self._close_button.setVisible(not lasting)
         self.setAccessibleName(title)
         self.show()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {text}"))
+        self.announce(f"{title}. {text}")
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -110,8 +96,3 @@ class InfoBar(QFrame):
         self._content.addLayout(buttons)
         layout.addLayout(self._content, 1)
         layout.addWidget(self._close_button)
-
-    @Slot()
-    def _paint_icon(self) -> None:
-        tone, icon = self._kind.value
-        self._icon.setPixmap(self._theme.icons.pixmap(icon, tone, _ICON, self.devicePixelRatioF()))

@@ -6,13 +6,13 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.action_buttons import ActionButtons
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.message import Message
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -34,7 +34,7 @@ class Tone(Enum):
     WARNING = ("warning", "triangle-alert")
 
 
-class MessageLine(QWidget):
+class MessageLine(Message):
     """Shows a message, or the hint while there is none.
 
     A message of success goes after a while, unless the pointer or the focus is on it. A screen reader announces every
@@ -43,30 +43,20 @@ class MessageLine(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty line; a message of success is shown for `shown_ms` milliseconds."""
-        super().__init__(parent)
-        self._theme = theme
+        layout = QHBoxLayout()
+        super().__init__(theme, _ICON, ActionButtons(layout, first=2, small=True), parent)
         self._tone = Tone.HINT
         self._hint = ""
-        self._icon = PlainLabel()
-        self._icon.setFixedSize(_ICON, _ICON)
-        self._text = PlainLabel(wrapped=True)
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
         self._expiry.timeout.connect(self._on_expired)
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(S)
-        self._layout.addWidget(self._icon)
-        self._layout.addWidget(self._text)
-        self._layout.addStretch(1)
-        self._action_buttons = ActionButtons(self._layout, first=2, small=True)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        layout.addWidget(self._icon)
+        layout.addWidget(self._text)
+        layout.addStretch(1)
+        self.setLayout(layout)
         self.setMinimumHeight(theme.metrics.compact_row - 2)  # as high as its buttons: nothing moves when they come
-        theme.changed.connect(self._paint_icon)
         self.clear()
-
-    @property
-    def text(self) -> str:
-        """The sentence that is shown."""
-        return self._text.text()
 
     @property
     def tone(self) -> Tone:
@@ -87,17 +77,16 @@ class MessageLine(QWidget):
     def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
         """Show a sentence, and a button for each of `actions` (its label and what it does)."""
         self._tone = tone
-        self._text.setText(text)
-        set_properties(self._text, tone=tone.value[0])
-        self._paint_icon()
-        self._action_buttons.show(actions)
+        color, icon = tone.value
+        set_properties(self._text, tone=color)
+        self.set_content(icon, color, text, actions)
         self._fit_text()
         if tone is Tone.OK:
             self._expiry.start()
         else:
             self._expiry.stop()
         if tone is not Tone.HINT:
-            self._announce(text, [label for label, _ in actions])
+            self._announce_with_buttons([label for label, _ in actions])
 
     def rename_action(self, old: str, new: str) -> None:
         """Give the button that is labelled `old` another label."""
@@ -117,18 +106,10 @@ class MessageLine(QWidget):
         else:
             self.clear()
 
-    @Slot()
-    def _paint_icon(self) -> None:
-        tone, icon = self._tone.value
-        self._icon.setVisible(icon is not None)
-        if icon is not None:
-            self._icon.setPixmap(self._theme.icons.pixmap(icon, tone, _ICON, self.devicePixelRatioF()))
-
-    def _announce(self, text: str, buttons: list[str]) -> None:
-        names = ", ".join(f"“{label}”" for label in buttons)
-        one, several = self.tr("Button: {names}."), self.tr("Buttons: {names}.")
-        spoken = [text, *([(one if len(buttons) == 1 else several).format(names=names)] if buttons else [])]
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, " ".join(spoken)))
+    def _announce_with_buttons(self, labels: list[str]) -> None:
+        names = ", ".join(f"“{label}”" for label in labels)
+        buttons = plural(len(labels), self.tr("Button: {names}."), self.tr("Buttons: {names}."), names=names)
+        self.announce(f"{self.text} {buttons}" if labels else self.text)
 
     def _fit_text(self) -> None:
         """Give the sentence its natural width, or what the buttons leave, so that they stand right behind it."""

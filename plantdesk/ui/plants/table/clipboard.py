@@ -13,6 +13,7 @@ from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from plantdesk.ui.plants.table.cells import Column, cell_text, column_title
+from plantdesk.ui.texts import plural
 
 if TYPE_CHECKING:
     from array import array
@@ -78,13 +79,11 @@ class RowCopier(QObject):
             self.refused.emit(text)
             return
         QGuiApplication.clipboard().setText(table.text)
-        one, many = self.tr("Copied 1 plant."), self.tr("Copied {count} plants.")
-        sentences = [one if table.rows == 1 else many.format(count=QLocale().toString(table.rows))]
+        sentences = [plural(table.rows, self.tr("Copied 1 plant."), self.tr("Copied {count} plants."))]
         if table.formulas:
             one = self.tr("1 cell that a spreadsheet would take for a formula begins with ' now.")
             many = self.tr("{count} cells that a spreadsheet would take for formulas begin with ' now.")
-            count = table.formulas
-            sentences.append(one if count == 1 else many.format(count=QLocale().toString(count)))
+            sentences.append(plural(table.formulas, one, many))
         self.copied.emit(" ".join(sentences))
 
 

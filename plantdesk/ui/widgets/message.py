@@ -1,0 +1,57 @@
+"""A message with an icon, a text and action buttons: the base of `InfoBar` and `MessageLine`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QFrame, QWidget
+
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.action_buttons import ActionButtons, MessageAction
+
+
+class Message(QFrame):
+    """Its icon follows the theme. Subclasses lay out its parts and announce what they show."""
+
+    def __init__(self, theme: Theme, icon_size: int, actions: ActionButtons, parent: QWidget | None) -> None:
+        """Make an empty message; `actions` keeps the buttons in the layout of the subclass."""
+        super().__init__(parent)
+        self._theme = theme
+        self._icon_size = icon_size
+        self._icon_name: str | None = None
+        self._icon_color = ""
+        self._icon = PlainLabel()
+        self._icon.setFixedSize(icon_size, icon_size)
+        self._text = PlainLabel(wrapped=True)
+        self._action_buttons = actions
+        theme.changed.connect(self._paint_icon)
+
+    @property
+    def text(self) -> str:
+        """The text that is shown."""
+        return self._text.text()
+
+    def set_content(self, icon: str | None, color: str, text: str, actions: Iterable[MessageAction]) -> None:
+        """Show an icon (None: none) in a colour of the theme, a text, and a button for each action."""
+        self._icon_name, self._icon_color = icon, color
+        self._paint_icon()
+        self._text.setText(text)
+        self._action_buttons.set_actions(actions)
+
+    def announce(self, text: str) -> None:
+        """Let screen readers speak `text`."""
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    @Slot()
+    def _paint_icon(self) -> None:
+        self._icon.setVisible(self._icon_name is not None)
+        if self._icon_name is not None:
+            ratio = self.devicePixelRatioF()
+            self._icon.setPixmap(self._theme.icons.pixmap(self._icon_name, self._icon_color, self._icon_size, ratio))
