@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
-from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from plantdesk import __version__, logs, paths, settings, updates
 from plantdesk.desktop import Desktop, StuckWindowError
@@ -37,6 +37,7 @@ from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.widgets.info_bar import InfoBar
 from tests.support.architecture import ROOT
+from tests.support.desk import TIMEOUT, Desk
 from tests.support.programs import runtimes
 from tests.test_updates import release, release_server
 
@@ -45,60 +46,46 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-PATIENCE = 20_000
 
-
-class Desk:
-    """The program as a person has it before them."""
+class ProgramDesk(Desk):
+    """The running window program."""
 
     def __init__(self, qtbot: QtBot, desktop: Desktop) -> None:
-        self.qtbot = qtbot
-        self.desktop = desktop
-        qtbot.waitUntil(lambda: desktop.workspace is not None, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: desktop.workspace is not None, timeout=TIMEOUT)
         assert desktop.window is not None
         assert desktop.workspace is not None
-        self.window = desktop.window
+        super().__init__(qtbot, desktop.window)
+        self.desktop = desktop
+        self.main_window = desktop.window
         self.workspace = desktop.workspace
-        self.form = self.window.findChildren(PlantForm)[0]
-        self.id, self.name, self.tag = self.form.findChildren(QLineEdit)
-        self.status = self.window.findChildren(ApiStatus)[0]
+        self.form = self.the(PlantForm)
+        self.status = self.the(ApiStatus)
 
     @property
     def bar(self) -> InfoBar:
         """The one that is shown, if there is one."""
-        bars = self.window.findChildren(InfoBar)
-        return next((bar for bar in bars if not bar.isHidden()), bars[0])
+        return self.the(InfoBar)
 
     @property
     def table(self) -> PlantTable:
-        return self.window.findChildren(PlantTable)[0]
+        return self.the(PlantTable)
 
     def until_on(self) -> On:
-        self.qtbot.waitUntil(lambda: isinstance(self.desktop.state, On), timeout=PATIENCE)
-        self.qtbot.waitUntil(lambda: self.status.text.startswith("API on"), timeout=PATIENCE)
+        self.qtbot.waitUntil(lambda: isinstance(self.desktop.state, On), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.status.text.startswith("API on"), timeout=TIMEOUT)
         state = self.desktop.state
         assert isinstance(state, On)
         return state
 
     def until_bar(self, *, shown: bool) -> None:
-        self.qtbot.waitUntil(lambda: self.bar.isVisible() is shown, timeout=PATIENCE)
+        self.qtbot.waitUntil(lambda: self.bar.isVisible() is shown, timeout=TIMEOUT)
 
     def names(self) -> list[str]:
         model = self.table.model()
         return [model.index(row, 1).data() for row in range(model.rowCount())]
 
     def sees(self, *names: str) -> None:
-        self.qtbot.waitUntil(lambda: self.names() == list(names), timeout=PATIENCE)
-
-    def add(self, name: str) -> None:
-        self.qtbot.keyClicks(self.name, name)
-        self.qtbot.keyClick(self.name, Qt.Key.Key_Return)
-
-    def action(self, text: str) -> QAction:
-        return next(each for each in self.window.findChildren(QAction) if each.text().replace("&", "") == text)
-
-    def button(self, text: str) -> QPushButton:
-        return next(each for each in self.bar.findChildren(QPushButton) if each.text() == text)
+        self.qtbot.waitUntil(lambda: self.names() == list(names), timeout=TIMEOUT)
 
 
 @contextmanager
@@ -110,11 +97,11 @@ def running(
     *,
     background: bool = False,
     answered: bool = True,
-) -> Iterator[Desk]:
+) -> Iterator[ProgramDesk]:
     desktop = Desktop(qapp, database, port)
     desktop.preferences.change(updates_answered=answered)
     assert desktop.start(background=background)
-    desk = Desk(qtbot, desktop)
+    desk = ProgramDesk(qtbot, desktop)
     try:
         yield desk
     finally:
@@ -127,7 +114,7 @@ def running(
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[Desk]:
+def desk(qtbot: QtBot, qapp: QApplication) -> Iterator[ProgramDesk]:
     with running(qtbot, qapp, paths.database_file()) as desk:
         yield desk
 
@@ -139,22 +126,22 @@ def post(port: int, token: str, plant: dict[str, object]) -> int:
         return connection.getresponse().status
 
 
-def test_start_type_a_name_enter_and_it_is_there(desk: Desk) -> None:
+def test_start_type_a_name_enter_and_it_is_there(desk: ProgramDesk) -> None:
     assert desk.name.hasFocus()
-    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=PATIENCE)
+    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=TIMEOUT)
     desk.add("Echeveria elegans")
     desk.sees("Echeveria elegans")
-    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "2", timeout=PATIENCE)
+    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "2", timeout=TIMEOUT)
     desk.add("Aloe vera")
     desk.sees("Aloe vera", "Echeveria elegans")
     assert desk.name.hasFocus()
 
 
-def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: Desk) -> None:
+def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: ProgramDesk) -> None:
     port = desk.until_on().port
     for name in ("One", "Two", "Three"):
         desk.add(name)
-        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=PATIENCE)
+        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=TIMEOUT)
     desk.sees("Three", "Two", "One")
     desk.table.selectRow(1)
     desk.qtbot.keyClicks(desk.name, "half a na")
@@ -163,7 +150,7 @@ def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: Desk) -> 
     assert post(port, token, {"id": 70, "name": "Posted"}) == 200
     desk.sees("Posted", "Three", "Two", "One")
     assert [index.data() for index in desk.table.selectionModel().selectedRows(1)] == ["Two"]
-    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "71", timeout=PATIENCE)
+    desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "71", timeout=TIMEOUT)
     assert desk.name.text() == "half a na"
     assert desk.name.hasFocus()
     descriptions = [label.accessibleDescription() for label in desk.status.findChildren(QLabel)]
@@ -178,7 +165,7 @@ def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp
         assert not again.start(background=True)
         again.close()
         assert desk.window.isMinimized()
-        desk.window.show_in_front()
+        desk.main_window.show_in_front()
         assert not desk.window.isMinimized()
         desk.add("Fern")
         desk.sees("Fern")
@@ -191,7 +178,7 @@ def test_a_newer_version_is_told_to_who_wants_it(
     with release_server(release("v99.0.0")) as (address, _):
         monkeypatch.setattr(updates, "LATEST", address)
         with running(qtbot, qapp, paths.database_file()) as desk:
-            qtbot.waitUntil(desk.bar.isVisible, timeout=PATIENCE)
+            qtbot.waitUntil(desk.bar.isVisible, timeout=TIMEOUT)
             assert desk.bar.title == "PlantDesk 99.0.0 is out"
             assert desk.action("Tell me about new versions").isChecked()
 
@@ -210,12 +197,12 @@ def test_the_first_start_asks_once_whether_to_look_for_new_versions(
             desk.until_bar(shown=False)
             assert desk.action("Tell me about new versions").isChecked() is bool(queries)
             assert desk.name.hasFocus()
-            qtbot.waitUntil(lambda: len(came) == queries, timeout=PATIENCE)
+            qtbot.waitUntil(lambda: len(came) == queries, timeout=TIMEOUT)
     chosen = settings.load(paths.settings_file())
     assert (chosen.ask_for_updates, chosen.updates_answered) == (bool(queries), True)
 
 
-def test_a_plant_of_another_process_appears(desk: Desk) -> None:
+def test_a_plant_of_another_process_appears(desk: ProgramDesk) -> None:
     desk.until_on()
     with closing(Store(paths.database_file())) as other:
         other.add(new_plant({"id": 5, "name": "From elsewhere"}), COMMAND).result(10)
@@ -228,13 +215,13 @@ def test_a_taken_port_is_told_and_another_is_one_click_away(qtbot: QtBot, qapp: 
         taken.listen()
         port = taken.getsockname()[1]
         with running(qtbot, qapp, paths.database_file(), port) as desk:
-            qtbot.waitUntil(lambda: isinstance(desk.desktop.state, Failed), timeout=PATIENCE)
+            qtbot.waitUntil(lambda: isinstance(desk.desktop.state, Failed), timeout=TIMEOUT)
             desk.until_bar(shown=True)
             assert desk.bar.title == f"API is off: port {port} is in use"
             assert desk.status.text == f"API off: port {port} is in use"
             desk.add("Still here")
             desk.sees("Still here")
-            offered = next(each for each in desk.bar.findChildren(QPushButton) if each.text().startswith("Use port"))
+            offered = next(button for text, button in desk.buttons().items() if text.startswith("Use port"))
             offered.click()
             assert str(desk.until_on().port) in offered.text()
             desk.until_bar(shown=False)
@@ -243,12 +230,12 @@ def test_a_taken_port_is_told_and_another_is_one_click_away(qtbot: QtBot, qapp: 
 def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(qtbot: QtBot, qapp: QApplication) -> None:
     with running(qtbot, qapp, paths.database_file()) as desk:
         desk.until_on()
-        desk.action("API on").trigger()
-        qtbot.waitUntil(lambda: desk.status.text == "API off", timeout=PATIENCE)
+        desk.choose("Tools", "API on")
+        qtbot.waitUntil(lambda: desk.status.text == "API off", timeout=TIMEOUT)
     with running(qtbot, qapp, paths.database_file()) as desk:
-        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=PATIENCE)
+        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=TIMEOUT)
         assert desk.desktop.state == Off()
-        desk.action("API on").trigger()
+        desk.choose("Tools", "API on")
         desk.until_on()
 
 
@@ -330,15 +317,15 @@ def test_without_a_store_the_window_shows_nothing_false(qtbot: QtBot, qapp: QApp
     foreign(path)
     with running(qtbot, qapp, path) as desk:
         desk.until_bar(shown=True)
-        qtbot.waitUntil(lambda: desk.status.text == "API off: no plants are open", timeout=PATIENCE)
+        qtbot.waitUntil(lambda: desk.status.text == "API off: no plants are open", timeout=TIMEOUT)
         desk.add("Fern")
-        labels = {label.text() for label in desk.window.findChildren(QLabel) if label.isVisible()}
+        labels = set(desk.texts())
         assert not labels & {"API starting…", "Saved", "Saving…", "…", "Opening your plants…"}
         assert "This plant is added as soon as the file can be opened." in labels
         assert not any("next free ID" in each for each in labels)
         assert desk.name.isEnabled()
         assert desk.name.text() == "Fern"
-        desk.action("API on").trigger()
+        desk.choose("Tools", "API on")
         assert not desk.action("API on").isChecked()
         path.unlink()
         desk.sees("Fern")
@@ -371,16 +358,15 @@ def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(
         path.unlink()
         desk.until_bar(shown=True)
         restore_newest(qtbot, desk)
-        qtbot.waitUntil(lambda: desk.bar.title == "Restored", timeout=PATIENCE)
+        qtbot.waitUntil(lambda: desk.bar.title == "Restored", timeout=TIMEOUT)
         desk.add("Aloe")
         desk.sees("Aloe", "Fern")
 
 
-def restore_newest(qtbot: QtBot, desk: Desk) -> None:
+def restore_newest(qtbot: QtBot, desk: ProgramDesk) -> None:
     desk.button("Restore a backup…").click()
-    dialog = desk.window.findChildren(RestoreDialog)[0]
-    restore = next(each for each in dialog.findChildren(QPushButton) if each.text() == "&Restore")
-    qtbot.waitUntil(restore.isEnabled, timeout=PATIENCE)
+    restore = Desk(desk.qtbot, desk.the(RestoreDialog)).button("Restore")
+    qtbot.waitUntil(restore.isEnabled, timeout=TIMEOUT)
     restore.click()
 
 
@@ -424,10 +410,10 @@ def test_garbage_is_collected_whether_the_store_opens_or_not(
             self.itself = self
 
     with running(qtbot, qapp, tmp_path / file) as desk:
-        qtbot.waitUntil(lambda: isinstance(desk.desktop.state, On | Failed), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: isinstance(desk.desktop.state, On | Failed), timeout=TIMEOUT)
         reference = weakref.ref(Cycle())
         kept = [[number] for number in range(100_000)]
-        qtbot.waitUntil(lambda: reference() is None, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: reference() is None, timeout=TIMEOUT)
         del kept
 
 
@@ -440,9 +426,9 @@ def test_a_server_that_cannot_be_made_is_reported_and_can_be_tried_again(
 
     monkeypatch.setattr("plantdesk.api.server.Server.__init__", fail)
     with running(qtbot, qapp, paths.database_file()) as desk:
-        qtbot.waitUntil(lambda: desk.status.text.startswith("API off: The server could not"), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: desk.status.text.startswith("API off: The server could not"), timeout=TIMEOUT)
         monkeypatch.undo()
-        next(each for each in desk.status.findChildren(QPushButton) if each.text() == "Try again").click()
+        desk.button("Try again").click()
         desk.until_on()
 
 
@@ -450,12 +436,12 @@ def test_api_access_asked_for_before_the_store_is_open_opens_with_it(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path
 ) -> None:
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
-        desk.action("API access…").trigger()
-        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ApiDialog)), timeout=PATIENCE)
-        desk.window.findChildren(ApiDialog)[0].close()
+        desk.choose("File", "API access…")
+        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ApiDialog)), timeout=TIMEOUT)
+        desk.the(ApiDialog).close()
 
 
-def test_nothing_can_be_entered_into_a_read_only_store(desk: Desk) -> None:
+def test_nothing_can_be_entered_into_a_read_only_store(desk: ProgramDesk) -> None:
     desk.until_on()
     desk.desktop.bridge.notify_health(StoreReadOnlyError())  # as the store reports it
     desk.until_bar(shown=True)
@@ -500,7 +486,7 @@ def test_a_window_that_does_not_answer_is_reported(
     with stuck_window(tmp_path / "other.db"), running(qtbot, qapp, tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
         desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))
-        qtbot.waitUntil(lambda: "“other.db” is open in another PlantDesk" in desk.bar.text, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: "“other.db” is open in another PlantDesk" in desk.bar.text, timeout=TIMEOUT)
         again = Desktop(qapp, tmp_path / "other.db", 0)
         with pytest.raises(StuckWindowError) as stuck:
             again.start()
@@ -574,7 +560,7 @@ def test_the_table_of_threads_is_true(qtbot: QtBot, qapp: QApplication, tmp_path
         desk.until_on()
         desk.sees("Fern")
         desk.desktop.bridge.long_tasks.ask(desk.window, lambda _task: released.wait())
-        qtbot.waitUntil(lambda: running_threads() == documented, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: running_threads() == documented, timeout=TIMEOUT)
         released.set()
 
 
@@ -599,12 +585,12 @@ def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: 
         desk.sees("Of the other")
         assert "other.db" in desk.window.windowTitle()
         desk.until_on()
-        qtbot.waitUntil(lambda: desk.id.placeholderText() == "10", timeout=PATIENCE)
+        qtbot.waitUntil(lambda: desk.id.placeholderText() == "10", timeout=TIMEOUT)
 
 
 @pytest.mark.no_qt_log
 def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: ProgramDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret, private = "plantdesk_" + "x" * 43, f"{Path.home()}/plants.db"
 
@@ -613,7 +599,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
 
     with logs.writing_to(tmp_path / "window.log"), logs.defect_listener(desk.desktop.report_defect):
         monkeypatch.setattr("plantdesk.store.sqlite.store.add_as_next", defect)
-        desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=PATIENCE)
+        desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=TIMEOUT)
         desk.add("Aloe")
         desk.until_bar(shown=True)
         assert "unexpected" in desk.bar.title
@@ -640,10 +626,10 @@ def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
-        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=PATIENCE)
+        qtbot.waitUntil(lambda: desk.id.placeholderText() == "1", timeout=TIMEOUT)
         desk.add("Fern")
         desk.sees("Fern")
-        desk.action("Open data folder").trigger()
+        desk.choose("Help", "Open data folder")
         assert opened == [str(tmp_path)]
         desk.workspace.show_defect("ERROR test")
         assert [each.text() for each in desk.bar.findChildren(QPushButton)] == ["Copy report"]
@@ -664,7 +650,7 @@ def started(environment: dict[str, str]) -> subprocess.Popen[str]:
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot, environment: dict[str, str]) -> None:
     first = started(environment)
-    qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())), timeout=TIMEOUT)
     second = started(environment)
     assert second.wait(20) == 0
     assert first.poll() is None

@@ -24,7 +24,8 @@ import pytest
 from plantdesk.errors import ErrorNumber, StoreFullError
 from plantdesk.records import FORM, NewPlant
 from plantdesk.store import BackupKind, Backups, Store, back_up
-from tests.test_desktop import PATIENCE, running
+from tests.support.desk import TIMEOUT
+from tests.test_desktop import running
 from tests.test_headless import serving
 
 if TYPE_CHECKING:
@@ -153,16 +154,16 @@ def test_the_window_reports_a_full_disk_until_there_is_space(
         ballast = fill(small_disk)
         for number in range(200):
             desk.add(f"Fern {number} {'x' * 9000}")
-            qtbot.waitUntil(lambda: desk.name.text() == "" or desk.bar.isVisible(), timeout=PATIENCE)
+            qtbot.waitUntil(lambda: desk.name.text() == "" or desk.bar.isVisible(), timeout=TIMEOUT)
             if desk.bar.isVisible():
                 break
         assert "disk is full" in desk.bar.text
         assert desk.name.text().startswith(f"Fern {number} ")
-        qtbot.waitUntil(lambda: "Not saved yet" in desk.form.message.text, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: "Not saved yet" in desk.form.message.text, timeout=TIMEOUT)
         assert "disk is full" not in desk.form.message.text  # once is enough
         ballast.unlink()
         desk.until_bar(shown=False)
-        qtbot.waitUntil(lambda: desk.names()[0].startswith(f"Fern {number} "), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: desk.names()[0].startswith(f"Fern {number} "), timeout=TIMEOUT)
 
 
 def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:

@@ -76,6 +76,7 @@ QToolButton, QPushButton[variant="icon"] {
   background: transparent; color: $text; border: 1px solid transparent; border-radius: 6px; padding: 3px;
   min-width: 18px; min-height: 18px;
 }
+QPushButton[variant="icon"] { min-width: 21px; max-width: 21px; min-height: 21px; }
 QToolButton:hover, QPushButton[variant="icon"]:hover { background: $hover; }
 QToolButton:pressed, QToolButton:checked, QPushButton[variant="icon"]:pressed { background: $selection; }
 QToolButton:focus, QPushButton[variant="icon"]:focus { border: 2px solid $focus; padding: 2px; }

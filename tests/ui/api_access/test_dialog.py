@@ -27,6 +27,7 @@ from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.message_box import MessageBox
 from plantdesk.ui.widgets.secret_edit import copy_secret
+from tests.support.desk import Desk
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -64,30 +65,28 @@ class Switch:
         self._bridge.server_changed.emit(state)
 
 
-class Desk:
-    """The dialog as a user has it."""
+class DialogDesk(Desk):
+    """The dialog of the API."""
 
-    def __init__(self, qtbot: QtBot, window: QWidget, dialog: ApiDialog, switch: Switch) -> None:
-        self.qtbot = qtbot
-        self.window = window
+    def __init__(self, qtbot: QtBot, outer: QWidget, dialog: ApiDialog, switch: Switch) -> None:
+        super().__init__(qtbot, dialog)
+        self.outer = outer
         self.dialog = dialog
         self.switch = switch
-        self.table = dialog.findChildren(QTableWidget)[0]
-        self.box = dialog.findChildren(QCheckBox)[0]
-        fields = dialog.findChildren(QLineEdit)
-        self.port = next(each for each in fields if each.text() == "8721")
-        self.token = next(each for each in fields if each.accessibleName() == "New token")
-        self.name = next(each for each in fields if "greenhouse" in each.placeholderText())
+        self.table = self.the(QTableWidget, "Tokens")
+        self.box = self.the(QCheckBox, "Accept plants from other programs")
+        self.port = self.field("Port")
+        self.token = self.field("New token")
 
-    def button(self, text: str) -> QPushButton:
-        buttons = self.dialog.findChildren(QPushButton)
-        return next(each for each in buttons if text in each.text().replace("&", "") and not each.isHidden())
+    @property
+    def token_name(self) -> QLineEdit:
+        return self.field("Name for a new token")
 
     def create(self, name: str) -> str:
         before = self.token.text()
-        self.name.setFocus()
-        self.qtbot.keyClicks(self.name, name)
-        self.qtbot.keyClick(self.name, Qt.Key.Key_Return)
+        self.token_name.setFocus()
+        self.qtbot.keyClicks(self.token_name, name)
+        self.qtbot.keyClick(self.token_name, Qt.Key.Key_Return)
         self.qtbot.waitUntil(lambda: self.token.text() != before)
         return self.token.text()
 
@@ -105,7 +104,7 @@ def press(box: MessageBox, label: str) -> QPushButton:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: StoreQueries) -> Desk:
+def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: StoreQueries) -> DialogDesk:
     switch = Switch(bridge)
     window = QWidget()
     qtbot.addWidget(window)
@@ -113,10 +112,10 @@ def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, queries: Stor
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)
     with qtbot.waitExposed(dialog):
         dialog.show()
-    return Desk(qtbot, window, dialog, switch)
+    return DialogDesk(qtbot, window, dialog, switch)
 
 
-def test_a_new_token_is_shown_once_copied_and_good(desk: Desk, store: Store) -> None:
+def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDesk, store: Store) -> None:
     token = desk.create("greenhouse")
     assert desk.token.isVisible()
     desk.button("Copy token").click()
@@ -125,31 +124,31 @@ def test_a_new_token_is_shown_once_copied_and_good(desk: Desk, store: Store) -> 
     assert checker.source(token).label == "greenhouse"
     checker.close()
     desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
-    assert desk.name.text() == ""
+    assert desk.token_name.text() == ""
 
 
-def test_a_name_that_will_not_do_is_told(desk: Desk) -> None:
+def test_a_name_that_will_not_do_is_told(desk: DialogDesk) -> None:
     desk.create("greenhouse")
-    desk.qtbot.keyClicks(desk.name, "greenhouse")
+    desk.qtbot.keyClicks(desk.token_name, "greenhouse")
     desk.button("Create token").click()
     desk.qtbot.waitUntil(lambda: any("already" in each.text() for each in desk.dialog.findChildren(QLabel)))
-    assert desk.name.text() == "greenhouse"
+    assert desk.token_name.text() == "greenhouse"
 
 
-def test_a_token_is_revoked_after_a_question(desk: Desk, store: Store) -> None:
+def test_a_token_is_revoked_after_a_question(desk: DialogDesk, store: Store) -> None:
     token = desk.create("greenhouse")
     desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
-    assert not desk.button("Revoke").isEnabled()
+    assert not desk.button("Revoke…").isEnabled()
     desk.table.setFocus()
     desk.qtbot.keyClick(desk.table, Qt.Key.Key_Down)
-    desk.button("Revoke").click()
+    desk.button("Revoke…").click()
     box = desk.box_of_question()
     assert box.text == "Revoke “greenhouse”?"
     desk.qtbot.waitUntil(press(box, "Cancel").hasFocus)
     desk.qtbot.keyClick(box, Qt.Key.Key_Return)  # presses what has the focus
     desk.qtbot.waitUntil(lambda: not isValid(box))
     assert desk.names() == ["greenhouse"]
-    desk.button("Revoke").click()
+    desk.button("Revoke…").click()
     press(desk.box_of_question(), "Revoke").click()
     desk.qtbot.waitUntil(lambda: desk.names() == [])
     checker = store.tokens.checker()
@@ -158,7 +157,7 @@ def test_a_token_is_revoked_after_a_question(desk: Desk, store: Store) -> None:
     checker.close()
 
 
-def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: Desk, tmp_path: Path) -> None:
+def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: DialogDesk, tmp_path: Path) -> None:
     text = desk.dialog.findChildren(QPlainTextEdit)[0]
     token = desk.create("greenhouse")
     assert "http://127.0.0.1:8721/plants" in text.toPlainText()
@@ -175,7 +174,7 @@ def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: Des
     assert "http://127.0.0.1:9000/plants" in text.toPlainText()
 
 
-def test_the_box_switches_the_api(desk: Desk) -> None:
+def test_the_box_switches_the_api(desk: DialogDesk) -> None:
     assert desk.box.isChecked()
     desk.box.click()
     assert desk.switch.state == Off()
@@ -183,21 +182,21 @@ def test_the_box_switches_the_api(desk: Desk) -> None:
     assert desk.switch.asked == [8721]
 
 
-def test_a_box_that_is_ticked_in_vain_does_not_stay_ticked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_box_that_is_ticked_in_vain_does_not_stay_ticked(desk: DialogDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.switch.show(Off())
     monkeypatch.setattr(desk.switch, "turn_on", lambda: None)  # there is no server to turn on
     desk.box.click()
     assert not desk.box.isChecked()
 
 
-def type_port(desk: Desk, text: str) -> None:
+def type_port(desk: DialogDesk, text: str) -> None:
     desk.port.setFocus()
     desk.port.selectAll()
     desk.qtbot.keyClicks(desk.port, text)
 
 
 @pytest.mark.parametrize("confirm", ["Enter", "button"])
-def test_another_port_is_used_when_it_is_confirmed(desk: Desk, confirm: str) -> None:
+def test_another_port_is_used_when_it_is_confirmed(desk: DialogDesk, confirm: str) -> None:
     type_port(desk, "9000")
     if confirm == "Enter":
         desk.qtbot.keyClick(desk.port, Qt.Key.Key_Return)
@@ -207,10 +206,10 @@ def test_another_port_is_used_when_it_is_confirmed(desk: Desk, confirm: str) -> 
     assert desk.port.text() == "9000"
 
 
-def test_a_half_typed_port_changes_nothing(desk: Desk) -> None:
+def test_a_half_typed_port_changes_nothing(desk: DialogDesk) -> None:
     example = desk.dialog.findChildren(QPlainTextEdit)[0]
     type_port(desk, "87")
-    desk.name.setFocus()
+    desk.token_name.setFocus()
     desk.switch.show(Starting(8721))  # news of the server do not disturb the typing
     assert desk.port.text() == "87"
     desk.switch.show(On("http://127.0.0.1:8721", 8721))
@@ -221,7 +220,7 @@ def test_a_half_typed_port_changes_nothing(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "70000", "web", ""])
-def test_a_port_that_is_none_is_told(desk: Desk, text: str) -> None:
+def test_a_port_that_is_none_is_told(desk: DialogDesk, text: str) -> None:
     desk.port.clear()
     desk.qtbot.keyClicks(desk.port, text)
     desk.qtbot.keyClick(desk.port, Qt.Key.Key_Return)
@@ -229,13 +228,13 @@ def test_a_port_that_is_none_is_told(desk: Desk, text: str) -> None:
     assert desk.port.property("fault") == "true"
 
 
-def test_a_taken_port_offers_a_free_one(desk: Desk) -> None:
+def test_a_taken_port_offers_a_free_one(desk: DialogDesk) -> None:
     desk.switch.show(Failed(PortInUseError(8721, 8722), 8721))
     desk.button("Use port 8722").click()
     assert desk.switch.asked == [8722]
 
 
-def test_enter_presses_the_focused_button(desk: Desk) -> None:
+def test_enter_presses_the_focused_button(desk: DialogDesk) -> None:
     token = desk.create("greenhouse")
     assert desk.button("Copy token").hasFocus()
     QGuiApplication.clipboard().clear()
@@ -246,14 +245,14 @@ def test_enter_presses_the_focused_button(desk: Desk) -> None:
     assert not desk.dialog.isVisible()
 
 
-def test_a_button_is_named_as_it_reads(desk: Desk) -> None:
+def test_a_button_is_named_as_it_reads(desk: DialogDesk) -> None:
     desk.create("greenhouse")
     names = [each.text().replace("&", "") for each in desk.dialog.findChildren(QPushButton)]
     assert {"Copy token", "Copy example"} <= set(names)
     assert [each for each in names if each != each.strip()] == []
 
 
-def test_a_copied_token_is_marked_as_a_secret_and_cannot_be_selected(desk: Desk) -> None:
+def test_a_copied_token_is_marked_as_a_secret_and_cannot_be_selected(desk: DialogDesk) -> None:
     token = desk.create("greenhouse")
     desk.token.selectAll()
     assert desk.token.selectedText() == ""
@@ -277,7 +276,7 @@ def test_a_secret_leaves_the_clipboard_by_itself_unless_something_else_is_there(
 
 
 def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
-    desk: Desk, bridge: Bridge, caplog: pytest.LogCaptureFixture
+    desk: DialogDesk, bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
     desk.create("greenhouse")
     desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
@@ -286,10 +285,10 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
     with desk.qtbot.captureExceptions() as raised:
         panel = desk.dialog.findChildren(TokenPanel)[0]
         panel.refresh()
-        desk.qtbot.keyClicks(desk.name, "another")
+        desk.qtbot.keyClicks(desk.token_name, "another")
         desk.button("Create token").click()
         desk.table.selectRow(0)
-        desk.button("Revoke").click()
+        desk.button("Revoke…").click()
         press(desk.box_of_question(), "Revoke").click()
         panel.save_token(Path(os.devnull) / "cannot" / "be")
         delete(desk.dialog)
@@ -305,9 +304,9 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
 
 
 @pytest.mark.parametrize("size", [QSize(800, 600), QSize(640, 480)])
-def test_the_name_of_a_new_token_can_be_seen_on_a_small_screen(desk: Desk, size: QSize) -> None:
+def test_the_name_of_a_new_token_can_be_seen_on_a_small_screen(desk: DialogDesk, size: QSize) -> None:
     desk.dialog.resize(fitted(desk.dialog, size))
     area = desk.dialog.findChildren(QScrollArea)[0].viewport()
     shown = area.rect().translated(area.mapToGlobal(area.rect().topLeft()))
-    field = desk.name.rect().translated(desk.name.mapToGlobal(desk.name.rect().topLeft()))
+    field = desk.token_name.rect().translated(desk.token_name.mapToGlobal(desk.token_name.rect().topLeft()))
     assert shown.contains(field)
