@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 class StoreState(Enum):
-    """Where the store of the window stands. Only a closed one may be opened."""
+    """The state of the store. It may be opened only when it is closed."""
 
     CLOSED = auto()
     OPENING = auto()
@@ -62,7 +62,7 @@ class StoreState(Enum):
 class Desktop(QObject):
     """One run of the window program with one store at a time."""
 
-    #: The window has been seen for the first time.
+    #: The window was painted for the first time.
     window_shown = Signal()
 
     def __init__(self, app: QApplication, database: Path | None, port: int | None) -> None:
@@ -99,7 +99,7 @@ class Desktop(QObject):
 
     @property
     def bridge(self) -> Bridge:
-        """What runs the tasks of the window."""
+        """The way to other threads and back."""
         return self._bridge
 
     @property
@@ -109,7 +109,7 @@ class Desktop(QObject):
 
     @property
     def workspace(self) -> Workspace | None:
-        """What is in the window, right after it was shown."""
+        """The content of the window, made right after it is shown."""
         return self._workspace
 
     def start(self, *, background: bool = False) -> bool:
@@ -131,7 +131,7 @@ class Desktop(QObject):
         return True
 
     def show_failure(self, error: PlantDeskError) -> MessageBox:
-        """Show in a box of its own why the window does not open."""
+        """Show in a message box why the window does not open."""
         from plantdesk.ui.widgets.message_box import MessageBox
 
         box = MessageBox(self._theme, self.tr("PlantDesk cannot be opened"), str(error), "")
@@ -141,7 +141,7 @@ class Desktop(QObject):
         return box
 
     def report_defect(self, what: str) -> None:
-        """Let the window report a defect; any thread, also after the window is gone."""
+        """Report a defect in the window; any thread, also after the window was closed."""
         self._bridge.call(self, self._show_defect, what)
 
     def close(self) -> None:
@@ -160,24 +160,24 @@ class Desktop(QObject):
 
     @Slot()
     def _fill_window(self) -> None:
-        """Fill the window, now that it is shown."""
+        """Fill the window after its first paint."""
         from plantdesk.ui import workspace
 
         self.window_shown.emit()
         _set_default_locale()
         if self._window is not None:
-            filled = workspace.Workspace(
+            content = workspace.Workspace(
                 self._theme, self._bridge, self.preferences, self._api, self._database, self._window
             )
-            filled.file_chosen.connect(self._on_file_chosen)
-            filled.try_again_wanted.connect(self._try_again)
-            filled.new_store_wanted.connect(partial(self._try_again, create=True))
-            self._workspace = filled
+            content.file_chosen.connect(self._on_file_chosen)
+            content.try_again_wanted.connect(self._try_again)
+            content.new_store_wanted.connect(partial(self._try_again, create=True))
+            self._workspace = content
             QTimer.singleShot(0, self, self._complete_start)
 
     @Slot()
     def _complete_start(self) -> None:
-        """Do the rest of the start, now that the form accepts typing."""
+        """Complete the start, after the form accepts typing."""
         self._open_store()
         if self._workspace is not None:
             self._workspace.complete()
@@ -192,7 +192,7 @@ class Desktop(QObject):
         self._open_store(create=create)
 
     def _open_store(self, *, create: bool = False) -> None:
-        """Begin to open the store, or to `create` one, unless that is under way or done: two would write and serve."""
+        """Open or `create` the store in the background, unless it is open or being opened."""
         if self._store_state is not StoreState.CLOSED:
             return
         self._store_state = StoreState.OPENING
@@ -253,7 +253,7 @@ class Desktop(QObject):
 
     @Slot()
     def _check_again(self) -> None:
-        """Open the store if its file has changed since it could not be opened, or if the cause may have passed."""
+        """Open the store if its file has changed since the last attempt, or if the cause may have passed."""
         path = self._database
         self._bridge.long_tasks.ask(self, lambda _task: signature(path), self._on_signature)
 

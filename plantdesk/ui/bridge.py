@@ -31,17 +31,17 @@ _Result = TypeVar("_Result")
 
 #: Seconds between two signals `changed`.
 _PAUSE = 0.1
-#: More plants than this are not listed one by one: what is shown is read again.
-_LISTED = 1000
+#: With more plants than this the rows are read again.
+_MAX_LISTED = 1000
 
 
 class Bridge(QObject):
-    """Lives on the GUI thread. `tell_…` and `call` may be called on any thread."""
+    """Lives on the GUI thread. `notify_…`, `call` and `post` may be called on any thread."""
 
     changed = Signal(object)
     server_changed = Signal(object)
     health_changed = Signal(object)
-    _woken = Signal()
+    _changes_added = Signal()
     _posted = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -50,28 +50,28 @@ class Bridge(QObject):
         self._pending: Changes | None = None
         self._closed = False
         self._unposted: list[Callable[[], object]] = []
-        self._told_at = float("-inf")
+        self._signalled_at = float("-inf")
         self.short_tasks = self.worker("window-worker")
         self.long_tasks = LongTasks(self.post)
         self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._pause.timeout.connect(self._tell)
-        self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
+        self._pause.timeout.connect(self._signal_changes)
+        self._changes_added.connect(self._on_changes_added, Qt.ConnectionType.QueuedConnection)
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
     def notify_changes(self, changes: Changes) -> None:
-        """Take what the store changed; any thread."""
+        """Signal what the store changed, soon; any thread."""
         with self._lock:
             first = self._pending is None
-            self._pending = changes if first else _together(self._pending, changes)
+            self._pending = changes if first else _merged(self._pending, changes)
             if first and not self._closed:
-                self._woken.emit()
+                self._changes_added.emit()
 
     def notify_server_state(self, state: object) -> None:
-        """Take what the server is doing; any thread."""
+        """Signal what the server is doing; any thread."""
         self.call(self, self.server_changed.emit, state)
 
     def notify_health(self, trouble: StoreError | None) -> None:
-        """Take what keeps the store from taking plants, or None; any thread."""
+        """Signal what keeps the store from saving plants, or None; any thread."""
         self.call(self, self.health_changed.emit, trouble)
 
     def call(self, receiver: QObject, function: Callable[..., object], *args: object) -> None:
@@ -114,7 +114,7 @@ class Bridge(QObject):
             elif failed is not None and isinstance(error, Exception):
                 self.call(receiver, failed, error)
             else:
-                _log.error("a task of the window failed", exc_info=error)
+                _log.error("A write of the window failed", exc_info=error)
 
         future.add_done_callback(pass_on)
 
@@ -126,19 +126,19 @@ class Bridge(QObject):
         self.short_tasks.close()
 
     @Slot()
-    def _on_woken(self) -> None:
-        wait = self._told_at + _PAUSE - time.monotonic()
+    def _on_changes_added(self) -> None:
+        wait = self._signalled_at + _PAUSE - time.monotonic()
         if wait > 0:
             self._pause.start(round(wait * 1000))
         else:
-            self._tell()
+            self._signal_changes()
 
     @Slot()
-    def _tell(self) -> None:
+    def _signal_changes(self) -> None:
         with self._lock:
             changes, self._pending = self._pending, None
         if changes is not None and not self._closed:
-            self._told_at = time.monotonic()
+            self._signalled_at = time.monotonic()
             self.changed.emit(changes)
 
     @Slot(object)
@@ -152,7 +152,7 @@ def _call(receiver: QObject, function: Callable[..., object], args: tuple[object
         function(*args)
 
 
-def _together(first: Changes | None, second: Changes) -> Changes:
+def _merged(first: Changes | None, second: Changes) -> Changes:
     if first is None:
         return second
     removed, seen_again = set(second.removed), {row.id for row in (*second.added, *second.updated)}
@@ -160,10 +160,10 @@ def _together(first: Changes | None, second: Changes) -> Changes:
     updated = (*(row for row in first.updated if row.id not in removed | seen_again), *second.updated)
     gone = (*(plant_id for plant_id in first.removed if plant_id not in removed | seen_again), *second.removed)
     return second._replace(
-        added=added[-_LISTED:],
-        updated=updated[-_LISTED:],
-        removed=gone[-_LISTED:],
-        needs_reload=first.needs_reload or second.needs_reload or max(map(len, (added, updated, gone))) > _LISTED,
+        added=added[-_MAX_LISTED:],
+        updated=updated[-_MAX_LISTED:],
+        removed=gone[-_MAX_LISTED:],
+        needs_reload=first.needs_reload or second.needs_reload or max(map(len, (added, updated, gone))) > _MAX_LISTED,
         tokens=first.tokens or second.tokens,
         history=first.history or second.history,
     )

@@ -45,7 +45,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def show_in_front(self) -> None:
-        """Come to the front, as far as the desktop allows it."""
+        """Raise the window, as far as the desktop allows it."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()

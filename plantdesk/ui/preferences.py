@@ -15,13 +15,13 @@ _log = logging.getLogger(__name__)
 
 
 class Preferences:
-    """The present settings. A file that cannot be written is logged; the change holds until the program ends.
+    """The present settings. If the file cannot be written, this is logged and the change lasts until the program ends.
 
-    `set_aside` is where a damaged file was moved.
+    `set_aside`: the new name of a damaged file.
     """
 
     def __init__(self, file: Path | None) -> None:
-        """Load `file`; None where there is no place for one: the defaults, which are not saved."""
+        """Load `file`; None: use the defaults, and save nothing."""
         self.set_aside: Path | None = None
         self._file = file
         self._settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
@@ -32,7 +32,7 @@ class Preferences:
         return self._settings
 
     def change(self, **values: object) -> None:
-        """Set other values for some of the settings."""
+        """Change some settings."""
         changed = self._settings.changed(**values)
         if changed == self._settings:
             return

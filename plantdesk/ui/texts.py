@@ -31,18 +31,18 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def ago(moment: int, now: int) -> str:
-    """Say how long before `now` a moment was (both in milliseconds since 1970, UTC)."""
-    seconds = max(0, now - moment) // 1000
+def ago(timestamp: int, now: int) -> str:
+    """Return the age of a timestamp at the time `now` (both in milliseconds since 1970, UTC)."""
+    seconds = max(0, now - timestamp) // 1000
     for limit, unit, text in _steps():
         if seconds < limit:
             return text(seconds // unit)
-    return date(moment)
+    return date(timestamp)
 
 
-def date(moment: int) -> str:
-    """Return the local day of a moment, as the person's locale writes it in short."""
-    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(moment).date(), QLocale.FormatType.ShortFormat)
+def date(timestamp: int) -> str:
+    """Return the local date of a timestamp in the short format of the locale."""
+    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp).date(), QLocale.FormatType.ShortFormat)
 
 
 def plural(count: int, one: str, many: str, **values: str) -> str:
@@ -68,7 +68,7 @@ def quoted(text: str, longest: int = 60) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return `text` on one line, with a visible stand-in for every character that hides, breaks or turns a line."""
+    """Return `text` on one line, with a visible replacement for every control character and line break."""
     if text.isprintable():
         return text
     around = zip(" " + text, text, text[1:] + " ", strict=False)

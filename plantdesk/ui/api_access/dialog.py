@@ -1,4 +1,4 @@
-"""API access: whether other programs may add plants, on which port, with which tokens, and how."""
+"""The API access dialog: server switch and port, tokens, and example commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
-_LARGEST_PORT = 65535
+_MAX_PORT = 65535
 _PORT_WIDTH = 90
 _SIZE = QSize(740, 820)
 
@@ -117,7 +117,7 @@ class ApiDialog(Dialog):
             self._server.turn_on()
         else:
             self._server.turn_off()
-        self._show_server(self._server.state)  # the box was toggled by the click already, whatever came of it
+        self._show_server(self._server.state)  # the click has toggled the box, whatever the result
 
     @Slot()
     def _on_port_edited(self) -> None:
@@ -127,7 +127,7 @@ class ApiDialog(Dialog):
     @Slot()
     def _use_port(self) -> None:
         text = self._port_edit.text().strip()
-        valid = text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST_PORT
+        valid = text.isascii() and text.isdigit() and 0 < int(text) <= _MAX_PORT
         set_properties(self._port_edit, fault=str(not valid).lower())
         if valid:
             self._apply_port(int(text))
@@ -187,7 +187,7 @@ class ApiDialog(Dialog):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._scrolled(content), 1)
-        layout.addLayout(self._foot())
+        layout.addLayout(self._footer())
         self.resize_to_fit(_SIZE)
 
     def _scrolled(self, content: QWidget) -> QScrollArea:
@@ -197,14 +197,14 @@ class ApiDialog(Dialog):
         area.setWidgetResizable(True)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(content)
-        # The area's own background is that of a list; the dialog's is meant.
+        # The background of the dialog, not that of a list.
         for each in (area.viewport(), content):
             each.setAutoFillBackground(False)
         return area
 
-    def _foot(self) -> QHBoxLayout:
-        foot = QHBoxLayout()
-        foot.setContentsMargins(XXL, S, XXL, L)
-        foot.addStretch(1)
-        foot.addWidget(self._close_button)
-        return foot
+    def _footer(self) -> QHBoxLayout:
+        footer = QHBoxLayout()
+        footer.setContentsMargins(XXL, S, XXL, L)
+        footer.addStretch(1)
+        footer.addWidget(self._close_button)
+        return footer

@@ -103,7 +103,7 @@ class ApiAccess(Feature):
             self._server.turn_on()
         else:
             self._server.turn_off()
-        self._show_server(self._server.state)  # Qt has checked the command already, whatever came of it
+        self._show_server(self._server.state)  # Qt has checked the command, whatever the result
 
     @Slot()
     def _copy_example(self) -> None:

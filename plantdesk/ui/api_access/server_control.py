@@ -32,13 +32,13 @@ class ServerControl(Protocol):
         """The port of the next start, and of the server that is on (0: any free one)."""
 
     def turn_on(self) -> None:
-        """Begin to serve, without waiting; the API is on at the next start of the program as well."""
+        """Start the server, without waiting; the API stays on at the next start of the program."""
 
     def turn_off(self) -> None:
-        """Stop to serve, without waiting; the API stays off at the next start of the program."""
+        """Stop the server, without waiting; the API stays off at the next start of the program."""
 
     def set_port(self, port: int) -> None:
-        """Serve on `port` from now on, if the API is wanted; kept for the next start of the program."""
+        """Serve on `port`, if the API is enabled; saved for the next start of the program."""
 
 
 class StoreServer(Protocol):
@@ -49,13 +49,13 @@ class StoreServer(Protocol):
         """What it is doing now."""
 
     def subscribe(self, listener: Callable[[ServerState], None]) -> Callable[[], None]:
-        """Call `listener` with the state of now and with each new one; returns what ends that."""
+        """Call `listener` with the present and each new state; return a function that ends it."""
 
     def start(self, port: int) -> None:
-        """Begin to serve on `port`."""
+        """Start to serve on `port`."""
 
     def stop(self) -> None:
-        """Stop, and wait for the end."""
+        """Stop, and wait for it."""
 
 
 class ApiControl(QObject):
@@ -64,7 +64,7 @@ class ApiControl(QObject):
     Starting and stopping may take seconds: they run on a thread of their own, in the order of the calls.
     """
 
-    #: The server is there, or could not be made.
+    #: The server was created, or could not be.
     settled = Signal()
 
     def __init__(
@@ -83,7 +83,7 @@ class ApiControl(QObject):
 
     @property
     def state(self) -> ServerState:
-        """What the server is doing now; before it is made, what is going to become of it."""
+        """What the server is doing now; before it is created, what it will do."""
         if self._failure is not None:
             return Failed(self._failure, self._port)
         if self._server is not None:
@@ -96,12 +96,12 @@ class ApiControl(QObject):
         return self._port
 
     def turn_on(self) -> None:
-        """Begin to serve, without waiting; the API is on at the next start of the program as well."""
+        """Start the server, without waiting; the API stays on at the next start of the program."""
         self._preferences.change(api_enabled=True)
         self._start()
 
     def turn_off(self) -> None:
-        """Stop to serve, without waiting; the API stays off at the next start of the program."""
+        """Stop the server, without waiting; the API stays off at the next start of the program."""
         self._preferences.change(api_enabled=False)
         if self._server is not None:
             server = self._server
@@ -109,7 +109,7 @@ class ApiControl(QObject):
         self._signal_state()
 
     def set_port(self, port: int) -> None:
-        """Serve on `port` from now on, if the API is wanted; kept for the next start of the program."""
+        """Serve on `port`, if the API is enabled; saved for the next start of the program."""
         self._port = port
         self._preferences.change(port=port)
         if self._preferences.settings.api_enabled:
@@ -121,7 +121,7 @@ class ApiControl(QObject):
         self._signal_state()
 
     def serve(self, store: Store) -> None:
-        """Make the server of `store`, and start it if the API is wanted."""
+        """Create the server of `store`, and start it if the API is enabled."""
         self._store = store
         self._failure = None
         self._signal_state()

@@ -1,7 +1,7 @@
 """Commands that add a plant, for the authors of scripts. They read the token from a file.
 
-A token in a command would stand in the shell's history and, for every user of the machine, in the process list. Proxies
-are left out on purpose: proxy variables apply to the loopback otherwise.
+A token in a command would be in the shell's history and, for every user of the machine, in the process list. Proxies
+are disabled: proxy variables apply to the loopback otherwise.
 """
 
 from __future__ import annotations

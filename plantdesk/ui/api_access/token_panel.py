@@ -1,4 +1,4 @@
-"""The tokens of the store: making one (shown once), listing them, revoking one."""
+"""The panel of tokens: create (shown once), list, revoke."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class TokenPanel(QWidget):
         self._new_edit = SecretEdit(self.tr("New token"))
         self._copy_button = CopyButton(theme, self.tr("Copy token"), primary=True, secret=True)
         self._save_button = QPushButton(self.tr("Save to file…"))
-        self._new_card = self._made_card()
+        self._new_card = self._make_card()
         self._new_card.hide()
-        self._table = self._made_table()
+        self._table = self._make_table()
         self._name_edit = QLineEdit(maxLength=100)
         self._name_edit.setPlaceholderText(self.tr("For example: greenhouse"))
-        self._lifetime_box = self._made_lifetimes()
+        self._lifetime_box = self._make_lifetimes()
         self._create_button = QPushButton(self.tr("&Create token"))
         self._revoke_button = QPushButton(self.tr("&Revoke…"))
         for button in (self._create_button, self._revoke_button, self._save_button):
@@ -116,7 +116,7 @@ class TokenPanel(QWidget):
 
         self._bridge.long_tasks.ask(self, write, partial(self._on_saved, file), self._on_not_saved)
 
-    # --- what came back ---
+    # --- results ---
 
     def _on_made(self, made: NewToken) -> None:
         self._new_name = made.row.name
@@ -187,7 +187,7 @@ class TokenPanel(QWidget):
     def _on_selection(self) -> None:
         self._revoke_button.setEnabled(self._selected() is not None)
 
-    def _made_card(self) -> QFrame:
+    def _make_card(self) -> QFrame:
         card = QFrame()
         card.setProperty("card", "true")
         text = self.tr("Copy or save it now. PlantDesk keeps only a fingerprint and cannot show it again.")
@@ -206,11 +206,11 @@ class TokenPanel(QWidget):
         layout.addLayout(row)
         return card
 
-    def _made_table(self) -> PlainTable:
+    def _make_table(self) -> PlainTable:
         heads = (self.tr("Name"), self.tr("Created"), self.tr("Last used"), self.tr("Plants added"), self.tr("Expires"))
         return PlainTable(self._theme, self.tr("Tokens"), heads)
 
-    def _made_lifetimes(self) -> QComboBox:
+    def _make_lifetimes(self) -> QComboBox:
         box = QComboBox()
         box.setAccessibleName(self.tr("When the new token expires"))
         for days in _LIFETIMES:

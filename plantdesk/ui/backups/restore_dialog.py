@@ -1,4 +1,4 @@
-"""The backups of a store and what restoring one would change. `BackupController` does the restore itself."""
+"""The backups of a store and what restoring one would change. `BackupController` restores it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RestoreDialog(Dialog):
         self._choose(file)
 
     def show_failure(self, error: Exception) -> None:
-        """Say why the backups cannot be listed, compared or restored; another one can be chosen."""
+        """Show why backups cannot be listed, compared or restored; another one can be chosen."""
         self._set_busy(busy=False)
         self._preview.clear()
         self._message.show_message(Tone.ERROR, error_text(error))

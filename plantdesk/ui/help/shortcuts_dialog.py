@@ -1,4 +1,4 @@
-"""The keys, in one list."""
+"""The list of keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ShortcutsDialog(Dialog):
-    """Lists the keys of the given actions, and those that are no action."""
+    """Lists the keys of the given actions, and those that are not actions."""
 
     def __init__(self, actions: Iterable[QAction], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
@@ -28,17 +28,17 @@ class ShortcutsDialog(Dialog):
         layout.setHorizontalSpacing(XXL)
         layout.setVerticalSpacing(S - 2)
         rows = [*self._of_actions(actions), *self._others()]
-        for place, (keys, meaning) in enumerate(rows):
+        for row, (keys, meaning) in enumerate(rows):
             key_label = PlainLabel(keys)
             key_label.setProperty("role", "strong")
-            layout.addWidget(key_label, place, 0)
-            layout.addWidget(PlainLabel(meaning), place, 1)
+            layout.addWidget(key_label, row, 0)
+            layout.addWidget(PlainLabel(meaning), row, 1)
         close = QPushButton(self.tr("Close"))
         close.clicked.connect(self.accept)
         layout.addWidget(close, len(rows), 1, Qt.AlignmentFlag.AlignTrailing)
 
     def _of_actions(self, actions: Iterable[QAction]) -> list[tuple[str, str]]:
-        """Of several keys for one command (Copy has four on Linux) the first is the usual one."""
+        """Return the first key of each command: of several (Copy has four on Linux) it is the usual one."""
         firsts = [(each.shortcut(), each.text().replace("&", "").rstrip("…")) for each in actions]
         native = QKeySequence.SequenceFormat.NativeText
         return [(key.toString(native), text) for key, text in firsts if not key.isEmpty()]

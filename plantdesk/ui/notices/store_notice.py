@@ -1,4 +1,4 @@
-"""The bar that says why plants cannot be shown or saved, and what to do about it."""
+"""The bar that reports why plants cannot be shown or saved, with actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bar that asks once whether to look for new versions, and the one that reports them."""
+"""The bar that asks once whether to check for new versions, and the one that reports them."""
 
 from __future__ import annotations
 

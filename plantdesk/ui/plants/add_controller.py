@@ -60,7 +60,7 @@ class AddPlantController(QObject):
         form.message.set_hint(self.tr("Press Enter to add the plant."))
 
     def set_store(self, store: Store, queries: StoreQueries) -> None:
-        """Add to this store from now on."""
+        """Add plants to this store."""
         self._store, self._queries, self._opening = store, queries, False
         self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
         self._ask_next_id()
@@ -89,7 +89,7 @@ class AddPlantController(QObject):
         if self._store is None:
             self._wait_for_store()
             return
-        adding = self._adding(self._store)
+        adding = self._start_adding(self._store)
         if adding is not None:
             self._begin_saving()
             self._bridge.follow(self, adding, self._on_added, self._on_refused)
@@ -110,8 +110,8 @@ class AddPlantController(QObject):
 
     # --- checking ---
 
-    def _adding(self, store: Store) -> Future[PlantRow] | None:
-        """Give the plant to the store; None when the form does not hold one."""
+    def _start_adding(self, store: Store) -> Future[PlantRow] | None:
+        """Pass the plant to the store; None when the form is not valid."""
         from plantdesk.records import FORM, new_plant, parse_id, plant_fields
 
         name, tag, id_text = self._form.name_text, self._form.tag_text, self._form.id_text
@@ -215,7 +215,7 @@ class AddPlantController(QObject):
 
     @Slot()
     def _ask_owner(self) -> None:
-        """Report already while typing, or when a script is quicker, that the ID belongs to another plant."""
+        """Report that the ID belongs to another plant, while it is typed or when a script adds that plant."""
         if self._queries is None or not self._form.id_text:
             return
         from plantdesk.records import parse_id

@@ -1,4 +1,4 @@
-"""Announces plants that programs add to screen readers: in whole sentences, and not more often than can be heard."""
+"""Announces plants that programs add to screen readers, in sentences and at a limited rate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ArrivalAnnouncer(QObject):
     """Announces the first plant at once, and those of the following seconds together."""
 
     def __init__(self, widget: QWidget, *, interval_ms: int = _INTERVAL_MS) -> None:
-        """Announce in the name of `widget`, at most every `interval_ms` milliseconds."""
+        """Announce for `widget`, at most every `interval_ms` milliseconds."""
         super().__init__(widget)
         self._widget = widget
         self._count = 0
@@ -34,7 +34,7 @@ class ArrivalAnnouncer(QObject):
         self._pause.timeout.connect(self._announce)
 
     def add(self, changes: Changes) -> None:
-        """Take plants that were added; those of the form are announced by the form."""
+        """Announce added plants, except those of the form, which the form announces."""
         rows = [row for row in changes.added if row.source.kind != "form"]
         if not rows:
             return

@@ -1,6 +1,6 @@
-"""The card with the plants: search, count, table, and what stands in the table's place when there is nothing in it.
+"""Search field, count and table of the plants, or a page instead of the table when it has no rows.
 
-It is shown before there is a store; `set_store` comes later, from the code that opened it behind the window.
+It is shown before the store is open; `set_store` is called later.
 """
 
 from __future__ import annotations
@@ -95,19 +95,19 @@ class PlantBrowser(QFrame):
         self._model.set_store(store)
 
     def close_store(self) -> None:
-        """End the threads that read the store: before it is closed. May be called again."""
+        """End the threads that read the store, before it is closed. May be called again."""
         self._model.close()
         if self._copier is not None:
             self._copier.close()
             self._copier = None
 
     def show_health(self, trouble: StoreError | None) -> None:
-        """Repeat what failed as soon as the store is healthy again."""
+        """Repeat failed queries when the store is healthy again."""
         if trouble is None:
             self._model.retry()
 
     def stop_waiting(self) -> None:
-        """Say no longer that plants are being opened: there is no store to wait for."""
+        """Hide that plants are being opened: no store could be opened."""
         self._opening_timer.stop()
         self._opening_label.hide()
         self._count_label.clear()
@@ -119,7 +119,7 @@ class PlantBrowser(QFrame):
 
     @Slot(object)
     def reveal_added(self, row: PlantRow) -> None:
-        """Scroll to a plant that the user has just added; search and order stay as they are."""
+        """Scroll to a plant that the user has just added, without changing search and order."""
         self._revealed = row.id
         if not self._show_revealed() and self._model.query.text:
             self._model.check(row.id)
@@ -136,7 +136,7 @@ class PlantBrowser(QFrame):
         self._table.sortByColumn(column, _order(descending=descending))
 
     def set_order(self, order: str) -> None:
-        """Sort by one of the columns as is usual for it: newest first, largest ID first, the others from A to Z."""
+        """Sort by a column in its usual direction: newest first, largest ID first, the others from A to Z."""
         column = next(each for each in Column if each.order == order)
         self.sort_by(column, descending=column in {Column.ADDED, Column.ID})
 
@@ -229,8 +229,8 @@ class PlantBrowser(QFrame):
             self.tr("Type a name above and press Enter, or let another program add plants through the API.")
         )
         self._api_button = self._empty_page.add_button(self.tr("API access…"), "key-round")
-        self._nothing_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
-        self._clear_button = self._nothing_page.add_button(self.tr("Show all plants"))
+        self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
+        self._clear_button = self._no_match_page.add_button(self.tr("Show all plants"))
         self._failed_page = StatePage(self._theme, "circle-alert", "error", self.tr("The plants cannot be shown"))
         self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
 
@@ -243,7 +243,7 @@ class PlantBrowser(QFrame):
     def _lay_out(self) -> None:
         self._count_label.setProperty("tone", "muted")
         self._count_label.setFont(tabular())
-        # Half of the width each, whatever the count says: the search field keeps its size.
+        # Half of the width each, so that the search field keeps its size when the count changes.
         self._count_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._opening_label.setProperty("tone", "muted")
         self._opening_label.hide()
@@ -257,8 +257,8 @@ class PlantBrowser(QFrame):
         layout.setSpacing(0)
         layout.addLayout(top)
         self._pages = QStackedLayout()
-        layout.addLayout(self._pages, 1)  # before its pages: it shows the first one, which must not be a window then
-        for page in (self._table, self._empty_page, self._nothing_page, self._failed_page):
+        layout.addLayout(self._pages, 1)  # before its pages: the first one is shown, and must not be a window
+        for page in (self._table, self._empty_page, self._no_match_page, self._failed_page):
             self._pages.addWidget(page)
 
     def _connect(self) -> None:
@@ -282,7 +282,7 @@ class PlantBrowser(QFrame):
         self._announce_timer.timeout.connect(self._on_announce_due)
 
     def _show_revealed(self) -> bool:
-        """Scroll to the plant that is to be revealed, if it is in the view already."""
+        """Scroll to the plant of `reveal_added`, if it is in the rows."""
         row = self._model.row_of(self._revealed) if self._revealed is not None else None
         if row is None or self._revealed is None:
             return False
@@ -292,7 +292,7 @@ class PlantBrowser(QFrame):
         return True
 
     def _show_state(self) -> None:
-        """Put the page in front that fits; the rows before stay while another view is asked for."""
+        """Show the page for the present state; the previous rows stay while another query is loaded."""
         model = self._model
         if model.busy:
             return
@@ -301,8 +301,8 @@ class PlantBrowser(QFrame):
         elif model.rowCount():
             self._pages.setCurrentWidget(self._table)
         elif model.complete:
-            self._nothing_page.set_text(self._nothing_text())
-            self._pages.setCurrentWidget(self._nothing_page if model.query.text else self._empty_page)
+            self._no_match_page.set_text(self._no_match_text())
+            self._pages.setCurrentWidget(self._no_match_page if model.query.text else self._empty_page)
         if model.rowCount() or model.complete:
             self._opening_label.hide()
 
@@ -318,7 +318,7 @@ class PlantBrowser(QFrame):
             return "…"
         return plural(count, self.tr("1 plant"), self.tr("{count} plants")) if count else self.tr("No plants")
 
-    def _nothing_text(self) -> str:
+    def _no_match_text(self) -> str:
         return self.tr("Nothing contains {text}.").format(text=quoted(self._model.query.text))
 
 

@@ -1,4 +1,4 @@
-"""The form: ID, name, tag, and the message line under them. It does not know the store; `AddPlantController` does."""
+"""The form: ID, name, tag, and the message line under them. It does not use the store; `AddPlantController` does."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
-#: The longest text that may be typed or pasted into a field; a line edit with a megabyte in it holds up the window.
-LONGEST = 10_000
+#: Characters of a field; a line edit with a megabyte of text blocks the window.
+MAX_LENGTH = 10_000
 
 _ID_WIDTH, _TAG_WIDTH = 170, 170
 
 
 class FieldName(StrEnum):
-    """The fields, by the names that faults give them."""
+    """The fields; the values are those of `Fault.field`."""
 
     ID = "id"
     NAME = "name"
@@ -69,7 +69,7 @@ class PlantForm(QFrame):
             field.returnPressed.connect(self._on_return)
         self._id_edit.textEdited.connect(self.id_edited)
 
-    # --- what is in it ---
+    # --- content ---
 
     @property
     def id_text(self) -> str:
@@ -88,7 +88,7 @@ class PlantForm(QFrame):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What the fields hold."""
+        """The texts of all fields."""
         return self.id_text, self.name_text, self.tag_text
 
     @property
@@ -97,7 +97,7 @@ class PlantForm(QFrame):
         return self._message
 
     def show_next_id(self, plant_id: int | None) -> None:
-        """Show in the empty field which ID the plant will get; None while it is unknown."""
+        """Show the ID that the plant will get as placeholder; None while it is unknown."""
         self._id_edit.setPlaceholderText("" if plant_id is None else str(plant_id))
 
     def clear_id(self) -> None:
@@ -109,7 +109,7 @@ class PlantForm(QFrame):
         self._tags.setStringList([tag for tag in tags if tag])
 
     def set_saving(self, *, saving: bool) -> None:
-        """Keep the fields as they are while the plant is on its way to the disk."""
+        """Make the fields read-only while the plant is being saved."""
         for field in self._fields().values():
             field.setReadOnly(saving)
         self._add_button.setEnabled(not saving)
@@ -123,10 +123,10 @@ class PlantForm(QFrame):
         self.clear_faults()
         self.focus_name()
 
-    # --- what is wrong with it ---
+    # --- faults ---
 
     def show_faults(self, fields: Iterable[str], text: str, *actions: MessageAction) -> None:
-        """Mark the faulty fields and show what is wrong, without moving the cursor."""
+        """Mark the faulty fields and show `text`, without moving the cursor."""
         faulty = set(fields)
         for name in FieldName:
             self._mark(name, faulty=name in faulty)
@@ -139,7 +139,7 @@ class PlantForm(QFrame):
         field.selectAll()
 
     def clear_faults(self) -> None:
-        """Take the marks from all fields."""
+        """Remove the marks from all fields."""
         for name in FieldName:
             self._mark(name, faulty=False)
 
@@ -164,9 +164,9 @@ class PlantForm(QFrame):
     # --- inside ---
 
     def _field(self, accessible_name: str) -> QLineEdit:
-        field = LineEdit(maxLength=LONGEST)
+        field = LineEdit(maxLength=MAX_LENGTH)
         field.setAccessibleDescription(accessible_name)
-        field.inputRejected.connect(self._on_too_long)
+        field.inputRejected.connect(self._on_input_rejected)
         field.textEdited.connect(self._on_edited)
         return field
 
@@ -217,7 +217,7 @@ class PlantForm(QFrame):
 
     def _close_message(self) -> None:
         self.clear_faults()
-        if self.focusWidget() not in self._fields().values():  # a button of the message, which goes
+        if self.focusWidget() not in self._fields().values():  # a button of the message, which disappears
             self.focus_name()
         self._message.clear()
 
@@ -236,10 +236,10 @@ class PlantForm(QFrame):
         self.clear_faults()
 
     @Slot()
-    def _on_too_long(self) -> None:
-        """Undo the part of a long paste that Qt let in: half a text is worse than none."""
+    def _on_input_rejected(self) -> None:
+        """Undo a paste that Qt truncated."""
         field = self.sender()
         if isinstance(field, QLineEdit):
             field.undo()
             text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
-            self._message.show_message(Tone.WARNING, text.format(longest=QLocale().toString(LONGEST)))
+            self._message.show_message(Tone.WARNING, text.format(longest=QLocale().toString(MAX_LENGTH)))

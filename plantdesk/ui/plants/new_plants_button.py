@@ -23,7 +23,7 @@ class NewPlantsButton(QPushButton):
     """Floats over the first row, so that nothing moves; a click shows the new plants."""
 
     def __init__(self, table: PlantTable, theme: Theme, parent: QWidget) -> None:
-        """Belong to `parent`, which holds the table: the children of a table are no part of its accessibility tree."""
+        """Make a child of `parent`, which contains the table: children of a table are not in its accessibility tree."""
         super().__init__(parent)
         self._parent = parent
         self._table = table
@@ -41,7 +41,7 @@ class NewPlantsButton(QPushButton):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in {QEvent.Type.Resize, QEvent.Type.Show}:
             self._place()
-        elif event.type() is QEvent.Type.Hide:  # another page stands in front of the table
+        elif event.type() is QEvent.Type.Hide:  # another page is shown instead of the table
             self.hide()
         return super().eventFilter(watched, event)
 

@@ -1,4 +1,4 @@
-"""What this program's Qt is made of, for `plantdesk selfcheck`. Shows nothing."""
+"""Version and plugins of Qt, for `plantdesk selfcheck`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from PySide6.QtGui import QGuiApplication, QIcon, QImageReader
 
 
 class QtDiagnostics(NamedTuple):
-    """Qt's version and the plugins that are there."""
+    """Qt's version and the available plugins."""
 
     qt: str
     platforms: list[str]
     image_formats: list[str]
-    #: Whether an icon became pixels, which takes a plugin of its own.
+    #: Whether an SVG icon was rendered, which takes a plugin.
     draws_icon: bool
 
 
 def qt_diagnostics(icon: Path) -> QtDiagnostics:
-    """Return them, after trying to draw the `icon`. Makes a QGuiApplication where there is none."""
+    """Return them, after rendering `icon`. Creates a QGuiApplication if there is none."""
     application = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
     found = QtDiagnostics(
@@ -29,7 +29,7 @@ def qt_diagnostics(icon: Path) -> QtDiagnostics:
         image_formats=sorted(bytes(name.data()).decode() for name in QImageReader.supportedImageFormats()),
         draws_icon=icon.is_file() and not QIcon(str(icon)).pixmap(32, 32).isNull(),
     )
-    del application  # before Python's own end, which Qt would not survive
+    del application  # before the interpreter exits, or Qt crashes
     return found
 
 

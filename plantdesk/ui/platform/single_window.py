@@ -1,4 +1,4 @@
-"""One window for one store: a second start asks the first to show itself, and ends."""
+"""One window per store: a second start raises the first window, and ends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SingleWindow(QObject):
     def __init__(self, store: Path, folder: Path | None, parent: QObject | None = None) -> None:
         """Lock in `folder`, a local one that is the user's alone; None where there is no such folder: nothing locks."""
         super().__init__(parent)
-        # Not hashlib, whose OpenSSL takes 5 ms of the start: CRC-32 tells a user's few stores apart as well.
+        # Not hashlib, whose OpenSSL takes 5 ms of the start: CRC-32 distinguishes a user's few stores as well.
         self.key = f"{zlib.crc32(os.path.realpath(store).encode('utf-8', 'surrogateescape')):08x}"
         self._name = _socket_name(self.key, folder)
         # Besides the server: two starts at once must not both find nobody listening. Qt recognises stale locks.
@@ -59,7 +59,7 @@ class SingleWindow(QObject):
         return self._lock is not None and self._lock.isLocked()
 
     def listen(self) -> None:
-        """Answer later starts. Apart from `take`, because it is not needed before the window shows."""
+        """Answer later starts. Separate from `take`, because it is not needed before the window is shown."""
         if not self.is_locked:
             return  # the name may be another window's
         from PySide6.QtNetwork import QLocalServer
@@ -72,7 +72,7 @@ class SingleWindow(QObject):
             _log.warning("A second start cannot bring this window to the front: %s", server.errorString())
 
     def ask_other(self) -> OtherWindow:
-        """Begin to ask the window that has the lock to show itself; the result is a signal of what is returned."""
+        """Ask the window that has the lock to raise itself; the returned object signals the result."""
         other = OtherWindow(self._name, self)
         QTimer.singleShot(0, other, other.ask)
         return other
@@ -88,7 +88,7 @@ class SingleWindow(QObject):
         return answers == [True]
 
     def release(self) -> None:
-        """Give the lock up."""
+        """Release the lock."""
         if self._server is not None:
             self._server.close()
         if self._lock is not None:
@@ -107,9 +107,9 @@ class SingleWindow(QObject):
 
 
 class OtherWindow(QObject):
-    """The window of another process, from here. `asked`: whether it has answered, within five seconds.
+    """The window of another process. `asked`: whether it has answered within five seconds.
 
-    By signals, because a `waitFor…` of QLocalSocket keeps Python's lock, and with it every other thread, waiting.
+    By signals, because a `waitFor…` of QLocalSocket holds the GIL, which blocks every other thread.
     """
 
     asked = Signal(bool)
@@ -130,7 +130,7 @@ class OtherWindow(QObject):
 
     @Slot()
     def ask(self) -> None:
-        """Connect; the other may just be starting and not listen yet, so try again until the time is over."""
+        """Connect; retry until the timeout, as the other may not listen yet."""
         self._timeout.start()
         self._connect()
 
@@ -196,7 +196,7 @@ def _is_ours(connection: QLocalSocket) -> bool:
     try:
         with socket.socket(fileno=os.dup(connection.socketDescriptor())) as peer:
             raw = peer.getsockopt(socket.SOL_SOCKET, option, credentials.size)
-    except OSError:  # it has gone already
+    except OSError:  # disconnected already
         return False
     _, uid, _ = credentials.unpack(raw)
     return bool(uid == _user())

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl+C, which close the window program as its user would."""
+"""SIGTERM and SIGINT, which quit the window program in order."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @contextmanager
 def quit_on_signals(app: QApplication) -> Iterator[None]:
-    """Let the signals end the application's loop; main thread.
+    """Let the signals end the application's event loop; main thread.
 
     Python runs signal handlers only between two of its instructions, and Qt's loop has none: the wake-up socket does.
-    A signal that is ignored at the start stays so, as a shell has it for what it runs in the background.
+    A signal that was ignored at the start stays ignored: a shell sets this for background jobs.
     """
-    woken, waking = socket.socketpair()
-    woken.setblocking(False)
-    waking.setblocking(False)
-    notifier = QSocketNotifier(woken.fileno(), QSocketNotifier.Type.Read)
+    receiver, sender = socket.socketpair()
+    receiver.setblocking(False)
+    sender.setblocking(False)
+    notifier = QSocketNotifier(receiver.fileno(), QSocketNotifier.Type.Read)
     notifier.activated.connect(app.quit)
-    before = signal.set_wakeup_fd(waking.fileno())
+    before = signal.set_wakeup_fd(sender.fileno())
     wanted = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
     handlers = {number: signal.signal(number, _wake_only) for number in wanted}
     try:
@@ -37,9 +37,9 @@ def quit_on_signals(app: QApplication) -> Iterator[None]:
             signal.signal(number, handler)
         signal.set_wakeup_fd(before)
         notifier.setEnabled(False)
-        woken.close()
-        waking.close()
+        receiver.close()
+        sender.close()
 
 
 def _wake_only(_number: int, _frame: object) -> None:
-    """Leave it to the wake-up socket."""
+    """Do nothing: the wake-up socket has the signal."""

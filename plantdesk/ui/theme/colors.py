@@ -1,4 +1,4 @@
-"""The colours of the window by what they are for, light and dark, and the arithmetic of colour."""
+"""The colours of the window by purpose, light and dark, and calculations with colours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QPalette
 
 
 class Colors(NamedTuple):
-    """One set of colours, as `#RRGGBB`."""
+    """A set of colours, as `#RRGGBB`."""
 
     dark: bool
     window: str
@@ -34,7 +34,7 @@ class Colors(NamedTuple):
     ok_bg: str
 
     def color(self, name: str) -> QColor:
-        """Return the token called `name`."""
+        """Return the colour called `name`."""
         return QColor(getattr(self, name))
 
 
@@ -93,7 +93,7 @@ _LINEAR_BELOW = 0.04045  # sRGB's curve, IEC 61966-2-1
 
 
 def in_high_contrast(colors: Colors) -> Colors:
-    """Return the colours for people who asked their system for more contrast: no grey text, every edge visible."""
+    """Return the colours for the high-contrast setting of the system: no grey text, every edge visible."""
     return colors._replace(
         text_2=colors.text,
         placeholder=colors.text,
@@ -128,7 +128,7 @@ def _linear(part: float) -> float:
 
 
 def palette_of(colors: Colors) -> QPalette:
-    """Return the palette for what the style sheet leaves to Fusion."""
+    """Return the palette, for what the style sheet does not cover."""
     palette = QPalette()
     for role, name in _ROLES.items():
         palette.setColor(role, colors.color(name))

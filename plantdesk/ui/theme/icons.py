@@ -1,4 +1,4 @@
-"""The icons: Lucide's drawings in the colours of the theme, sharp on every screen."""
+"""The icons: Lucide's SVG files in the colours of the theme, for every device pixel ratio."""
 
 from __future__ import annotations
 
@@ -27,60 +27,60 @@ _GAP = 4  # beside the 4 px that Qt leaves
 
 
 class HasColors(Protocol):
-    """Whoever knows the colours in force."""
+    """Provides the present colours."""
 
     @property
     def colors(self) -> Colors:
-        """The colours in force."""
+        """The present colours."""
 
 
 class Icons:
-    """Makes icons by Lucide's name and the name of a colour; those put on buttons and actions stay up to date."""
+    """Renders icons by Lucide's name and a colour's name; those of buttons and actions follow the theme."""
 
     def __init__(self, theme: HasColors) -> None:
         self._theme = theme
-        self._made: dict[tuple[str, str, int, int], QIcon] = {}
-        self._kept: WeakKeyDictionary[QObject, tuple[str, str, int]] = WeakKeyDictionary()
+        self._cache: dict[tuple[str, str, int, int], QIcon] = {}
+        self._targets: WeakKeyDictionary[QObject, tuple[str, str, int]] = WeakKeyDictionary()
 
     def icon(self, name: str, color: str = "text", size: int = ICON, gap: int = 0) -> QIcon:
-        """Return an icon in the colours of now, for a use that ends before the theme changes.
+        """Return an icon in the present colours, for use until the theme changes.
 
-        `gap` is room between the drawing and a text that follows.
+        `gap` is the space between the icon and a text behind it.
         """
         key = (name, color, size, gap)
-        if key not in self._made:
-            self._made[key] = self._render(name, color, size, gap)
-        return self._made[key]
+        if key not in self._cache:
+            self._cache[key] = self._render(name, color, size, gap)
+        return self._cache[key]
 
     def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
-        """Return a picture `size` logical pixels wide for a screen of that device pixel ratio."""
-        return _drawn(name, self._theme.colors.color(color), size, ratio)
+        """Return an icon as a pixmap, `size` logical pixels wide, for a device pixel ratio."""
+        return _rendered(name, self._theme.colors.color(color), size, ratio)
 
-    def put_on(self, bearer: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
-        """Give a button or an action its icon, again after each change of the theme."""
-        self._kept[bearer] = (name, color, size)
-        self._give(bearer, name, color, size)
+    def put_on(self, target: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
+        """Set the icon of a button or an action, and again after each change of the theme."""
+        self._targets[target] = (name, color, size)
+        self._set_icon(target, name, color, size)
 
     def rebuild(self) -> None:
-        """Make all icons anew: the colours have changed."""
-        self._made.clear()
-        for bearer, (name, token, size) in list(self._kept.items()):
-            if isValid(bearer):
-                self._give(bearer, name, token, size)  # type: ignore[arg-type]
+        """Render all icons again, after the colours have changed."""
+        self._cache.clear()
+        for target, (name, color, size) in list(self._targets.items()):
+            if isValid(target):
+                self._set_icon(target, name, color, size)  # type: ignore[arg-type]
 
-    def _give(self, bearer: IconTarget, name: str, color: str, size: int) -> None:
-        gap = _GAP if isinstance(bearer, QPushButton) and bearer.text() else 0
-        bearer.setIcon(self.icon(name, color, size, gap))
-        if isinstance(bearer, QAbstractButton):
-            bearer.setIconSize(QSize(size + gap, size))
+    def _set_icon(self, target: IconTarget, name: str, color: str, size: int) -> None:
+        gap = _GAP if isinstance(target, QPushButton) and target.text() else 0
+        target.setIcon(self.icon(name, color, size, gap))
+        if isinstance(target, QAbstractButton):
+            target.setIconSize(QSize(size + gap, size))
 
     def _render(self, name: str, color: str, size: int, gap: int) -> QIcon:
-        ink = self._theme.colors.color(color)
-        faded = mixed(ink, self._theme.colors.color("window"), 0.45)
+        foreground = self._theme.colors.color(color)
+        faded = mixed(foreground, self._theme.colors.color("window"), 0.45)
         icon = QIcon()
         for ratio in sorted({1.0, 2.0, 3.0, _screen_ratio()}):
-            icon.addPixmap(_drawn(name, ink, size, ratio, gap), QIcon.Mode.Normal)
-            icon.addPixmap(_drawn(name, faded, size, ratio, gap), QIcon.Mode.Disabled)
+            icon.addPixmap(_rendered(name, foreground, size, ratio, gap), QIcon.Mode.Normal)
+            icon.addPixmap(_rendered(name, faded, size, ratio, gap), QIcon.Mode.Disabled)
         return icon
 
 
@@ -90,20 +90,20 @@ def _screen_ratio() -> float:
 
 
 @cache
-def _drawing(name: str) -> str:
+def _svg(name: str) -> str:
     file = resources.folder() / "icons" / "lucide" / f"{name}.svg"
     return file.read_text(encoding="utf-8").replace('stroke-width="2"', 'stroke-width="1.75"')
 
 
-def _drawn(name: str, color: QColor, size: int, ratio: float, gap: int = 0) -> QPixmap:
+def _rendered(name: str, color: QColor, size: int, ratio: float, gap: int = 0) -> QPixmap:
     from PySide6.QtSvg import QSvgRenderer
 
-    svg = _drawing(name).replace("currentColor", color.name())
+    source = _svg(name).replace("currentColor", color.name())
     pixmap = QPixmap(round((size + gap) * ratio), round(size * ratio))
     pixmap.fill(Qt.GlobalColor.transparent)
     start = gap * ratio if QGuiApplication.isRightToLeft() else 0
     painter = QPainter(pixmap)
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(start, 0, size * ratio, size * ratio))
+    QSvgRenderer(QByteArray(source.encode())).render(painter, QRectF(start, 0, size * ratio, size * ratio))
     painter.end()
     pixmap.setDevicePixelRatio(ratio)
     return pixmap

@@ -11,7 +11,7 @@ XS, S, M, L, XL, XXL = 4, 8, 12, 16, 20, 24
 
 ICON, ICON_BUTTON, ICON_LARGE = 18, 26, 48
 
-_SMALLEST_TEXT = 12
+_MIN_TEXT = 12
 
 
 class FontRole(StrEnum):
@@ -46,8 +46,8 @@ class Metrics(NamedTuple):
 def metrics_of(system_font: QFont, scale: float) -> Metrics:
     """Return the sizes for a text `scale` times as large as the system's; no text gets below 12 px."""
     base = QFontInfo(system_font).pointSizeF() * scale
-    smallest = _SMALLEST_TEXT * 72 / QGuiApplication.primaryScreen().logicalDotsPerInch()
-    points = {role: max(base * factor, smallest) for role, factor in _FACTORS.items()}
+    minimum = _MIN_TEXT * 72 / QGuiApplication.primaryScreen().logicalDotsPerInch()
+    points = {role: max(base * factor, minimum) for role, factor in _FACTORS.items()}
     font = QFont(system_font)
     font.setPointSizeF(points[FontRole.BODY])
     line = QFontMetrics(font).height()
@@ -61,7 +61,7 @@ def metrics_of(system_font: QFont, scale: float) -> Metrics:
 
 
 def tabular(font: QFont | None = None) -> QFont:
-    """Return `font` with figures of equal width; without one, a font that changes nothing else of a widget's."""
+    """Return `font` with digits of equal width; without one, a font that changes nothing else in a widget."""
     result = QFont(font) if font is not None else QFont()
     result.setFeature(QFont.Tag("tnum"), 1)
     return result

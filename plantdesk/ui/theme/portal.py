@@ -1,4 +1,4 @@
-"""The desktop portal of Linux: whether the desktop is light or dark, where Qt itself does not know.
+"""The colour scheme of the desktop portal on Linux, where Qt does not know it.
 
 Qt asks the portal only under desktops that it recognises; elsewhere `QStyleHints.colorScheme()` stays Unknown.
 """
@@ -17,7 +17,7 @@ _SETTINGS = "org.freedesktop.portal.Settings"
 _NAMESPACE, _KEY = "org.freedesktop.appearance", "color-scheme"
 _SCHEMES = {1: Qt.ColorScheme.Dark, 2: Qt.ColorScheme.Light}
 _ON_CHANGED = SLOT("_on_setting_changed(QDBusMessage)")
-_PATIENCE_MS = 150
+_TIMEOUT_MS = 150
 
 
 class PortalScheme(QObject):
@@ -41,39 +41,39 @@ class PortalScheme(QObject):
         return self._scheme
 
     def _read(self) -> None:
-        """Ask once and wait briefly, so that the first paint is right; ask again behind it when the portal is slow."""
-        reply = self._bus.call(_question(), QDBus.CallMode.Block, _PATIENCE_MS)
+        """Read with a short timeout, so that the first paint is right; after a timeout, read again asynchronously."""
+        reply = self._bus.call(_read_call(), QDBus.CallMode.Block, _TIMEOUT_MS)
         if reply.type() is QDBusMessage.MessageType.ReplyMessage:
             self._scheme = _scheme_of(reply)
         elif reply.errorName() == "org.freedesktop.DBus.Error.NoReply":
-            self._watcher = QDBusPendingCallWatcher(self._bus.asyncCall(_question()), self)
-            self._watcher.finished.connect(self._on_late_answer)
+            self._watcher = QDBusPendingCallWatcher(self._bus.asyncCall(_read_call()), self)
+            self._watcher.finished.connect(self._on_late_reply)
 
     @Slot(QDBusPendingCallWatcher)
-    def _on_late_answer(self, watcher: QDBusPendingCallWatcher) -> None:
+    def _on_late_reply(self, watcher: QDBusPendingCallWatcher) -> None:
         reply = watcher.reply()
         if reply.type() is QDBusMessage.MessageType.ReplyMessage:
-            self._take(_scheme_of(reply))
+            self._set_scheme(_scheme_of(reply))
 
     @Slot(QDBusMessage)
     def _on_setting_changed(self, message: QDBusMessage) -> None:
         namespace, key, *_ = message.arguments()
         if (namespace, key) == (_NAMESPACE, _KEY):
-            self._take(_scheme_of(message))
+            self._set_scheme(_scheme_of(message))
 
-    def _take(self, scheme: Qt.ColorScheme) -> None:
+    def _set_scheme(self, scheme: Qt.ColorScheme) -> None:
         if scheme is not self._scheme:
             self._scheme = scheme
             self.changed.emit()
 
 
 def _has_session_bus() -> bool:
-    """Whether there is a bus already: asking Qt for one that is not there would start a bus of its own."""
+    """Whether there is a session bus: Qt would start a new one."""
     folder = os.environ.get("XDG_RUNTIME_DIR")
     return bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS")) or (folder is not None and Path(folder, "bus").exists())
 
 
-def _question() -> QDBusMessage:
+def _read_call() -> QDBusMessage:
     message = QDBusMessage.createMethodCall(_SERVICE, _PATH, _SETTINGS, "ReadOne")
     message.setArguments([_NAMESPACE, _KEY])
     return message

@@ -166,7 +166,7 @@ _SHEET = Template(_FIELDS + _BUTTONS + _FRAMES + _MENUS + _LISTS)
 
 
 def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
-    """Return the style sheet; `indicators` is the folder of the check marks, which a style sheet takes from files."""
+    """Return the style sheet; `indicators` is the folder of the check marks, which a style sheet reads from files."""
     shade = "dark" if colors.dark else "light"
     values = {name: getattr(colors, name) for name in colors._fields if name != "dark"}
     return _SHEET.substitute(

@@ -1,4 +1,4 @@
-"""Light and dark, the size of text, and whether things may move: one controller for the whole application.
+"""The theme of the application: light or dark, text size, and whether animations are allowed.
 
 It owns both palettes, because on Linux neither Qt's palette nor its colour scheme follow the desktop reliably.
 """
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.theme.portal import PortalScheme
 
-#: What the application is to be started with. `setStyle` would do the same, but take 20 ms longer: it makes PySide
-#: build its class of styles, with all its enumerations, before the first window.
+#: Command-line arguments for the application. `setStyle` has the same effect but takes 20 ms longer: PySide then builds
+#: its class of styles, with all enumerations, before the first window.
 STYLE_ARGUMENTS = ("-style", "fusion")
 
 SMALLEST_SCALE, LARGEST_SCALE = 0.5, 3.0
 
 
 class ThemeMode(StrEnum):
-    """What a person may choose."""
+    """What the user may choose."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -39,7 +39,7 @@ class ThemeMode(StrEnum):
 
 
 class Theme(QObject):
-    """The look of an application started with STYLE_ARGUMENTS. Make it once, before the first widget."""
+    """The appearance of an application started with STYLE_ARGUMENTS. Create one, before the first widget."""
 
     changed = Signal()
 
@@ -62,48 +62,48 @@ class Theme(QObject):
         self._metrics = metrics_of(self._system_font, text_scale)
         self._icons = Icons(self)
         self._follow_system()
-        self._ask_system()
+        self._set_color_scheme()
         self._apply()
 
     @property
     def mode(self) -> ThemeMode:
-        """What was chosen; `colors.dark` tells what that means just now."""
+        """The chosen mode; `colors.dark` is its present result."""
         return self._mode
 
     @property
     def text_scale(self) -> float:
-        """How large text is beside the system's."""
+        """The text size relative to the system's."""
         return self._text_scale
 
     @property
     def colors(self) -> Colors:
-        """The colours in force."""
+        """The present colours."""
         return self._colors
 
     @property
     def metrics(self) -> Metrics:
-        """The sizes in force."""
+        """The present sizes."""
         return self._metrics
 
     @property
     def icons(self) -> Icons:
-        """The icons, in the colours in force."""
+        """The icons, in the present colours."""
         return self._icons
 
     @property
     def animated(self) -> bool:
-        """Whether things may move and fade: not when the system asks for less motion."""
+        """Whether animations are allowed: not when the system asks for reduced motion."""
         preference = getattr(self._accessibility, "motionPreference", None)  # from Qt 6.12 on
         return preference is None or preference().name != "ReducedMotion"
 
     def font(self, role: FontRole = FontRole.BODY) -> QFont:
-        """Return the font of a role, for text that is painted by hand."""
+        """Return the font of a role, for text in paint code."""
         return self._metrics.font(role)
 
     def set_mode(self, mode: ThemeMode) -> None:
         """Follow the system, or stay light or dark."""
         self._mode = mode
-        self._ask_system()
+        self._set_color_scheme()
         self._apply()
 
     def set_text_scale(self, scale: float) -> None:
@@ -120,8 +120,8 @@ class Theme(QObject):
             self._portal = PortalScheme(self)
             self._portal.changed.connect(self._on_system_changed)
 
-    def _ask_system(self) -> None:
-        """Tell Qt the choice, so that title bars and native dialogs follow it where they can."""
+    def _set_color_scheme(self) -> None:
+        """Set the mode in Qt, so that title bars and native dialogs follow it where they can."""
         schemes = {ThemeMode.LIGHT: Qt.ColorScheme.Light, ThemeMode.DARK: Qt.ColorScheme.Dark}
         self._hints.setColorScheme(schemes.get(self._mode, Qt.ColorScheme.Unknown))
 

@@ -1,4 +1,4 @@
-"""The action buttons behind a message; each set replaces the one before."""
+"""The action buttons of a message."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ActionButtons:
         return [button.sizeHint().width() for button in self._buttons]
 
     def set_actions(self, actions: Iterable[MessageAction]) -> None:
-        """Show these actions in place of those before."""
+        """Replace the buttons by one for each action."""
         for button in self._buttons:
             self._layout.removeWidget(button)
             button.hide()
@@ -47,7 +47,7 @@ class ActionButtons:
 
     def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
         button = QPushButton(label)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field, where typing goes on
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field
         if self._small:
             button.setProperty("small", "true")
         button.clicked.connect(action)

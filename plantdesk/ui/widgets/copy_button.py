@@ -1,4 +1,4 @@
-"""A button that copies a text and confirms it for a moment."""
+"""A button that copies a text and confirms it for 1.5 seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plantdesk.ui.widgets.tool_tips import set_tool_tip
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
-#: Milliseconds for which the button says that it has copied.
+#: Milliseconds for which the button confirms.
 _FEEDBACK_MS = 1500
 
 

@@ -16,7 +16,7 @@ ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
 class Dialog(QDialog):
-    """Is deleted when it is closed. Results for it come with the dialog as their receiver."""
+    """Is deleted when it is closed. The dialog is the receiver of its background tasks."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -25,7 +25,7 @@ _ICON = 20
 
 
 class BarKind(Enum):
-    """What a bar is about; the value is its colour in the style sheet, and its icon."""
+    """The kind of a bar; the value is its colour in the style sheet, and its icon."""
 
     INFO = ("info", "info")
     WARNING = ("warning", "triangle-alert")

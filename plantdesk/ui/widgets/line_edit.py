@@ -1,4 +1,4 @@
-"""The line edit of the window's own fields: leaves Ctrl+Home to the menu."""
+"""The line edit of the main window, which leaves Ctrl+Home to the menu."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plantdesk.ui.qt import override
 
 
 class LineEdit(QLineEdit):
-    """Does not claim Ctrl+Home, which in a single line does no more than Home."""
+    """Ignores Ctrl+Home, which in a single line has the effect of Home."""
 
     @override
     def event(self, event: QEvent) -> bool:

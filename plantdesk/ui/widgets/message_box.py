@@ -1,4 +1,4 @@
-"""A question or a message in a dialog of its own, in the look of the window and in plain text."""
+"""A message box in plain text and the style of the window."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
 _ICON = 18
-#: Milliseconds for which a message of success is shown.
+#: Milliseconds for which a success message is shown.
 _SHOWN_MS = 8000
 
 
@@ -37,12 +37,12 @@ class Tone(Enum):
 class MessageLine(Message):
     """Shows a message, or the hint while there is none.
 
-    A message of success goes after a while, unless the pointer or the focus is on it. A screen reader announces every
-    message but hints, together with its buttons.
+    A success message disappears after a while, unless the pointer or the focus is on it. A screen reader announces
+    every message but hints, together with its buttons.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
-        """Make an empty line; a message of success is shown for `shown_ms` milliseconds."""
+        """Make an empty line; a success message is shown for `shown_ms` milliseconds."""
         layout = QHBoxLayout()
         super().__init__(theme, _ICON, ActionButtons(layout, first=2, small=True), parent)
         self._tone = Tone.HINT
@@ -55,7 +55,7 @@ class MessageLine(Message):
         layout.addWidget(self._text)
         layout.addStretch(1)
         self.setLayout(layout)
-        self.setMinimumHeight(theme.metrics.compact_row - 2)  # as high as its buttons: nothing moves when they come
+        self.setMinimumHeight(theme.metrics.compact_row - 2)  # as its buttons: nothing moves
         self.clear()
 
     @property
@@ -112,7 +112,7 @@ class MessageLine(Message):
         self.announce(f"{self.text} {buttons}" if labels else self.text)
 
     def _fit_text(self) -> None:
-        """Give the sentence its natural width, or what the buttons leave, so that they stand right behind it."""
+        """Give the sentence its natural width, or what the buttons leave, so that they follow it directly."""
         taken = sum(width + S for width in self._action_buttons.widths)
         taken += 0 if self._icon.isHidden() else _ICON + S
         natural = self._text.fontMetrics().horizontalAdvance(self._text.text()) + XS

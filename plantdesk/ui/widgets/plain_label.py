@@ -1,4 +1,4 @@
-"""The only label of the window. It shows its text as it is, never as HTML, whoever wrote the text."""
+"""The label class of the window, which never interprets its text as HTML: names come from other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A short table of texts in a dialog, of which one row can be selected."""
+"""A short table of texts for dialogs, with single selection."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.theme.theme import Theme
 
-_LEAST_ROWS = 4
+_MIN_ROWS = 4
 _ARROWS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
 
 
 class PlainTable(QTableWidget):
-    """As wide as its texts need, but for one column that takes the rest."""
+    """Its columns are as wide as their texts, except one that takes the rest."""
 
     def __init__(self, theme: Theme, name: str, heads: Sequence[str], *, wide: int = 0) -> None:
         """Make it with a `name` for screen readers, and `wide`, the number of the column that takes the rest."""
@@ -41,7 +41,7 @@ class PlainTable(QTableWidget):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setTabKeyNavigation(False)
         self.setShowGrid(False)
-        self.setMinimumHeight(_LEAST_ROWS * theme.metrics.row + 4)
+        self.setMinimumHeight(_MIN_ROWS * theme.metrics.row + 4)
 
     @property
     def selected_row(self) -> int | None:
@@ -50,7 +50,7 @@ class PlainTable(QTableWidget):
         return self.row(items[0]) if items else None
 
     def show_rows(self, rows: Sequence[Sequence[str]]) -> None:
-        """Show these texts in place of those before."""
+        """Replace the rows."""
         self.setRowCount(len(rows))
         for place, row in enumerate(rows):
             for column, text in enumerate(row):
@@ -59,12 +59,12 @@ class PlainTable(QTableWidget):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _ARROWS and self.selected_row is None and self.rowCount():
-            self.selectRow(max(self.currentRow(), 0))  # Qt would move on from the row that it shows nowhere
+            self.selectRow(max(self.currentRow(), 0))  # Qt would move from the invisible current row
         else:
             super().keyPressEvent(event)
 
     def framed(self) -> QFrame:
-        """Return a card with the table in it: a frame of its own, as the header has square corners."""
+        """Return a frame around the table, whose header has square corners."""
         card = QFrame()
         card.setProperty("card", "true")
         layout = QVBoxLayout(card)

@@ -1,4 +1,4 @@
-"""A scroll bar whose room is always kept, so that columns do not move when it appears."""
+"""A scroll bar whose space is always reserved, so that columns do not move when it appears."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReservedScrollBar(QScrollBar):
     """Paints nothing while there is nothing to scroll."""
 
     def __init__(self, area: QAbstractScrollArea) -> None:
-        """Become the vertical scroll bar of `area`."""
+        """Make the vertical scroll bar of `area`."""
         super().__init__(Qt.Orientation.Vertical, area)
         area.setVerticalScrollBar(self)
         area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)

@@ -13,14 +13,14 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
-_WIDEST_TEXT = 420
+_MAX_TEXT_WIDTH = 420
 
 
 class StatePage(QWidget):
     """Icon, title, text and buttons, centred."""
 
     def __init__(self, theme: Theme, picture: str, color: str, title: str, parent: QWidget | None = None) -> None:
-        """Make a page; `picture` is an icon's name and `color` that of a token."""
+        """Make a page; `picture` is an icon's name and `color` a colour's."""
         super().__init__(parent)
         self._theme = theme
         self._picture = picture
@@ -28,7 +28,7 @@ class StatePage(QWidget):
         self._picture_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self._title_label = PlainLabel(title, role="empty-title", alignment=Qt.AlignmentFlag.AlignCenter)
         self._text_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
-        self._text_label.setFixedWidth(_WIDEST_TEXT)
+        self._text_label.setFixedWidth(_MAX_TEXT_WIDTH)
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(S)
         self._lay_out()

@@ -1,4 +1,4 @@
-"""Makes the order of the Tab key the order in which the widgets are laid out."""
+"""Sets the tab order to the order of the layouts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TabOrder(QObject):
 
 
 def _tab_stops(widget: QWidget) -> Iterator[QWidget]:
-    """Yield `widget` and what is in it, as far as Tab stops there, in the order of the layouts."""
+    """Yield `widget` and its descendants that accept the focus by Tab, in the order of the layouts."""
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
         yield widget
     layout = widget.layout()
@@ -51,8 +51,8 @@ def _tab_stops(widget: QWidget) -> Iterator[QWidget]:
 
 
 def _laid_out(layout: QLayout) -> Iterator[QWidget]:
-    for place in range(layout.count()):
-        item = layout.itemAt(place)
+    for number in range(layout.count()):
+        item = layout.itemAt(number)
         if item is None:
             continue
         inner, widget = item.layout(), item.widget()

@@ -1,4 +1,4 @@
-"""The only place that makes tooltips: Qt shows a tooltip that looks like HTML as HTML, and never wraps a plain one."""
+"""Creates all tooltips: Qt interprets a tooltip that looks like HTML, and never wraps a plain one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_LINE = 60
 
 
 def tool_tip(text: str) -> str:
-    """Return what Qt shows as `text`, in lines of at most 60 characters; an empty text stays empty."""
+    """Return HTML that Qt shows as `text`, in lines of at most 60 characters; an empty text stays empty."""
     shown = text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
     lines = textwrap.wrap(shown, _MAX_LINE)
     return f"<div style='white-space: pre'>{'<br>'.join(map(html.escape, lines))}</div>" if lines else ""

@@ -66,7 +66,7 @@ def cell_text(row: PlantRow, column: Column) -> str:
 
 
 def spoken_text(row: PlantRow, column: Column) -> str:
-    """Return the text for screen readers where the one that is shown says nothing."""
+    """Return the text for screen readers where the shown one is only a symbol."""
     if column is Column.TAG and row.tag is None:
         return translate("PlantTable", "no tag")
     return cell_text(row, column)
@@ -85,13 +85,13 @@ def summary(row: PlantRow) -> str:
 def tool_tip(row: PlantRow, column: Column) -> str:
     """Return the whole of what a cell shortens."""
     if column is Column.ADDED:
-        moment = QDateTime.fromMSecsSinceEpoch(row.added_at)
-        return tool_tips.tool_tip(QLocale().toString(moment, QLocale.FormatType.LongFormat))
+        timestamp = QDateTime.fromMSecsSinceEpoch(row.added_at)
+        return tool_tips.tool_tip(QLocale().toString(timestamp, QLocale.FormatType.LongFormat))
     return tool_tips.tool_tip(cell_text(row, column))
 
 
 def source_text(row: PlantRow) -> str:
-    """Return where a plant comes from: a way in, or the name of the import or token."""
+    """Return the source of a plant: the interface, or the name of the import or token."""
     if row.source.label:
         return one_line(row.source.label)
     words = {
@@ -114,11 +114,11 @@ def _tag_text(tag: str | None) -> str:
 
 def _short_time(milliseconds: int) -> str:
     """Return the time of day for today, else the date."""
-    moment = QDateTime.fromMSecsSinceEpoch(milliseconds)
-    days = moment.date().daysTo(QDate.currentDate())
-    clock = QLocale().toString(moment.time(), QLocale.FormatType.ShortFormat)
+    timestamp = QDateTime.fromMSecsSinceEpoch(milliseconds)
+    days = timestamp.date().daysTo(QDate.currentDate())
+    clock = QLocale().toString(timestamp.time(), QLocale.FormatType.ShortFormat)
     if days == 0:
         return clock
     if days == 1:
         return translate("PlantTable", "Yesterday, {time}").format(time=clock)
-    return QLocale().toString(moment.date(), QLocale.FormatType.ShortFormat)
+    return QLocale().toString(timestamp.date(), QLocale.FormatType.ShortFormat)

@@ -32,7 +32,7 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Cells of plants: ids in figures of equal width, tags as pills, and new rows marked."""
+    """Paints cells: ids with digits of equal width, tags as pills, and new rows highlighted."""
 
     def __init__(self, theme: Theme, is_new: Callable[[int], bool], parent: QObject | None = None) -> None:
         """Make a delegate; `is_new` is asked with an id."""
@@ -116,7 +116,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen if visible else self._theme.colors.color("border"))
         painter.setBrush(background if visible else Qt.BrushStyle.NoBrush)
-        edge = 0.0 if visible else 0.5  # a line stands in the middle of its pixels
+        edge = 0.0 if visible else 0.5  # a line is centred on its pixels
         painter.drawRoundedRect(QRectF(pill).adjusted(edge, edge, -edge, -edge), height / 2, height / 2)
         painter.setPen(foreground if visible else self._theme.colors.color("text_2"))
         on_line = QRect(pill.left(), rect.top(), pill.width(), rect.height())  # level with the other cells' text
@@ -125,7 +125,7 @@ class RowDelegate(QStyledItemDelegate):
 
 @lru_cache(maxsize=1024)
 def tag_colors(tag: str, *, dark: bool) -> tuple[QColor, QColor]:
-    """Return background and text colour of a tag: always the same for a tag, legible for every hue."""
+    """Return background and text colour of a tag: always the same for a tag, with enough contrast for every hue."""
     hue = crc32(tag.encode()) % 360 / 360
     if dark:
         return QColor.fromHslF(hue, 0.30, 0.20), QColor.fromHslF(hue, 0.50, 0.86)

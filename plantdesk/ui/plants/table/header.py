@@ -1,4 +1,4 @@
-"""The header of the table: stays quick when a million rows are selected."""
+"""The header of the table, fast also when a million rows are selected."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PlantHeader(QHeaderView):
             self._paint_arrow(painter, rect, logicalIndex)
 
     def _paint_arrow(self, painter: QPainter, rect: QRect, section: int) -> None:
-        """Paint the arrow beside the words: at the section's end it would stand beside those of the next."""
+        """Paint the sort arrow beside the title; at the end of the section it would be beside the next title."""
         width = QFontMetrics(self._theme.font(FontRole.CAPTION)).horizontalAdvance(self._text(section))
         trailing = bool(self._alignment(section) & Qt.AlignmentFlag.AlignRight)
         x = rect.right() - M - width - XS - _ARROW if trailing else rect.left() + M + width + XS
@@ -65,7 +65,7 @@ class PlantHeader(QHeaderView):
         return alignment if isinstance(alignment, Qt.AlignmentFlag) else self.defaultAlignment()
 
     def _position(self, section: int) -> QStyleOptionHeader.SectionPosition:
-        place, last = self.visualIndex(section), self.count() - 1
+        position, last = self.visualIndex(section), self.count() - 1
         if last == 0:
             return _Position.OnlyOneSection
-        return {0: _Position.Beginning, last: _Position.End}.get(place, _Position.Middle)
+        return {0: _Position.Beginning, last: _Position.End}.get(position, _Position.Middle)

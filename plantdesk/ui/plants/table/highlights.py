@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SECONDS = 2.0
-_MOST = 500
+_DURATION = 2.0
+_MAX_ROWS = 500
 
 
 class RowHighlights(QObject):
@@ -27,15 +27,15 @@ class RowHighlights(QObject):
 
     def add(self, ids: Iterable[int]) -> None:
         """Mark ids as new; of a great many only the first ones, which are those on top."""
-        until = monotonic() + _SECONDS
+        until = monotonic() + _DURATION
         for plant_id in ids:
-            if len(self._until) >= _MOST:
+            if len(self._until) >= _MAX_ROWS:
                 break
             self._until[plant_id] = until
         self._timer.start()
 
     def is_new(self, plant_id: int) -> bool:
-        """Whether a plant came within the last two seconds."""
+        """Whether a plant was added within the last two seconds."""
         return plant_id in self._until
 
     @Slot()

@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from array import array
 
 #: How far a row is searched for after a difference, and the largest number of edits.
-_REACH = 2048
-_MOST_EDITS = 128
+_MAX_DISTANCE = 2048
+_MAX_EDITS = 128
 
 
 class Edit(NamedTuple):
-    """At `row` of the old order, `removed` rows go and the ids `inserted` come."""
+    """At `row` of the old list, `removed` rows are removed and the ids `inserted` are inserted."""
 
     row: int
     removed: int
@@ -23,12 +23,12 @@ class Edit(NamedTuple):
 def id_list_diff(old: array[int], new: array[int]) -> list[Edit] | None:
     """Return the edits in ascending order of rows.
 
-    None when the orders differ in too many places, or when a row moved: a row that goes and comes is forgotten by the
-    selection.
+    None when the lists differ in too many places, or when a row moved: the selection loses a row that is removed and
+    inserted again.
     """
     edits: list[Edit] = []
     row = at = 0
-    while len(edits) <= _MOST_EDITS:
+    while len(edits) <= _MAX_EDITS:
         same = _same(old, row, new, at)
         row, at = row + same, at + same
         if row == len(old) or at == len(new):
@@ -41,28 +41,28 @@ def id_list_diff(old: array[int], new: array[int]) -> list[Edit] | None:
 
 
 def _moves(old: array[int], edits: list[Edit]) -> bool:
-    gone = {plant_id for edit in edits for plant_id in old[edit.row : edit.row + edit.removed]}
-    return not gone.isdisjoint(plant_id for edit in edits for plant_id in edit.inserted)
+    removed = {plant_id for edit in edits for plant_id in old[edit.row : edit.row + edit.removed]}
+    return not removed.isdisjoint(plant_id for edit in edits for plant_id in edit.inserted)
 
 
 def _same(old: array[int], row: int, new: array[int], at: int) -> int:
-    """Return how many ids are the same from here on; whole blocks are compared at once."""
+    """Return the number of equal ids from here on; whole blocks are compared at once."""
     most = min(len(old) - row, len(new) - at)
-    known, step = 0, 1024
-    while known < most:
-        step = min(step, most - known)
-        if old[row + known : row + known + step] == new[at + known : at + known + step]:
-            known += step
+    equal, step = 0, 1024
+    while equal < most:
+        step = min(step, most - equal)
+        if old[row + equal : row + equal + step] == new[at + equal : at + equal + step]:
+            equal += step
             step *= 2
         elif step == 1:
             break
         else:
             step = max(1, step // 2)
-    return known
+    return equal
 
 
 def _difference(old: array[int], row: int, new: array[int], at: int) -> tuple[int, int]:
-    """Return how many rows go and come here; the nearer reunion wins."""
+    """Return how many rows are removed and inserted here, by the nearer common id."""
     inserted = _distance(new, at, old[row])
     removed = _distance(old, row, new[at])
     if inserted is None and removed is None:
@@ -74,7 +74,7 @@ def _difference(old: array[int], row: int, new: array[int], at: int) -> tuple[in
 
 def _distance(ids: array[int], start: int, wanted: int) -> int | None:
     try:
-        return ids.index(wanted, start, start + _REACH) - start
+        return ids.index(wanted, start, start + _MAX_DISTANCE) - start
     except ValueError:
         return None
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.table.id_list_diff import Edit
     from plantdesk.ui.plants.table.order_queries import Chunk, Refreshed
 
-#: Added ids are compared with so many present ones: a query may have returned them before they were reported.
+#: Added ids are compared with this number of rows: a query may have returned them before they were reported.
 _OVERLAP = 20_000
 _MIN_PAUSE_MS = 200
 #: More changed plants than this are found by a comparison with the store.
@@ -273,7 +273,7 @@ class LiveOrder(QObject):
             self._insert_added(ids)
 
     def _insert_at_end(self, ids: list[int]) -> None:
-        """Insert ids at the end of the rows where the newest are, as far as they are not there."""
+        """Insert ids at the end of the rows where the newest are, unless they are there already."""
         newest_first = self._query.descending
         known = set(self.ids[:_OVERLAP] if newest_first else self.ids[-_OVERLAP:])
         new = array("q", _after_last(ids, known))
@@ -321,7 +321,7 @@ class LiveOrder(QObject):
         self.replaced.emit(self._current_rows(kept_rows), same_query)
 
     def _current_rows(self, kept_rows: dict[int, int]) -> dict[int, int]:
-        """Return the rows of the store's answer as they are below the prepended ones, without those that differ."""
+        """Return rows of a query result as they are below the prepended ones, without those that differ."""
         moved = {plant_id: row + self._prepended for plant_id, row in kept_rows.items()}
         return {plant_id: row for plant_id, row in moved.items() if self.ids[row : row + 1] == array("q", [plant_id])}
 

@@ -43,7 +43,7 @@ def load_order(reader: Reader, task: Task, view: View, kept: frozenset[int]) -> 
 
 
 def refresh_order(reader: Reader, task: Task, view: View, kept: frozenset[int], old: array[int]) -> Refreshed:
-    """Return the order of a view compared with `old`, which nobody may change meanwhile."""
+    """Compare the order of a view with `old`, which must not change meanwhile."""
     ids = array("q")
     for chunk in reader.ids(view):
         if task.cancelled:

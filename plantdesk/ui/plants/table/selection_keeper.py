@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.table.model import PlantModel
 
 _Flag = QItemSelectionModel.SelectionFlag
-#: A selection of more rows is given up when all rows are rows_replaced.
-_MOST_KEPT = 10_000
+#: A larger selection is dropped when all rows are replaced.
+_MAX_KEPT = 10_000
 
 
-class _Standing(NamedTuple):
-    """What stood where, by id; `offset` is by how many pixels the top row is scrolled out."""
+class _Anchors(NamedTuple):
+    """Selection, current row and top row by id; `offset`: pixels by which the top row is scrolled out."""
 
     selected: frozenset[int] = frozenset()
     current: int | None = None
@@ -35,8 +35,8 @@ class SelectionKeeper(QObject):
         super().__init__(table)
         self._table = table
         self._model = model
-        self._before = _Standing()
-        self._sought: int | None = None
+        self._before = _Anchors()
+        self._wanted_id: int | None = None
         self._top = 0
         self._holding = False
         model.keep(self.kept_ids)
@@ -49,21 +49,21 @@ class SelectionKeeper(QObject):
         model.rowsRemoved.connect(self._on_removed)
 
     def kept_ids(self) -> frozenset[int]:
-        """Return the plants whose rows have to be found again."""
-        now = self._standing()
-        single = {plant_id for plant_id in (now.current, now.top, self._sought) if plant_id is not None}
+        """Return the ids whose rows have to be found again."""
+        now = self._anchors()
+        single = {plant_id for plant_id in (now.current, now.top, self._wanted_id) if plant_id is not None}
         return now.selected | single
 
     def seek(self, plant_id: int) -> bool:
-        """Select a plant and scroll to it, now if it is here, else as soon as it comes with the next view."""
+        """Select a plant and scroll to it, now if it is in the rows, else when the next query returns it."""
         row = self._model.row_of(plant_id)
-        self._sought = plant_id if row is None else None
+        self._wanted_id = plant_id if row is None else None
         if row is not None:
             self._go_to(row)
         return row is not None
 
     def selected_count(self) -> int:
-        """Return how many rows are selected, whatever their number, at once."""
+        """Return the number of selected rows, in constant time."""
         return sum(last - first + 1 for first, last in self._selected_ranges())
 
     def selected_ids(self) -> Iterable[int]:
@@ -73,13 +73,13 @@ class SelectionKeeper(QObject):
 
     @Slot()
     def _on_about_to_reset(self) -> None:
-        self._before = self._standing()
+        self._before = self._anchors()
 
     @Slot(object, bool)
     def _on_rows_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:  # noqa: FBT001 - a signal's slot
         self._table.updateGeometries()
         self._select(kept_rows)
-        if self._seek_in(kept_rows):
+        if self._show_wanted_id(kept_rows):
             return
         if same_query:
             self._return_to_top_row(kept_rows)
@@ -91,7 +91,7 @@ class SelectionKeeper(QObject):
     @Slot(object)
     def _on_kept_rows_found(self, kept_rows: dict[int, int]) -> None:
         self._select(kept_rows)
-        if not self._seek_in(kept_rows) and self._before.current in kept_rows and not self._scrolled():
+        if not self._show_wanted_id(kept_rows) and self._before.current in kept_rows and not self._scrolled():
             self._table.scrollTo(self._table.currentIndex())
 
     @Slot(QModelIndex, int, int)
@@ -109,10 +109,10 @@ class SelectionKeeper(QObject):
         if first < self._top:
             self._scroll_rows(first - min(last + 1, self._top))
 
-    def _standing(self) -> _Standing:
+    def _anchors(self) -> _Anchors:
         current, top = self._table.currentIndex(), self._table.rowAt(0)
-        few = self.selected_count() <= _MOST_KEPT
-        return _Standing(
+        few = self.selected_count() <= _MAX_KEPT
+        return _Anchors(
             selected=frozenset(self.selected_ids()) if few else frozenset(),
             current=self._model.id_at(current.row()) if current.isValid() else None,
             top=self._model.id_at(top) if top >= 0 else None,
@@ -124,7 +124,7 @@ class SelectionKeeper(QObject):
         return sorted((each.top(), each.bottom()) for each in ranges if each.left() == 0)
 
     def _select(self, kept_rows: dict[int, int]) -> None:
-        """Select what was selected, as far as its place is known."""
+        """Select what was selected, as far as its rows are known."""
         rows = sorted(kept_rows[plant_id] for plant_id in self._before.selected & kept_rows.keys())
         selection = QItemSelection()
         last_column = self._model.columnCount() - 1
@@ -135,11 +135,11 @@ class SelectionKeeper(QObject):
             index = self._model.index(kept_rows[self._before.current], 0)
             self._table.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
 
-    def _seek_in(self, kept_rows: dict[int, int]) -> bool:
-        if self._sought is None or self._sought not in kept_rows:
+    def _show_wanted_id(self, kept_rows: dict[int, int]) -> bool:
+        if self._wanted_id is None or self._wanted_id not in kept_rows:
             return False
-        self._go_to(kept_rows[self._sought])
-        self._sought = None
+        self._go_to(kept_rows[self._wanted_id])
+        self._wanted_id = None
         return True
 
     def _go_to(self, row: int) -> None:

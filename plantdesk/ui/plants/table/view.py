@@ -1,4 +1,4 @@
-"""The table of plants: its appearance, its keys and its columns."""
+"""The table view of the plants: appearance, keys and columns."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PlantTable(QTableView):
         self._theme = theme
         self._compact = False
         self._unseen = 0
-        self._layout_of = (0, -1)
+        self._widths_for = (0, -1)
         self._highlights = RowHighlights(self)
         self.setAccessibleName(self.tr("Plants"))
         self._set_up_rows()
@@ -82,7 +82,7 @@ class PlantTable(QTableView):
         self._on_theme_changed()
 
     def seek(self, plant_id: int) -> bool:
-        """Select a plant and scroll to it: now (True), or when it comes with the next view."""
+        """Select a plant and scroll to it: now (True), or when the next query returns it."""
         return self._selection_keeper.seek(plant_id)
 
     def mark(self, plant_id: int) -> None:
@@ -113,7 +113,7 @@ class PlantTable(QTableView):
         self.copy_wanted.emit()
 
     def go_to_first_row(self) -> None:
-        """Take the keyboard focus into the table, to the first row if none was chosen."""
+        """Move the focus into the table, to the first row if none is selected."""
         if not self.selectionModel().hasSelection():
             self.selectRow(0)
         self.setFocus(Qt.FocusReason.TabFocusReason)
@@ -153,7 +153,7 @@ class PlantTable(QTableView):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Claim the keys of the table before a menu does."""
+        """Handle the keys of the table before a menu does."""
         if (
             event.type() is QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -165,7 +165,7 @@ class PlantTable(QTableView):
 
     @override
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Tell assistive programs once: Qt's table lists every cell first, 50 s for a million rows."""
+        """Notify assistive technology once; Qt's table lists every cell first, 50 s for a million rows."""
         QAbstractItemView.selectionChanged(self, selected, deselected)
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.SelectionWithin))
@@ -173,7 +173,7 @@ class PlantTable(QTableView):
     @override
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
-        self.viewport().update()  # the ring goes around the whole row, Qt repaints only the cell
+        self.viewport().update()  # the focus ring is around the whole row, Qt repaints only the cell
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -251,8 +251,8 @@ class PlantTable(QTableView):
         wide = digits >= _WIDE_TABLE
         for column, minimum in _SHOWN_FROM.items():
             self.setColumnHidden(column, digits < minimum)
-        if self._layout_of != (digit, wide):
-            self._layout_of = (digit, wide)
+        if self._widths_for != (digit, wide):
+            self._widths_for = (digit, wide)
             for column, (wide_digits, narrow_digits) in _WIDTHS.items():
                 self.setColumnWidth(column, (wide_digits if wide else narrow_digits) * digit + 2 * M)
 
