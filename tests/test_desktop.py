@@ -171,7 +171,7 @@ def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp
         desk.sees("Fern")
 
 
-def test_a_newer_version_is_told_to_who_wants_it(
+def test_a_newer_version_is_reported_to_a_user_who_enabled_it(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.save(settings.Settings(ask_for_updates=True), paths.settings_file())
@@ -209,7 +209,7 @@ def test_a_plant_of_another_process_appears(desk: ProgramDesk) -> None:
         desk.sees("From elsewhere")
 
 
-def test_a_taken_port_is_told_and_another_is_one_click_away(qtbot: QtBot, qapp: QApplication) -> None:
+def test_a_port_in_use_is_reported_with_another_one(qtbot: QtBot, qapp: QApplication) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -261,18 +261,18 @@ def gone(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "expected"),
     [(damaged, "damaged"), (newer, "newer PlantDesk"), (foreign, "not a PlantDesk store"), (gone, "does not exist")],
 )
-def test_a_file_that_cannot_be_opened_is_told_with_a_way_on(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, make: object, told: str
+def test_a_file_that_cannot_be_opened_is_reported_with_an_action(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, make: object, expected: str
 ) -> None:
     path = tmp_path / "kept" / "plants.db"
     path.parent.mkdir()
     make(path)  # type: ignore[operator]
     with running(qtbot, qapp, path) as desk:
         desk.until_bar(shown=True)
-        assert told in desk.bar.text
+        assert expected in desk.bar.text
         desk.add("Typed in vain?")
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
@@ -581,7 +581,7 @@ def test_another_file_can_be_chosen(qtbot: QtBot, qapp: QApplication, tmp_path: 
     foreign(tmp_path / "list.txt")
     with running(qtbot, qapp, tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
-        desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))  # what the file dialog tells
+        desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))  # the result of the file dialog
         desk.sees("Of the other")
         assert "other.db" in desk.window.windowTitle()
         desk.until_on()
@@ -656,8 +656,8 @@ def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot
     assert first.poll() is None
     first.send_signal(signal.SIGTERM)
     out, err = first.communicate(timeout=20)
-    told = [line for line in err.splitlines() if not line.startswith("This plugin does not support")]
-    assert (first.returncode, out, told) == (0, "", [])
+    messages = [line for line in err.splitlines() if not line.startswith("This plugin does not support")]
+    assert (first.returncode, out, messages) == (0, "", [])
     second.communicate()
     assert not paths.runtime_folder().exists()
     assert [each.name for each in paths.data_folder().iterdir() if "lock" not in each.name] == ["plants.db"]

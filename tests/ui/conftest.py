@@ -56,7 +56,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def bridge(store: Store) -> Iterator[Bridge]:
-    """A bridge that the store tells its changes."""
+    """A bridge that gets the changes of the store."""
     bridge = Bridge()
     unsubscribe = store.subscribe(bridge.notify_changes)
     yield bridge
@@ -138,7 +138,7 @@ def failing(store: Store) -> Failing:
 
 @pytest.fixture
 def browser(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[PlantBrowser]:
-    """A browser on the screen, without a store yet, that is told of changes."""
+    """A browser on the screen, without a store yet, that gets the changes of the store."""
     browser = PlantBrowser(theme, bridge)
     qtbot.addWidget(browser)
     bridge.changed.connect(browser.apply)

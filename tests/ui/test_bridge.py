@@ -35,11 +35,11 @@ def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, 
     lone_bridge.notify_changes(added(1))
     qtbot.waitUntil(lambda: len(heard) == 1)
 
-    def tell() -> None:
+    def notify() -> None:
         for each in range(2, 50):
             lone_bridge.notify_changes(added(each))
 
-    burst = threading.Thread(target=tell)
+    burst = threading.Thread(target=notify)
     burst.start()
     burst.join()
     qtbot.waitUntil(lambda: len(heard) == 2)
@@ -50,9 +50,9 @@ def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, 
 def test_too_many_to_list_are_to_be_read_again(qtbot: QtBot, lone_bridge: Bridge) -> None:
     for start in range(0, 3000, 1000):
         lone_bridge.notify_changes(added(*range(start, start + 1000)))
-    with qtbot.waitSignal(lone_bridge.changed) as told:
+    with qtbot.waitSignal(lone_bridge.changed) as received:
         pass
-    (changes,) = told.args
+    (changes,) = received.args
     assert changes.needs_reload
     assert len(changes.added) == 1000
 
@@ -93,7 +93,7 @@ def test_a_result_is_dropped_when_its_receiver_is_deleted(qtbot: QtBot, lone_bri
     future: Future[str] = Future()
     lone_bridge.follow(gone, future, heard.append)
     delete(gone)
-    future.set_result("for nobody")
-    lone_bridge.short_tasks.ask(there, lambda _task: "for somebody", heard.append)
+    future.set_result("dropped")
+    lone_bridge.short_tasks.ask(there, lambda _task: "delivered", heard.append)
     qtbot.waitUntil(lambda: bool(heard))
-    assert heard == ["for somebody"]
+    assert heard == ["delivered"]

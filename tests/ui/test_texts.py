@@ -11,7 +11,7 @@ NOW = 1_795_197_210_000
     ("seconds", "words"),
     [(-5, "just now"), (1, "just now"), (8, "8 s ago"), (60, "1 min ago"), (3599, "59 min ago"), (86399, "23 h ago")],
 )
-def test_a_recent_moment_is_told_by_its_distance(seconds: int, words: str) -> None:
+def test_the_age_of_a_timestamp(seconds: int, words: str) -> None:
     assert ago(NOW - seconds * 1000, NOW) == words
 
 

@@ -127,7 +127,7 @@ def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDesk, store: Stor
     assert desk.token_name.text() == ""
 
 
-def test_a_name_that_will_not_do_is_told(desk: DialogDesk) -> None:
+def test_an_invalid_name_is_reported(desk: DialogDesk) -> None:
     desk.create("greenhouse")
     desk.qtbot.keyClicks(desk.token_name, "greenhouse")
     desk.button("Create token").click()
@@ -163,7 +163,7 @@ def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: Dia
     assert "http://127.0.0.1:8721/plants" in text.toPlainText()
     assert '"id": 1,' in text.toPlainText()
     file = tmp_path / "greenhouse.token"
-    desk.dialog.findChildren(TokenPanel)[0].save_token(file)  # what the file dialog tells
+    desk.dialog.findChildren(TokenPanel)[0].save_token(file)  # the result of the file dialog
     desk.qtbot.waitUntil(lambda: str(file) in text.toPlainText())
     assert token not in text.toPlainText()
     assert file.read_text() == f"{token}\n"
@@ -220,7 +220,7 @@ def test_a_half_typed_port_changes_nothing(desk: DialogDesk) -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "70000", "web", ""])
-def test_a_port_that_is_none_is_told(desk: DialogDesk, text: str) -> None:
+def test_an_invalid_port_is_reported(desk: DialogDesk, text: str) -> None:
     desk.port.clear()
     desk.qtbot.keyClicks(desk.port, text)
     desk.qtbot.keyClick(desk.port, Qt.Key.Key_Return)
@@ -293,12 +293,12 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
         panel.save_token(Path(os.devnull) / "cannot" / "be")
         delete(desk.dialog)
         released.set()
-        heard: list[int] = []
-        bridge.short_tasks.ask(bridge, lambda _task: 1, heard.append)
-        desk.qtbot.waitUntil(lambda: heard == [1])
+        received: list[int] = []
+        bridge.short_tasks.ask(bridge, lambda _task: 1, received.append)
+        desk.qtbot.waitUntil(lambda: received == [1])
         desk.qtbot.waitUntil(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
-        bridge.short_tasks.ask(bridge, lambda _task: 2, heard.append)
-        desk.qtbot.waitUntil(lambda: heard == [1, 2])
+        bridge.short_tasks.ask(bridge, lambda _task: 2, received.append)
+        desk.qtbot.waitUntil(lambda: received == [1, 2])
     assert raised == []
     assert caplog.records == []
 

@@ -42,7 +42,7 @@ def button(line: ApiStatus, name: str) -> QAbstractButton:
 
 
 @pytest.mark.parametrize(
-    ("state", "told"),
+    ("state", "expected"),
     [
         (Off(), "API off"),
         (Starting(8721), "API starting…"),
@@ -51,10 +51,10 @@ def button(line: ApiStatus, name: str) -> QAbstractButton:
         (Failed(NotAnsweringError(), 8721), "API off: The server no longer answers."),
     ],
 )
-def test_the_truth_about_the_server_is_always_there(line: ApiStatus, state: ServerState, told: str) -> None:
+def test_the_state_of_the_server_is_shown(line: ApiStatus, state: ServerState, expected: str) -> None:
     line.show_server(state)
-    assert line.text.startswith(told)
-    assert told in shown(line)
+    assert line.text.startswith(expected)
+    assert expected in shown(line)
     assert button(line, "Copy the address of the API").isVisible() == isinstance(state, On)
 
 
@@ -82,7 +82,7 @@ def test_a_token_is_offered_only_while_there_is_none(qtbot: QtBot, line: ApiStat
     assert not button(line, "New token…").isVisible()
 
 
-def test_the_last_plant_of_a_program_is_told_but_not_those_of_the_form(line: ApiStatus) -> None:
+def test_the_last_plant_of_a_program_is_shown_but_not_those_of_the_form(line: ApiStatus) -> None:
     now = time.time_ns() // 1_000_000
     line.show_changes(Changes((PlantRow(1, "Aloe vera", None, now, FORM),)))
     assert "added by" not in shown(line)

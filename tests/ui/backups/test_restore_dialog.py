@@ -174,9 +174,9 @@ def test_a_file_chosen_before_the_list_is_there_stays_chosen(desk: BackupDesk, b
     dialog.choose_file(other)
     desk.says("“other.db” holds 2 plants")
     released.set()
-    heard: list[int] = []
-    bridge.short_tasks.ask(bridge, lambda _task: 1, heard.append)
-    desk.qtbot.waitUntil(lambda: heard == [1])
+    received: list[int] = []
+    bridge.short_tasks.ask(bridge, lambda _task: 1, received.append)
+    desk.qtbot.waitUntil(lambda: received == [1])
     desk.says("“other.db” holds 2 plants")
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_is_no_backup_is_refused_and_another_may_be_chosen(desk: Bac
     desk.says("holds 2 plants")
     diary = desk.store.path.with_name("diary.txt")
     diary.write_text("today")
-    dialog.choose_file(diary)  # what the file dialog tells
+    dialog.choose_file(diary)  # the result of the file dialog
     desk.says("not a PlantDesk store")
     assert not desk.dialog.button("Restore").isEnabled()
     desk.qtbot.keyClick(dialog.findChildren(QTableWidget)[0], Qt.Key.Key_Home)

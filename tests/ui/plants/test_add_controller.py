@@ -125,7 +125,7 @@ def test_spaces_around_a_text_are_nobodys_intention(desk: FormDesk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("twelve", "must be a whole number"),
         ("1.5", "must be a whole number"),
@@ -133,12 +133,12 @@ def test_spaces_around_a_text_are_nobodys_intention(desk: FormDesk) -> None:
         (str(-(2**63) - 1), "too small"),
     ],
 )
-def test_a_wrong_id_is_told_and_nothing_typed_is_lost(desk: FormDesk, text: str, told: str) -> None:
+def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDesk, text: str, expected: str) -> None:
     desk.type(desk.id, text)
     desk.type(desk.name, "Aloe vera")
     desk.type(desk.tag, "kitchen")
     desk.enter(desk.tag)
-    desk.sees(told)
+    desk.sees(expected)
     assert (desk.id.text(), desk.name.text(), desk.tag.text()) == (text, "Aloe vera", "kitchen")
     assert desk.id.hasFocus()
     assert (desk.id.property("fault"), desk.name.property("fault")) == ("true", "false")
@@ -212,7 +212,7 @@ def test_the_next_free_id_follows_the_scripts(desk: FormDesk) -> None:
     assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
 
 
-def test_a_typed_id_stays_and_is_told_when_a_script_takes_it(desk: FormDesk) -> None:
+def test_a_typed_id_is_kept_and_reported_when_a_script_uses_it(desk: FormDesk) -> None:
     desk.type(desk.id, "50")
     desk.type(desk.name, "half a na")
     desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(10)
@@ -288,7 +288,7 @@ def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
 def test_without_an_id_a_plant_never_clashes_with_one_of_a_script(desk: FormDesk) -> None:
     desk.name.setText("Aloe vera")
     desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(10)
-    assert desk.next_id == "1"  # the window has not heard of the other yet
+    assert desk.next_id == "1"  # the window does not know of the other yet
     desk.enter()
     desk.sees("Added")
     assert desk.rows() == [(1, "by a script", None), (2, "Aloe vera", None)]

@@ -87,8 +87,8 @@ def test_the_last_plant_gone_brings_the_empty_state_back(
     qtbot.waitUntil(lambda: "No plants yet" in texts(filled))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody move an open file")
-def test_a_store_that_cannot_be_read_is_told_with_a_way_on(
+@pytest.mark.skipif(os.name != "posix", reason="Windows cannot move an open file")
+def test_a_store_that_cannot_be_read_is_reported_with_an_action(
     qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
 ) -> None:
     add("Aloe")
@@ -163,7 +163,7 @@ def test_the_search_field_keeps_its_size(qtbot: QtBot, filled: PlantBrowser) -> 
     assert filled.search_field.width() == width
 
 
-def test_nothing_found_is_told_with_a_way_back(qtbot: QtBot, filled: PlantBrowser) -> None:
+def test_a_search_without_result_offers_to_show_all_plants(qtbot: QtBot, filled: PlantBrowser) -> None:
     search(filled, "zebra")
     qtbot.waitUntil(lambda: {"No plants match", "Nothing contains “zebra”.", "0 of 3 plants"} <= texts(filled))
     QTest.mouseClick(button(filled, "Show all plants"), Qt.MouseButton.LeftButton)

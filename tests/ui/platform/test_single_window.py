@@ -102,7 +102,7 @@ def test_a_socket_that_cannot_be_made_is_logged(
     single.release()
 
 
-@pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the system does not tell the user of a peer")
+@pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the system does not know the user of a peer")
 def test_a_process_of_another_user_is_no_window_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = SingleWindow(tmp_path / "plants.db", tmp_path)
     assert first.take()

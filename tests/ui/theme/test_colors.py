@@ -34,7 +34,7 @@ PAIRS = [
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK, in_high_contrast(LIGHT), in_high_contrast(DARK)])
 @pytest.mark.parametrize(("front", "back", "least"), PAIRS)
-def test_every_pair_of_colours_can_be_told_apart(colors: Colors, front: str, back: str, least: float) -> None:
+def test_every_pair_of_colours_can_be_distinguished(colors: Colors, front: str, back: str, least: float) -> None:
     assert contrast(colors.color(front), colors.color(back)) >= least
 
 

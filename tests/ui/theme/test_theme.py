@@ -34,7 +34,7 @@ def test_it_is_light_where_the_system_says_nothing(theme: Theme) -> None:
     assert theme.colors == LIGHT
 
 
-def test_a_choice_is_applied_at_once_and_told(theme: Theme, qapp: QApplication, qtbot: QtBot) -> None:
+def test_a_choice_is_applied_at_once_and_signalled(theme: Theme, qapp: QApplication, qtbot: QtBot) -> None:
     with qtbot.waitSignal(theme.changed, timeout=0):
         theme.set_mode(ThemeMode.DARK)
     assert theme.colors == DARK

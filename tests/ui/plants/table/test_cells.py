@@ -45,13 +45,13 @@ def test_quotation_marks_are_not_nested() -> None:
     assert quoted("Basil “Genovese”") == "“Basil ‘Genovese’”"
 
 
-def test_today_is_told_by_the_clock_and_yesterday_by_name() -> None:
+def test_the_time_of_today_and_the_name_of_yesterday() -> None:
     assert ":" in cell_text(row(), Column.ADDED)
     assert cell_text(row(added_at=row().added_at - DAY), Column.ADDED).startswith("Yesterday, ")
     assert cell_text(row(added_at=1_700_000_000_000), Column.ADDED) == "11/14/23"
 
 
-def test_the_tool_tip_tells_the_whole_time() -> None:
+def test_the_tooltip_has_date_and_time() -> None:
     assert "November 14, 2023" in tool_tip(row(added_at=1_700_000_000_000), Column.ADDED)
 
 
@@ -64,7 +64,7 @@ def test_the_tool_tip_tells_the_whole_time() -> None:
         (Source(4, SourceKind.IMPORT, "plants.csv"), "plants.csv"),
     ],
 )
-def test_where_a_plant_comes_from_is_told_in_words(source: Source, words: str) -> None:
+def test_the_source_of_a_plant(source: Source, words: str) -> None:
     assert source_text(row(source=source)) == words
 
 

@@ -43,7 +43,7 @@ def unread_model(bridge: Bridge) -> Iterator[PlantModel]:
 
 @pytest.fixture
 def live(model: PlantModel, bridge: Bridge) -> PlantModel:
-    """The model, told of what comes into the store."""
+    """The model, which gets the changes of the store."""
     bridge.changed.connect(model.apply)
     return model
 
@@ -150,7 +150,7 @@ def test_plants_that_come_while_rows_load_are_shown_once(
     assert len(set(ids)) == 2001
 
 
-def test_plants_told_late_stand_where_the_store_has_them(
+def test_plants_reported_late_are_in_the_order_of_the_store(
     qtbot: QtBot, model: PlantModel, store: Store, add: Adder
 ) -> None:
     rows = add(*(f"Fern {number}" for number in range(2000)))
@@ -163,7 +163,7 @@ def test_plants_told_late_stand_where_the_store_has_them(
     assert list(model.ids_between(0, 1999)) == list(range(2000, 0, -1))
 
 
-def test_a_change_told_again_adds_nothing(qtbot: QtBot, live: PlantModel, store: Store, add: Adder) -> None:
+def test_a_change_reported_twice_adds_nothing(qtbot: QtBot, live: PlantModel, store: Store, add: Adder) -> None:
     rows = add("Aloe")
     shown(qtbot, live, store)
     live.apply(Changes(tuple(rows)))
@@ -282,8 +282,8 @@ def test_a_plant_that_is_gone_is_not_asked_for_for_ever(
         assert names(model) == ["…"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody move an open file")
-def test_a_failure_of_the_store_is_told_and_can_be_tried_again(
+@pytest.mark.skipif(os.name != "posix", reason="Windows cannot move an open file")
+def test_a_failure_of_the_store_is_reported_and_can_be_retried(
     qtbot: QtBot, model: PlantModel, store: Store, add: Adder
 ) -> None:
     add("Aloe")

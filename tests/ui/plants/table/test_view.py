@@ -34,7 +34,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 
 @pytest.fixture
 def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantTable:
-    """The table with a hundred plants, the newest on top, and all that was told of them over."""
+    """The table with a hundred plants, the newest on top, and no signal of them pending."""
     add(*(f"Fern {number}" for number in range(1, 101)))
     browser.set_store(store)
     qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 100)
@@ -77,7 +77,7 @@ def test_new_plants_stand_on_top_while_nobody_looks_elsewhere(qtbot: QtBot, tabl
     assert not pill(table).isVisible()
 
 
-def test_nothing_moves_when_the_person_has_scrolled_away(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+def test_nothing_moves_when_the_user_has_scrolled(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
     table.verticalScrollBar().setValue(500)
     before = visible_names(table)
     add("Aloe", "Basil", "Cactus")
@@ -176,7 +176,7 @@ def test_selection_and_current_row_stay_on_the_same_plants_in_every_order(
         assert browser.model.id_at(table.currentIndex().row()) == 96
 
 
-def test_what_the_person_looks_at_stays_when_all_rows_are_exchanged(
+def test_the_visible_rows_stay_when_all_rows_are_replaced(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTable, other_program: sqlite3.Connection
 ) -> None:
     click_row(table, 5)
@@ -194,7 +194,7 @@ def test_what_the_person_looks_at_stays_when_all_rows_are_exchanged(
 # --- keys ---------------------------------------------------------------------------------------------------------
 
 
-def test_ctrl_a_selects_all_and_the_number_is_told(qtbot: QtBot, table: PlantTable) -> None:
+def test_ctrl_a_selects_all_and_signals_the_number(qtbot: QtBot, table: PlantTable) -> None:
     table.setFocus()
     with qtbot.waitSignal(table.selection_count_changed) as count_changed:
         QTest.keyClick(table, Qt.Key.Key_A, CONTROL)
@@ -240,12 +240,12 @@ def test_ctrl_c_copies_the_selected_rows_as_a_table(
 ) -> None:
     for row in rows:
         click_row(table, row, CONTROL)
-    with qtbot.waitSignal(browser.copied) as told:
+    with qtbot.waitSignal(browser.copied) as received:
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0] == "ID\tName\tTag\tAdded\tFrom"
     assert [line.split("\t")[:3] for line in lines[1:]] == [[str(100 - row), f"Fern {100 - row}", ""] for row in rows]
-    assert told.args == [f"Copied {len(rows)} plants." if len(rows) > 1 else "Copied 1 plant."]
+    assert received.args == [f"Copied {len(rows)} plants." if len(rows) > 1 else "Copied 1 plant."]
 
 
 def test_copied_names_keep_their_lines_inside_quotes(
@@ -267,15 +267,15 @@ def test_no_copied_name_is_a_formula(
     store.add(new_plant({"id": -5, "name": name, "tag": "+1"}), FORM).result(10)
     qtbot.waitUntil(lambda: table.model().rowCount() == 101)
     click_row(table, 0)
-    with qtbot.waitSignal(browser.copied) as told:
+    with qtbot.waitSignal(browser.copied) as received:
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     text = QGuiApplication.clipboard().text().replace("\r\n", "\n")
     (_, (plant_id, copied, tag, *_)) = csv.reader(io.StringIO(text, newline=""), "excel-tab")
     assert (plant_id, copied, tag) == ("-5", "'" + name, "'+1")
-    assert told.args == ["Copied 1 plant. 2 cells that a spreadsheet would take for formulas begin with ' now."]
+    assert received.args == ["Copied 1 plant. 2 cells that a spreadsheet would take for formulas begin with ' now."]
 
 
-def test_more_plants_than_a_clipboard_should_hold_are_refused_kindly(
+def test_more_plants_than_a_clipboard_should_hold_are_refused(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plantdesk.ui.plants.table.clipboard.MAX_ROWS", 99)
@@ -313,7 +313,7 @@ def test_columns_stay_where_they_are_when_the_scroll_bar_appears(
     assert table.columnViewportPosition(Column.ADDED) == before
 
 
-def test_columns_that_tell_least_give_way_in_a_small_window(browser: PlantBrowser, table: PlantTable) -> None:
+def test_less_important_columns_are_hidden_in_a_small_window(browser: PlantBrowser, table: PlantTable) -> None:
     assert not table.isColumnHidden(Column.SOURCE)
     browser.resize(560, 500)
     assert table.isColumnHidden(Column.SOURCE)
