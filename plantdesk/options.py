@@ -118,7 +118,7 @@ def _run_add(options: argparse.Namespace) -> int:
 
 
 def _add_backup(commands: Commands) -> None:
-    does = "make a backup of all plants and print where it is"
+    does = "back up all plants and print the path of the backup"
     command = add_command(commands, "backup", does, _run_backup, "database")
     command.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: one in the folder of backups)"
@@ -175,7 +175,7 @@ def _run_integration(options: argparse.Namespace) -> int:
 
 
 def _add_openapi(commands: Commands) -> None:
-    add_command(commands, "openapi", "print the description of the HTTP API (OpenAPI 3.1)", _run_openapi)
+    add_command(commands, "openapi", "print the OpenAPI 3.1 document of the HTTP API", _run_openapi)
 
 
 def _run_openapi(_options: argparse.Namespace) -> int:
