@@ -48,6 +48,8 @@ class Chaos:
     def __init__(self, disk: Path, seed: int, *, verbose: bool) -> None:
         self.verbose = verbose
         self.random = random.Random(seed)
+        self.random_command = random.Random(seed)
+        self.undone = 0
         self.home = disk / "home"
         self.database = self.home / "data" / "plants.db"
         self.clock = disk / "clock"
@@ -131,8 +133,18 @@ class Chaos:
             self.answers[f"add: {done.returncode}"] += 1
             if done.returncode == 0:
                 self.acknowledged.add(plant_id)
+                self.change(str(plant_id))
             if "Traceback" in done.stderr or done.returncode not in {0, 1}:
                 self.problems.append(f"add: {done.stderr[-500:]}")
+
+    def change(self, plant_id: str) -> None:
+        """Edit a plant, or delete it and undo that: a command that succeeds has changed it, another one has not."""
+        if self.random_command.random() < 0.5:
+            self.check(self.command("edit", plant_id, "--note", "Water on Mondays"))
+        elif self.check(self.command("delete", plant_id)) == 0:
+            self.acknowledged.discard(int(plant_id))
+            if self.check(self.command("undo")) == 0:
+                self.undone += 1
 
     # --- events ---
 
@@ -192,10 +204,11 @@ class Chaos:
         if self.verbose:
             print(f"{time.strftime('%H:%M:%S')} {len(self.acknowledged):6} {what}", flush=True)
 
-    def check(self, done: subprocess.CompletedProcess[str]) -> None:
+    def check(self, done: subprocess.CompletedProcess[str]) -> int:
         self.answers[f"{done.args[3]}: {done.returncode}"] += 1
         if "Traceback" in done.stderr or done.returncode not in {0, 1}:
             self.problems.append(f"{done.args[3]}: {done.stderr[-500:]}")
+        return done.returncode
 
     def run(self, seconds: float) -> None:
         rare = {self.restore, self.replace, self.remove_log}
@@ -309,7 +322,8 @@ def main() -> int:
         logs = "".join((disk.parent / f"{name}.log").read_text() for name in chaos.servers)
     tracebacks = len(re.findall("Traceback", logs))
     print(json.dumps({"events": chaos.events, "answers": chaos.answers, "tracebacks in logs": tracebacks}, indent=1))
-    print(f"{len(chaos.acknowledged)} plants acknowledged, problems: {chaos.problems or 'none'}")
+    print(f"{len(chaos.acknowledged)} plants acknowledged, {chaos.undone} deletions undone")
+    print(f"problems: {chaos.problems or 'none'}")
     if tracebacks:
         print(logs[logs.index("Traceback") - 200 :][:3000])
     return 1 if chaos.problems else 0

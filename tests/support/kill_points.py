@@ -21,8 +21,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import StoreDamagedError, StoreError, StoreGoneError
-from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import BackupKind, Backups, Store, View, back_up, restore
+from plantdesk.records import COMMAND, ChangeKind, new_plant
+from plantdesk.store import (
+    BackupKind,
+    Backups,
+    DeleteAll,
+    Selection,
+    SetTag,
+    Store,
+    View,
+    back_up,
+    restore,
+)
 from plantdesk.store.sqlite.backups.jobs import back_up_if_due
 from plantdesk.store.sqlite.migrations import MIGRATIONS
 
@@ -32,6 +42,8 @@ if TYPE_CHECKING:
 _SECONDS = 60
 #: First of the ids that other processes add.
 _OTHERS = 10_000
+#: Ids of the plants that a scenario changes.
+_OWN = range(1, 31)
 _library = ctypes.CDLL(None)
 
 
@@ -172,9 +184,31 @@ def _lose_log(desk: Desk) -> None:
         desk.add(store, 2000)
 
 
+def _change(desk: Desk) -> None:
+    with closing(Store(desk.path)) as store:
+        arm()
+        store.apply([SetTag(Selection(ids=_OWN), "new")], COMMAND).result(_SECONDS)
+        store.apply([DeleteAll(Selection(ids=_OWN))], COMMAND).result(_SECONDS)
+        store.undo(None, COMMAND).result(_SECONDS)
+
+
+def _check_change(store: Store) -> None:
+    """Check that each edit is complete or absent; undo a deletion that was not undone."""
+    with closing(store.reader()) as reader:
+        changes = reader.history()
+        if changes and changes[0].kind is ChangeKind.DELETE:
+            assert reader.rows(_OWN) == {}
+            store.undo(changes[0].number, COMMAND).result(_SECONDS)
+        rows = reader.rows(_OWN)
+        assert rows.keys() == set(_OWN)
+        assert {row.tag for row in rows.values()} == ({"new"} if changes else {None})
+
+
 class Scenario(NamedTuple):
     prepare: Callable[[Desk], None]
     act: Callable[[Desk], None]
+    #: What else must be true at the next start.
+    check: Callable[[Store], None] = lambda _store: None
     #: Whether the next start may say that the store is damaged or gone, as it was before.
     may_fail: bool = False
     #: Somebody takes the file or its log away: if the only process that has it open is killed at the same moment,
@@ -193,6 +227,7 @@ SCENARIOS = {
     "restore-damaged": Scenario(_damaged, _restore, may_fail=True),
     "restore-missing": Scenario(_missing, _restore, may_fail=True),
     "replace": Scenario(_two_stores, _replace, only_own=True),
+    "change": Scenario(_filled, _change, _check_change),
     "lose-log": Scenario(_filled, _lose_log, only_own=True),
 }
 
@@ -247,6 +282,7 @@ def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
     found = _ids_in_backups(desk.path)
     try:
         with closing(Store(desk.path)) as store, closing(store.reader()) as reader:
+            scenario.check(store)
             for chunk in reader.ids(View()):
                 found |= set(chunk)
             store.add(new_plant({"id": 999_999, "name": "after"}), COMMAND).result(_SECONDS)
