@@ -18,14 +18,16 @@ from plantdesk.store.edits import (
     Update,
     edited,
 )
+from plantdesk.store.protocols import NewToken, PlantReader, PlantStore, TokenLookup, TokenStore
 from plantdesk.store.restore_text import preview_text
 from plantdesk.store.sqlite.backups.difference import Difference, Group
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store
 from plantdesk.store.sqlite.backups.restoring import Restored, RestorePreview, preview_restore, restore
-from plantdesk.store.sqlite.queries import Order, Reader, View
+from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.tokens import NewToken, TokenChecker, Tokens
+from plantdesk.store.sqlite.tokens import TokenChecker, Tokens
+from plantdesk.store.views import Order, View
 
 __all__ = [
     "KEEP",
@@ -42,6 +44,8 @@ __all__ = [
     "Insert",
     "NewToken",
     "Order",
+    "PlantReader",
+    "PlantStore",
     "Reader",
     "RestorePreview",
     "Restored",
@@ -49,6 +53,8 @@ __all__ = [
     "SetTag",
     "Store",
     "TokenChecker",
+    "TokenLookup",
+    "TokenStore",
     "Tokens",
     "Undone",
     "Update",

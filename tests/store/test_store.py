@@ -23,13 +23,9 @@ from plantdesk.errors import (
 from plantdesk.records import (
     COMMAND,
     FORM,
-    LARGEST_ID,
-    SMALLEST_ID,
     Changes,
     NewPlant,
-    PlantRow,
     new_plant,
-    plant_fields,
 )
 from plantdesk.store import BackupKind, Backups, Store, View
 from plantdesk.store.sqlite import connections, writer
@@ -47,87 +43,6 @@ def plant(plant_id: int, name: str = "Aloe vera", **tag: str) -> NewPlant:
 def stored(path: Path) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(path)) as database:
         return database.execute("SELECT id, name, tag, source_id FROM plant ORDER BY seq").fetchall()
-
-
-@pytest.mark.parametrize("plant_id", [SMALLEST_ID, -1, 0, 1, 2**53 + 1, LARGEST_ID])
-def test_every_id_is_kept_digit_for_digit(store: Store, path: Path, plant_id: int) -> None:
-    store.add(plant(plant_id), FORM).result(SECONDS)
-    assert stored(path) == [(plant_id, "Aloe vera", None, FORM.id)]
-
-
-@pytest.mark.parametrize(
-    "text", ["", "  ", "\0", "a\0b", "“Genovese”", "🌱" * 10, "x" * 100_000, "a\nb", "é", "e\u0301"]
-)
-def test_every_text_is_kept_as_it_came(store: Store, path: Path, text: str) -> None:
-    store.add(plant(1, text, tag=text), COMMAND).result(SECONDS)
-    assert stored(path) == [(1, text, text, COMMAND.id)]
-
-
-def test_the_future_gives_the_row(store: Store) -> None:
-    row = store.add(plant(7, tag="kitchen"), FORM).result(SECONDS)
-    assert row == PlantRow(7, "Aloe vera", "kitchen", row.added_at, FORM, version=-1)
-    assert row.added_at > 1_700_000_000_000
-
-
-def test_the_same_plant_again_changes_nothing(store: Store, path: Path) -> None:
-    first = store.add(plant(1, tag="a"), FORM).result(SECONDS)
-    again = store.add(plant(1, tag="a"), COMMAND).result(SECONDS)
-    assert again == first
-    assert stored(path) == [(1, "Aloe vera", "a", FORM.id)]
-
-
-def test_a_person_who_types_a_used_id_is_told_even_if_all_is_the_same(store: Store) -> None:
-    store.add(plant(1), COMMAND).result(SECONDS)
-    with pytest.raises(IdTakenError):
-        store.add(plant(1), FORM).result(SECONDS)
-
-
-@pytest.mark.parametrize("other", [plant(1, "Ficus"), plant(1, tag="a"), plant(1, tag="")])
-def test_another_plant_under_a_used_id_names_the_owner(store: Store, path: Path, other: NewPlant) -> None:
-    store.add(plant(1), FORM).result(SECONDS)
-    with pytest.raises(IdTakenError, match="ID 1 already belongs to “Aloe vera”") as taken:
-        store.add(other, FORM).result(SECONDS)
-    assert taken.value.owner.name == "Aloe vera"
-    assert stored(path) == [(1, "Aloe vera", None, FORM.id)]
-
-
-def test_in_a_group_one_bad_plant_fails_alone(store: Store, path: Path) -> None:
-    group = [plant(1), plant(2), plant(1, "Ficus"), plant(1), plant(3)]
-    outcomes = store.add_each([(each, COMMAND) for each in group]).result(SECONDS)
-    assert [type(outcome) for outcome in outcomes] == [PlantRow, PlantRow, IdTakenError, PlantRow, PlantRow]
-    assert [row[0] for row in stored(path)] == [1, 2, 3]
-
-
-def test_a_group_larger_than_one_statement_is_whole(store: Store, path: Path) -> None:
-    outcomes = store.add_each([(plant(number), FORM) for number in range(1203)]).result(SECONDS)
-    assert all(isinstance(outcome, PlantRow) for outcome in outcomes)
-    assert [row[0] for row in stored(path)] == list(range(1203))
-
-
-def test_many_threads_at_once_lose_nothing(store: Store, path: Path) -> None:
-    def add(start: int) -> None:
-        for number in range(start, start + 100):
-            store.add(plant(number), FORM).result(SECONDS)
-
-    threads = [threading.Thread(target=add, args=(1000 * number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(stored(path)) == 800
-
-
-def test_the_store_gives_the_next_free_id_itself(store: Store, path: Path) -> None:
-    heard: SimpleQueue[Changes] = SimpleQueue()
-    store.add(plant(7), FORM).result(SECONDS)
-    store.subscribe(heard.put)
-    fields = plant_fields({"name": "Ficus", "tag": "office"})
-    rows = [store.add_as_next(fields, COMMAND) for _ in range(3)]
-    assert [row.result(SECONDS).id for row in rows] == [8, 9, 10]
-    assert stored(path)[1:] == [(each, "Ficus", "office", COMMAND.id) for each in (8, 9, 10)]
-    assert [heard.get(timeout=SECONDS).added[0].id for _ in rows] == [8, 9, 10]
-    store.add(plant(20), FORM).result(SECONDS)
-    assert [row.id for row in heard.get(timeout=SECONDS).added] == [20]
 
 
 def test_listeners_hear_of_a_plant_after_it_is_there(store: Store, path: Path) -> None:

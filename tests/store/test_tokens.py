@@ -2,21 +2,17 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import re
 import sqlite3
 from contextlib import closing
-from queue import SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
-from plantdesk.records import COMMAND, Changes, SourceKind, new_plant
+from plantdesk.errors import TokenRefusedError
 from plantdesk.store import Store
 from plantdesk.store.sqlite import tokens
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.inserts import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,54 +30,12 @@ def checker(store: Store) -> Iterator[TokenChecker]:
     checker.close()
 
 
-def test_a_token_has_256_bits_and_a_prefix_for_scanners(store: Store) -> None:
-    token = store.tokens.create("greenhouse").result(SECONDS).token
-    assert re.fullmatch(r"plantdesk_[A-Za-z0-9_-]{43}", token)
-
-
 def test_only_the_digest_is_kept(store: Store, path: Path) -> None:
     token = store.tokens.create("greenhouse").result(SECONDS).token
     store.close()
     assert token.encode() not in path.read_bytes()
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("SELECT digest FROM token").fetchall() == [(hashlib.sha256(token.encode()).digest(),)]
-
-
-def test_a_token_stands_for_its_source(store: Store, checker: TokenChecker) -> None:
-    token, row = store.tokens.create("greenhouse").result(SECONDS)
-    source = checker.source(token)
-    assert source == row.source
-    assert (source.kind, source.label) == (SourceKind.TOKEN, "greenhouse")
-
-
-@pytest.mark.parametrize("token", ["", "plantdesk_", "x" * 10_000, "\udcff"])
-def test_an_unknown_token_is_refused(checker: TokenChecker, token: str) -> None:
-    with pytest.raises(TokenRefusedError):
-        checker.source(token)
-
-
-def test_a_token_made_just_after_a_look_counts_at_once(store: Store, checker: TokenChecker) -> None:
-    first = store.tokens.create("first").result(SECONDS).token
-    assert checker.source(first).label == "first"
-    second = store.tokens.create("second").result(SECONDS).token
-    assert checker.source(second).label == "second"
-
-
-def test_a_token_of_another_process_counts_at_once(path: Path, checker: TokenChecker) -> None:
-    other = Store(path)
-    token = other.tokens.create("greenhouse").result(SECONDS).token
-    assert checker.source(token).label == "greenhouse"
-    other.close()
-
-
-def test_a_revoked_token_is_refused_from_then_on(store: Store, path: Path) -> None:
-    token = store.tokens.create("greenhouse").result(SECONDS).token
-    other = Store(path)
-    other.tokens.revoke(" greenhouse ").result(SECONDS)
-    other.close()
-    with pytest.raises(TokenRefusedError), closing(store.tokens.checker()) as checker:
-        checker.source(token)
-    assert store.tokens.list() == []
 
 
 def test_a_revocation_by_another_process_reaches_a_checker_that_knows_the_token(
@@ -118,77 +72,3 @@ def test_the_cost_of_a_check_does_not_grow_with_the_tokens(store: Store, monkeyp
     for number in range(100):
         store.tokens.create(f"other {number}").result(SECONDS)
     assert cost() <= 2 * with_one
-
-
-def test_a_token_ends_when_its_time_is_over(store: Store, checker: TokenChecker) -> None:
-    over = store.tokens.create("over", now_ms() - 1).result(SECONDS).token
-    later = store.tokens.create("later", now_ms() + 60_000).result(SECONDS).token
-    assert checker.source(later).label == "later"
-    with pytest.raises(TokenRefusedError):
-        checker.source(over)
-    assert [row.expired(now_ms()) for row in store.tokens.list()] == [False, True]
-
-
-def test_a_token_counts_its_plants(store: Store) -> None:
-    source = store.tokens.create("greenhouse").result(SECONDS).row.source
-    store.tokens.create("idle").result(SECONDS)
-    for plant_id in (1, 2, 2):
-        store.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(SECONDS)
-    idle, greenhouse = store.tokens.list()
-    assert (greenhouse.plants_added, idle.plants_added) == (2, 0)
-    assert greenhouse.last_used_at is not None
-    assert idle.last_used_at is None
-
-
-def test_use_without_a_plant_is_noted(store: Store) -> None:
-    source = store.tokens.create("greenhouse").result(SECONDS).row.source
-    store.tokens.used(source).result(SECONDS)
-    (row,) = store.tokens.list()
-    assert row.last_used_at is not None
-
-
-@pytest.mark.parametrize("name", ["", "   ", "a\nb", "x" * 101])
-def test_a_name_must_tell_the_program(store: Store, name: str) -> None:
-    with pytest.raises(InvalidTokenNameError):
-        store.tokens.create(name).result(SECONDS)
-
-
-def test_two_tokens_never_share_a_name_but_a_revoked_one_frees_it(store: Store) -> None:
-    store.tokens.create("greenhouse").result(SECONDS)
-    with pytest.raises(InvalidTokenNameError, match="already"):
-        store.tokens.create(" greenhouse").result(SECONDS)
-    store.tokens.revoke("greenhouse").result(SECONDS)
-    store.tokens.create("greenhouse").result(SECONDS)
-
-
-def test_revoking_what_is_not_there_is_told(store: Store) -> None:
-    with pytest.raises(UnknownTokenError, match="“nobody”"):
-        store.tokens.revoke("nobody").result(SECONDS)
-
-
-def test_a_token_adds_as_many_plants_as_it_may(store: Store) -> None:
-    source = store.tokens.create("sensor", max_plants=3).result(SECONDS).row.source
-    plants = [(new_plant({"id": plant_id, "name": "Fern"}), source) for plant_id in (1, 2, 2, 3, 4, 1)]
-    outcomes = store.add_each(plants).result(SECONDS)
-    assert [type(outcome).__name__ for outcome in outcomes] == [*["PlantRow"] * 4, "TokenUsedUpError", "PlantRow"]
-    with pytest.raises(TokenUsedUpError, match="may add 3 plants"):
-        store.add(new_plant({"id": 5, "name": "Fern"}), source).result(SECONDS)
-    (row,) = store.tokens.list()
-    assert (row.plants_added, row.max_plants) == (3, 3)
-
-
-def test_the_plants_of_a_token_can_be_removed_with_it(store: Store) -> None:
-    received: SimpleQueue[Changes] = SimpleQueue()
-    source = store.tokens.create("runaway").result(SECONDS).row.source
-    store.add(new_plant({"id": 1, "name": "Own"}), COMMAND).result(SECONDS)
-    store.add_each([(new_plant({"id": n, "name": "Fern"}), source) for n in range(10, 60)]).result(SECONDS)
-    store.subscribe(received.put)
-    removed = store.tokens.revoke_and_remove_plants("runaway").result(SECONDS)
-    assert removed.plants == 50
-    assert sorted(received.get(timeout=SECONDS).removed) == list(range(10, 60))
-    with closing(store.reader()) as reader:
-        assert reader.count() == 1
-    assert store.tokens.list() == []
-    store.undo(None, COMMAND).result(SECONDS)
-    with closing(store.reader()) as reader:
-        assert reader.count() == 51

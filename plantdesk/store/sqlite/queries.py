@@ -10,8 +10,7 @@ from __future__ import annotations
 import threading
 from array import array
 from contextlib import contextmanager
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, String, case, cast, false, func, or_, type_coerce
 from sqlmodel import col, select
@@ -23,6 +22,7 @@ from plantdesk.store.sqlite.connections import driver_connection, make_engine, t
 from plantdesk.store.sqlite.history import newest_changes
 from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.tables import PlantTable, SourceTable
+from plantdesk.store.views import Order, View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,24 +39,6 @@ _FIRST_CHUNK = 512
 _CHUNK = 50_000
 #: SQLite's LIKE takes patterns up to 50,000 bytes; longer words are searched with instr().
 _MAX_PATTERN = 10_000
-
-
-class Order(StrEnum):
-    """The sort key of a view."""
-
-    ADDED = "added"
-    ID = "id"
-    NAME = "name"
-    TAG = "tag"
-    SOURCE = "source"
-
-
-class View(NamedTuple):
-    """A search and an order. Each word of `text` must be in name, tag or id; case and accents do not matter."""
-
-    text: str = ""
-    order: Order = Order.ADDED
-    descending: bool = True
 
 
 class Reader:

@@ -6,13 +6,14 @@ import hashlib
 import secrets
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sqlmodel import Session, col, select
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.records import COMMAND, Changes, Source, SourceKind, TokenRow
 from plantdesk.store.edits import Applied, DeleteAll, Selection
+from plantdesk.store.protocols import NewToken
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.connections import make_engine, translate_errors
 from plantdesk.store.sqlite.inserts import now_ms
@@ -34,13 +35,6 @@ _MAX_NAME = 100
 _CACHE_SECONDS = 0.005
 #: Tokens in the cache.
 _MAX_CACHED = 1000
-
-
-class NewToken(NamedTuple):
-    """A new token; `token` itself is known only now."""
-
-    token: str
-    row: TokenRow
 
 
 class Tokens:

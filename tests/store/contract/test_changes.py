@@ -1,8 +1,7 @@
-"""Editing, deleting, undo and the history, in a real store."""
+"""Editing, deleting, undo and the history, as every store must do it."""
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -10,42 +9,39 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import EditConflictError, IdTakenError, InvalidPlantError, NothingToUndoError, UndoConflictError
-from plantdesk.records import COMMAND, FORM, ChangeKind, Changes, PlantRow, SourceKind, new_plant
-from plantdesk.store import Delete, DeleteAll, Insert, Order, Selection, SetTag, Store, View, back_up, edited, restore
-from plantdesk.store.sqlite import history
-from tests.store.test_backups import until
+from plantdesk.records import COMMAND, FORM, Changes, PlantRow, SourceKind, new_plant
+from plantdesk.store import Delete, DeleteAll, Insert, Order, Selection, SetTag, View, edited
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.store import Edit, Undone
+    from plantdesk.store import Edit, PlantStore, Undone
+    from tests.store.contract.conftest import Open
 
 SECONDS = 30
 
 
 @pytest.fixture
-def plants(store: Store) -> list[PlantRow]:
+def plants(store: PlantStore) -> list[PlantRow]:
     """Three plants: a fern and an aloe with a tag, and a rose without one."""
     entries = [(3, "Fern", "kitchen"), (1, "Aloe", "kitchen"), (2, "Röschen", None)]
     return [add(store, plant_id, name, tag) for plant_id, name, tag in entries]
 
 
-def add(store: Store, plant_id: int, name: str, tag: str | None = None) -> PlantRow:
+def add(store: PlantStore, plant_id: int, name: str, tag: str | None = None) -> PlantRow:
     values: dict[str, object] = {"id": plant_id, "name": name}
     return store.add(new_plant(values if tag is None else {**values, "tag": tag}), FORM).result(SECONDS)
 
 
-def apply(store: Store, *edits: Edit) -> int:
+def apply(store: PlantStore, *edits: Edit) -> int:
     change = store.apply(edits, COMMAND).result(SECONDS).change
     assert change is not None
     return change.number
 
 
-def undo(store: Store, number: int | None = None) -> Undone:
+def undo(store: PlantStore, number: int | None = None) -> Undone:
     return store.undo(number, COMMAND).result(SECONDS)
 
 
-def rows(store: Store) -> list[PlantRow]:
+def rows(store: PlantStore) -> list[PlantRow]:
     """All plants in their order of arrival."""
     with closing(store.reader()) as reader:
         ids = [plant_id for chunk in reader.ids(View(order=Order.ADDED, descending=False)) for plant_id in chunk]
@@ -53,7 +49,7 @@ def rows(store: Store) -> list[PlantRow]:
         return [found[plant_id] for plant_id in ids]
 
 
-def titles(store: Store) -> list[str]:
+def titles(store: PlantStore) -> list[str]:
     with closing(store.reader()) as reader:
         return [change.title for change in reader.history()]
 
@@ -61,7 +57,7 @@ def titles(store: Store) -> list[str]:
 # --- edits -------------------------------------------------------------------------------------------------------
 
 
-def test_an_edit_changes_only_the_fields_that_it_names(store: Store, plants: list[PlantRow]) -> None:
+def test_an_edit_changes_only_the_fields_that_it_names(store: PlantStore, plants: list[PlantRow]) -> None:
     fern = plants[0]
     apply(store, edited(fern, name="Great fern", note="Water on Mondays"))
     row = rows(store)[0]
@@ -70,14 +66,14 @@ def test_an_edit_changes_only_the_fields_that_it_names(store: Store, plants: lis
     assert titles(store) == ["Rename “Fern” to “Great fern”"]
 
 
-def test_an_edited_plant_is_found_by_its_new_name_alone(store: Store, plants: list[PlantRow]) -> None:
+def test_an_edited_plant_is_found_by_its_new_name_alone(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, edited(plants[2], name="Érable"))
     with closing(store.reader()) as reader:
         assert [list(chunk) for chunk in reader.ids(View("erable"))] == [[2]]
         assert [list(chunk) for chunk in reader.ids(View("roschen"))] == []
 
 
-def test_an_edit_of_a_plant_that_changed_meanwhile_is_refused(store: Store, plants: list[PlantRow]) -> None:
+def test_an_edit_of_a_plant_that_changed_meanwhile_is_refused(store: PlantStore, plants: list[PlantRow]) -> None:
     fern, aloe, _ = plants
     apply(store, edited(fern, name="First"))
     failure = store.apply([edited(aloe, name="Aloe vera"), edited(fern, name="Second")], FORM).exception(SECONDS)
@@ -88,7 +84,7 @@ def test_an_edit_of_a_plant_that_changed_meanwhile_is_refused(store: Store, plan
     assert isinstance(store.apply([Delete(3, fern.version, "Fern")], FORM).exception(SECONDS), EditConflictError)
 
 
-def test_a_plant_that_was_deleted_and_added_again_is_another_one(store: Store, plants: list[PlantRow]) -> None:
+def test_a_plant_that_was_deleted_and_added_again_is_another_one(store: PlantStore, plants: list[PlantRow]) -> None:
     fern = plants[0]
     apply(store, Delete(fern.id, fern.version, fern.name))
     add(store, fern.id, "Another")
@@ -103,13 +99,13 @@ def test_values_that_cannot_be_stored_are_refused(plants: list[PlantRow]) -> Non
     assert edited(plants[0], note="ä" * 50_000).note == "ä" * 50_000
 
 
-def test_an_edit_that_changes_nothing_makes_no_entry(store: Store, plants: list[PlantRow]) -> None:
+def test_an_edit_that_changes_nothing_makes_no_entry(store: PlantStore, plants: list[PlantRow]) -> None:
     assert store.apply([edited(plants[0], name="Fern")], FORM).result(SECONDS).change is None
     assert store.apply([DeleteAll(Selection(tag="attic"))], FORM).result(SECONDS).plants == 0
     assert titles(store) == []
 
 
-def test_inserted_plants_are_one_change(store: Store, plants: list[PlantRow]) -> None:
+def test_inserted_plants_are_one_change(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, *(Insert(new_plant({"id": n, "name": f"Plant {n}"}), note="new") for n in (10, 11)))
     assert [(row.id, row.note) for row in rows(store)[3:]] == [(10, "new"), (11, "new")]
     failure = store.apply([Insert(new_plant({"id": 12, "name": "x"})), Insert(new_plant({"id": 3, "name": "y"}))], FORM)
@@ -132,7 +128,7 @@ def test_inserted_plants_are_one_change(store: Store, plants: list[PlantRow]) ->
         (Selection(ids=[*range(2, 1200)], tag="kitchen"), [3]),
     ],
 )
-def test_sets_of_plants(store: Store, plants: list[PlantRow], selection: Selection, ids: list[int]) -> None:
+def test_sets_of_plants(store: PlantStore, plants: list[PlantRow], selection: Selection, ids: list[int]) -> None:
     with closing(store.reader()) as reader:
         assert [row.id for row in reader.selected(selection)] == ids[::-1]
     result = store.apply([DeleteAll(selection)], COMMAND).result(SECONDS)
@@ -143,7 +139,7 @@ def test_sets_of_plants(store: Store, plants: list[PlantRow], selection: Selecti
     assert rows(store) == plants
 
 
-def test_a_tag_is_renamed_everywhere(store: Store, plants: list[PlantRow]) -> None:
+def test_a_tag_is_renamed_everywhere(store: PlantStore, plants: list[PlantRow]) -> None:
     assert store.apply([SetTag(Selection(tag="kitchen"), "Küche")], COMMAND).result(SECONDS).plants == 2
     with closing(store.reader()) as reader:
         assert reader.tags() == ["Küche"]
@@ -155,7 +151,7 @@ def test_a_tag_is_renamed_everywhere(store: Store, plants: list[PlantRow]) -> No
 # --- undo --------------------------------------------------------------------------------------------------------
 
 
-def test_undo_and_redo_go_step_by_step(store: Store, plants: list[PlantRow]) -> None:
+def test_undo_and_redo_go_step_by_step(store: PlantStore, plants: list[PlantRow]) -> None:
     states = [rows(store)]
     for edit in (
         edited(plants[0], name="Great fern"),
@@ -179,17 +175,17 @@ def test_undo_and_redo_go_step_by_step(store: Store, plants: list[PlantRow]) -> 
     assert states[0] == plants
 
 
-def test_undo_works_after_the_store_was_opened_again(path: Path) -> None:
-    with closing(Store(path)) as store:
+def test_undo_works_after_the_store_was_opened_again(open_store: Open) -> None:
+    with closing(open_store()) as store:
         before = [add(store, 1, "Fern"), add(store, 2, "Aloe")]
         number = apply(store, DeleteAll(Selection()))
-    with closing(Store(path)) as store:
+    with closing(open_store()) as store:
         undo(store, number)
         assert rows(store) == before
 
 
 @pytest.mark.usefixtures("plants")
-def test_an_undo_leaves_what_changed_since(store: Store) -> None:
+def test_an_undo_leaves_what_changed_since(store: PlantStore) -> None:
     number = apply(store, SetTag(Selection(), "garden"))
     apply(store, edited(rows(store)[0], name="Mine"))
     undone = undo(store, number)
@@ -197,7 +193,7 @@ def test_an_undo_leaves_what_changed_since(store: Store) -> None:
     assert [(row.name, row.tag) for row in rows(store)] == [("Mine", "garden"), ("Aloe", "kitchen"), ("Röschen", None)]
 
 
-def test_an_undo_overwrites_no_plant_that_took_the_id(store: Store, plants: list[PlantRow]) -> None:
+def test_an_undo_overwrites_no_plant_that_took_the_id(store: PlantStore, plants: list[PlantRow]) -> None:
     number = apply(store, DeleteAll(Selection(text="fern")))
     add(store, 3, "Another")
     assert isinstance(store.undo(number, FORM).exception(SECONDS), UndoConflictError)
@@ -205,7 +201,7 @@ def test_an_undo_overwrites_no_plant_that_took_the_id(store: Store, plants: list
     assert plants[0] not in rows(store)
 
 
-def test_what_is_undone_or_unknown_cannot_be_undone(store: Store, plants: list[PlantRow]) -> None:
+def test_what_is_undone_or_unknown_cannot_be_undone(store: PlantStore, plants: list[PlantRow]) -> None:
     number = apply(store, DeleteAll(Selection()))
     undo(store, number)
     for wanted in (number, 99, 0, 2**63 - 1):
@@ -213,7 +209,7 @@ def test_what_is_undone_or_unknown_cannot_be_undone(store: Store, plants: list[P
     assert rows(store) == plants
 
 
-def test_the_place_of_a_deleted_plant_is_not_given_to_another(store: Store, plants: list[PlantRow]) -> None:
+def test_the_place_of_a_deleted_plant_is_not_given_to_another(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, DeleteAll(Selection(ids=[2])))
     add(store, 7, "New")
     undo(store)
@@ -221,26 +217,15 @@ def test_the_place_of_a_deleted_plant_is_not_given_to_another(store: Store, plan
     assert rows(store)[:3] == plants
 
 
-def test_a_restore_can_be_undone(store: Store, path: Path, plants: list[PlantRow]) -> None:
-    backup = back_up(path)
-    apply(store, edited(plants[0], note="dry"), DeleteAll(Selection(ids=[1])))
-    add(store, 7, "New")
-    before = rows(store)
-    restored = restore(path, backup.path, FORM)
-    assert restored.change is not None
-    assert (restored.change.kind, restored.change.plants) == (ChangeKind.RESTORE, 3)
-    assert [row[:6] for row in rows(store)] == [row[:6] for row in plants]
-    undo(store)
-    assert rows(store) == before
-
-
 # --- listeners ---------------------------------------------------------------------------------------------------
 
 
-def test_listeners_and_other_processes_get_what_changed(store: Store, path: Path, plants: list[PlantRow]) -> None:
+def test_listeners_and_other_processes_get_what_changed(
+    store: PlantStore, open_store: Open, plants: list[PlantRow]
+) -> None:
     own: SimpleQueue[Changes] = SimpleQueue()
     foreign: SimpleQueue[Changes] = SimpleQueue()
-    with closing(Store(path)) as other:
+    with closing(open_store()) as other:
         store.subscribe(own.put)
         other.subscribe(foreign.put)
         apply(
@@ -261,7 +246,7 @@ def test_listeners_and_other_processes_get_what_changed(store: Store, path: Path
             assert (changes.added, changes.removed) == ((), (9,))
 
 
-def test_a_change_of_many_plants_is_not_listed(store: Store) -> None:
+def test_a_change_of_many_plants_is_not_listed(store: PlantStore) -> None:
     store.add_each([(new_plant({"id": n, "name": "Fern"}), FORM) for n in range(1001)]).result(SECONDS)
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
@@ -270,18 +255,3 @@ def test_a_change_of_many_plants_is_not_listed(store: Store) -> None:
 
 
 # --- what stays --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("plants")
-def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = [apply(store, SetTag(Selection(), f"tag {n}")) for n in range(3)]
-    monkeypatch.setattr(history, "_MAX_SIZE", 0)
-    monkeypatch.setattr(history, "_MAX_SHARE", 0)
-    monkeypatch.setattr(history, "_STEP", 2)
-    with closing(store.reader()) as reader:
-        until(lambda: [change.can_undo for change in reader.history()] == [True, False, False])
-    assert isinstance(store.undo(numbers[0], FORM).exception(SECONDS), NothingToUndoError)
-    undo(store)
-    assert {row.tag for row in rows(store)} == {"tag 1"}
-    with closing(sqlite3.connect(store.path)) as database:
-        until(lambda: database.execute("SELECT count(DISTINCT change) FROM before_image").fetchone() == (1,))

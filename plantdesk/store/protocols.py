@@ -1,0 +1,199 @@
+"""What every kind of store does, whatever it keeps the plants in. `tests/store/contract` holds each of them to it.
+
+Files, backups and the way to open a store belong to its kind and are not part of this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import builtins
+    from array import array
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
+
+    from plantdesk.errors import PlantDeskError, StoreDamagedError, StoreError
+    from plantdesk.records import (
+        Change,
+        ChangeKind,
+        Changes,
+        NewPlant,
+        PlantFields,
+        PlantRow,
+        Source,
+        TokenRow,
+    )
+    from plantdesk.store.edits import Applied, Edit, Selection, Undone
+    from plantdesk.store.views import Order, View
+
+
+class NewToken(NamedTuple):
+    """A new token; `token` itself is known only now."""
+
+    token: str
+    row: TokenRow
+
+
+class PlantReader(Protocol):
+    """Reads a store. One thread at a time may use it, but any thread may interrupt it.
+
+    Every method raises StoreError where the store cannot be read, and InterruptedError after `interrupt()`.
+    """
+
+    def ids(self, view: View) -> Iterator[array[int]]:
+        """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
+
+    def matching(self, ids: Sequence[int], view: View) -> set[int]:
+        """Return those of `ids` that are in a view."""
+
+    def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
+        """Return the plants of `ids` by id; those that do not exist are left out."""
+
+    def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+        """Return the same without notes, and with long texts cut to `longest` characters."""
+
+    def plant(self, plant_id: int) -> PlantRow | None:
+        """Return one plant, or None."""
+
+    def count(self) -> int:
+        """Return the number of plants in the store."""
+
+    def next_free_id(self) -> int:
+        """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
+
+    def tags(self) -> list[str]:
+        """Return the tags that plants have, sorted without regard to case and accents."""
+
+    def tag_counts(self) -> dict[str, int]:
+        """Return the number of plants of each tag, sorted as `tags`."""
+
+    def sources(self) -> list[Source]:
+        """Return the sources that plants may have."""
+
+    def count_selected(self, selection: Selection) -> int:
+        """Return the number of plants of a set."""
+
+    def selected(self, selection: Selection, order: Order = ...) -> Iterator[PlantRow]:
+        """Yield the plants of a set in an order, newest first for `Order.ADDED`; read in pages, not in one snapshot."""
+
+    def history(self, limit: int = ..., before: int | None = None) -> list[Change]:
+        """Return at most `limit` changes, newest first: those with a number below `before`."""
+
+    def interrupt(self) -> None:
+        """End the query that another thread runs on this reader: it raises InterruptedError there."""
+
+    def close(self) -> None:
+        """Close the connection. May be called again."""
+
+
+class TokenLookup(Protocol):
+    """Finds the token of a request. Belongs to one thread."""
+
+    def source(self, token: str) -> Source:
+        """Return the source of the token. Raises TokenRefusedError, and StoreError where the store cannot be read."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+class TokenStore(Protocol):
+    """The tokens of one store. All methods may be called from any thread."""
+
+    def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
+        """Create a token; only its SHA-256 digest is stored.
+
+        `expires_at` is in milliseconds since 1970, UTC; `max_plants` limits the plants that it may add in all.
+        The Future's exceptions are InvalidTokenNameError (blank, too long, or in use) and StoreError.
+        """
+
+    def revoke(self, name: str) -> Future[None]:
+        """Revoke the token of this name at once. The Future's exceptions are UnknownTokenError and StoreError."""
+
+    def revoke_and_remove_plants(self, name: str) -> Future[Applied]:
+        """Revoke the token and delete the plants that it has added, in one transaction. The deletion can be undone.
+
+        The Future's exceptions are UnknownTokenError and StoreError; then nothing has changed.
+        """
+
+    def used(self, source: Source) -> Future[None]:
+        """Record that the token of `source` was used now without adding a plant."""
+
+    def list(self) -> builtins.list[TokenRow]:
+        """Return the tokens that were not revoked, newest first. Raises StoreError."""
+
+    def checker(self) -> TokenLookup:
+        """Open a lookup with a connection of its own, for one thread; the caller closes it."""
+
+
+class PlantStore(Protocol):
+    """An open store. All methods may be called from any thread."""
+
+    @property
+    def tokens(self) -> TokenStore:
+        """The tokens of the store."""
+
+    @property
+    def trouble(self) -> StoreError | None:
+        """What keeps the store from taking plants, as far as is known: StoreReadOnlyError for a read-only one."""
+
+    def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
+        """Add one plant; the Future is done when the plant is durable.
+
+        The same plant again changes nothing and gives the row that is there, so that a script may retry; for the form
+        the id is taken. The Future's exceptions are IdTakenError, TokenRefusedError (the source's token is no longer
+        valid), TokenUsedUpError and StoreError.
+        """
+
+    def add_each(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[list[PlantRow | PlantDeskError]]:
+        """Add several plants that have nothing to do with each other; each has its own outcome, in the same order.
+
+        The Future itself never fails. This is the way for many waiting requests: one commit and one wake-up for all.
+        """
+
+    def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:
+        """Add a plant under the next free id, which is found and taken in one transaction.
+
+        The Future's exceptions are StoreError.
+        """
+
+    def apply(
+        self, edits: Sequence[Edit], source: Source, *, title: str | None = None, kind: ChangeKind | None = None
+    ) -> Future[Applied]:
+        """Change plants: all `edits` in one transaction, as one change of the history, or none of them.
+
+        `title` names the change for the user, by default after its edits. The Future's exceptions are EditConflictError
+        (a plant has changed since the user saw it), IdTakenError and StoreError.
+        """
+
+    def undo(self, number: int | None, source: Source) -> Future[Undone]:
+        """Take back the change of this number, by default the latest that is not undone, in a change of its own.
+
+        Plants that something else has changed since are left as they are. The Future's exceptions are
+        NothingToUndoError, UndoConflictError (nothing could be taken back) and StoreError.
+        """
+
+    def redo(self, source: Source) -> Future[Undone]:
+        """Take back the latest undo that is in force. The Future's exceptions are those of `undo`."""
+
+    def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
+        """Call `listener` on the writer thread after each durable change, also those of other processes.
+
+        Returns the function that ends the subscription. A listener must be quick and must not raise.
+        """
+
+    def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
+        """Call `listener` on the writer thread with what keeps the store from taking plants, then None when it does.
+
+        It is called at once, on this thread, where the store is in trouble already. A store in trouble is tried again
+        every two seconds. Returns the function that ends the subscription. A listener must be quick and must not raise.
+        """
+
+    def report_damage(self, error: StoreDamagedError) -> None:
+        """Notify the health listeners of damage that a reader has found."""
+
+    def reader(self) -> PlantReader:
+        """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
+
+    def close(self) -> None:
+        """Write what is queued, end the writer thread and close the store. May be called again."""

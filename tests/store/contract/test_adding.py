@@ -1,0 +1,121 @@
+"""Adding plants."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import IdTakenError
+from plantdesk.records import (
+    COMMAND,
+    FORM,
+    LARGEST_ID,
+    SMALLEST_ID,
+    Changes,
+    NewPlant,
+    PlantRow,
+    new_plant,
+    plant_fields,
+)
+from plantdesk.store import Selection
+
+if TYPE_CHECKING:
+    from plantdesk.records import Source
+    from plantdesk.store import PlantStore
+
+SECONDS = 10
+
+
+def plant(plant_id: int, name: str = "Aloe vera", **tag: str) -> NewPlant:
+    return new_plant({"id": plant_id, "name": name, **tag})
+
+
+def stored(store: PlantStore) -> list[tuple[int, str, str | None, Source]]:
+    """All plants in their order of arrival."""
+    with closing(store.reader()) as reader:
+        return [(row.id, row.name, row.tag, row.source) for row in reader.selected(Selection())][::-1]
+
+
+@pytest.mark.parametrize("plant_id", [SMALLEST_ID, -1, 0, 1, 2**53 + 1, LARGEST_ID])
+def test_every_id_is_kept_digit_for_digit(store: PlantStore, plant_id: int) -> None:
+    store.add(plant(plant_id), FORM).result(SECONDS)
+    assert stored(store) == [(plant_id, "Aloe vera", None, FORM)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "\0", "a\0b", "“Genovese”", "🌱" * 10, "x" * 100_000, "a\nb", "é", "e\u0301"]
+)
+def test_every_text_is_kept_as_it_came(store: PlantStore, text: str) -> None:
+    store.add(plant(1, text, tag=text), COMMAND).result(SECONDS)
+    assert stored(store) == [(1, text, text, COMMAND)]
+
+
+def test_the_future_gives_the_row(store: PlantStore) -> None:
+    row = store.add(plant(7, tag="kitchen"), FORM).result(SECONDS)
+    assert row == PlantRow(7, "Aloe vera", "kitchen", row.added_at, FORM, version=row.version)
+    assert row.added_at > 1_700_000_000_000
+
+
+def test_the_same_plant_again_changes_nothing(store: PlantStore) -> None:
+    first = store.add(plant(1, tag="a"), FORM).result(SECONDS)
+    again = store.add(plant(1, tag="a"), COMMAND).result(SECONDS)
+    assert again == first
+    assert stored(store) == [(1, "Aloe vera", "a", FORM)]
+
+
+def test_the_form_reports_a_used_id_even_if_all_is_the_same(store: PlantStore) -> None:
+    store.add(plant(1), COMMAND).result(SECONDS)
+    with pytest.raises(IdTakenError):
+        store.add(plant(1), FORM).result(SECONDS)
+
+
+@pytest.mark.parametrize("other", [plant(1, "Ficus"), plant(1, tag="a"), plant(1, tag="")])
+def test_another_plant_under_a_used_id_names_the_owner(store: PlantStore, other: NewPlant) -> None:
+    store.add(plant(1), FORM).result(SECONDS)
+    with pytest.raises(IdTakenError, match="ID 1 already belongs to “Aloe vera”") as taken:
+        store.add(other, FORM).result(SECONDS)
+    assert taken.value.owner.name == "Aloe vera"
+    assert stored(store) == [(1, "Aloe vera", None, FORM)]
+
+
+def test_in_a_group_one_bad_plant_fails_alone(store: PlantStore) -> None:
+    group = [plant(1), plant(2), plant(1, "Ficus"), plant(1), plant(3)]
+    outcomes = store.add_each([(each, COMMAND) for each in group]).result(SECONDS)
+    assert [type(outcome) for outcome in outcomes] == [PlantRow, PlantRow, IdTakenError, PlantRow, PlantRow]
+    assert [row[0] for row in stored(store)] == [1, 2, 3]
+
+
+def test_a_group_larger_than_one_statement_is_whole(store: PlantStore) -> None:
+    outcomes = store.add_each([(plant(number), FORM) for number in range(1203)]).result(SECONDS)
+    assert all(isinstance(outcome, PlantRow) for outcome in outcomes)
+    assert [row[0] for row in stored(store)] == list(range(1203))
+
+
+def test_many_threads_at_once_lose_nothing(store: PlantStore) -> None:
+    def add(start: int) -> None:
+        for number in range(start, start + 100):
+            store.add(plant(number), FORM).result(SECONDS)
+
+    threads = [threading.Thread(target=add, args=(1000 * number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(stored(store)) == 800
+
+
+def test_the_store_gives_the_next_free_id_itself(store: PlantStore) -> None:
+    heard: SimpleQueue[Changes] = SimpleQueue()
+    store.add(plant(7), FORM).result(SECONDS)
+    store.subscribe(heard.put)
+    fields = plant_fields({"name": "Ficus", "tag": "office"})
+    rows = [store.add_as_next(fields, COMMAND) for _ in range(3)]
+    assert [row.result(SECONDS).id for row in rows] == [8, 9, 10]
+    assert stored(store)[1:] == [(each, "Ficus", "office", COMMAND) for each in (8, 9, 10)]
+    assert [heard.get(timeout=SECONDS).added[0].id for _ in rows] == [8, 9, 10]
+    store.add(plant(20), FORM).result(SECONDS)
+    assert [row.id for row in heard.get(timeout=SECONDS).added] == [20]

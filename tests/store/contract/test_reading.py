@@ -1,0 +1,196 @@
+"""Reading: views, searches, pages and short queries."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.records import FORM, LARGEST_ID, SMALLEST_ID, new_plant
+from plantdesk.store import Order, View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from plantdesk.store import PlantReader, PlantStore
+
+SECONDS = 10
+
+PLANTS = [
+    (10, "Aloe vera", "kitchen"),
+    (11, "Érable du Japon", "garden"),
+    (9, "aloe ferox", None),
+    (-120, "Straße 100% _x_ \\ tree", "Żywopłot"),
+    (12, "nul\0after", ""),
+]
+
+
+@pytest.fixture
+def reader(store: PlantStore) -> Iterator[PlantReader]:
+    for plant_id, name, tag in PLANTS:
+        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
+        store.add(new_plant(values), FORM).result(SECONDS)
+    reader = store.reader()
+    yield reader
+    reader.close()
+
+
+def ids(reader: PlantReader, view: View) -> list[int]:
+    return [plant_id for chunk in reader.ids(view) for plant_id in chunk]
+
+
+@pytest.mark.parametrize(
+    ("order", "ascending"),
+    [
+        (Order.ADDED, [10, 11, 9, -120, 12]),
+        (Order.ID, [-120, 9, 10, 11, 12]),
+        (Order.NAME, [9, 10, 11, 12, -120]),
+        (Order.TAG, [12, 11, 10, -120, 9]),
+        (Order.SOURCE, [10, 11, 9, -120, 12]),
+    ],
+)
+def test_views_are_sorted_both_ways(reader: PlantReader, order: Order, ascending: list[int]) -> None:
+    assert ids(reader, View(order=order, descending=False)) == ascending
+    down = ids(reader, View(order=order))
+    untagged_last = order is Order.TAG
+    assert down == ([*reversed(ascending[:-1]), ascending[-1]] if untagged_last else ascending[::-1])
+
+
+def test_plants_without_a_tag_are_sorted_by_name_whatever_its_letters(store: PlantStore, reader: PlantReader) -> None:
+    for plant_id, name in enumerate(("Zinnia", "Ähre", "Mint"), start=70):
+        store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
+    assert ids(reader, View(order=Order.TAG, descending=False))[-4:] == [71, 9, 72, 70]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("aloe", {10, 9}),
+        ("ALOE  fer", {9}),
+        ("erable", {11}),
+        ("ÉRABLE japon", {11}),
+        ("strasse", {-120}),
+        ("zywop", {-120}),
+        ("100%", {-120}),
+        ("%", {-120}),
+        ("_x_", {-120}),
+        ("\\", {-120}),
+        ("after", {12}),
+        ("kitch", {10}),
+        ("aloe kitchen", {10}),
+        ("1", {-120, 10, 11, 12}),
+        ("11", {11}),
+        ("-12", {-120}),
+        ("nothing", set()),
+        ("   ", {10, 11, 9, -120, 12}),
+        ("x" * 60_000, set()),
+    ],
+)
+def test_search_looks_in_name_tag_and_id(reader: PlantReader, text: str, found: set[int]) -> None:
+    assert set(ids(reader, View(text))) == found
+    assert reader.matching([plant_id for plant_id, _, _ in PLANTS], View(text)) == found
+
+
+LOOKALIKES = [
+    (20, "Mentha × piperita", None),
+    (21, "Mentha x villosa", None),
+    (22, "×Fatshedera", "Queen’s"),
+    (23, 'Ocimum "Genovese"', "queen's"),
+    (24, "Érable “Genovese”", None),
+    (25, "L´Aloe ´", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("mentha x", {20, 21}),
+        ("mentha ×", {20, 21}),
+        ("X PIP", {20}),
+        ("xfat", {22}),
+        ("queen's", {22, 23}),
+        ("QUEEN’S", {22, 23}),
+        ("'genovese'", {23, 24}),
+        ("“Genovese”", {23, 24}),
+        ("´", {25}),
+        ("´ aloe", {25}),
+        ("¨", set()),
+        ("¸ x", set()),
+        ("l´aloe", {25}),
+    ],
+)
+def test_what_no_keyboard_has_is_found_by_what_it_has(store: PlantStore, text: str, found: set[int]) -> None:
+    for plant_id, name, tag in LOOKALIKES:
+        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
+        store.add(new_plant(values), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert set(ids(reader, View(text))) == found
+        assert reader.matching([plant_id for plant_id, _, _ in LOOKALIKES], View(text)) == found
+
+
+def test_a_word_longer_than_sqlite_likes_is_found(store: PlantStore, reader: PlantReader) -> None:
+    store.add(new_plant({"id": 1, "name": "y" * 60_000}), FORM).result(SECONDS)
+    assert ids(reader, View("Y" * 59_000)) == [1]
+
+
+def test_pages_leave_out_what_is_gone(reader: PlantReader) -> None:
+    rows = reader.rows([10, 404, -120])
+    assert {plant_id: (row.name, row.tag) for plant_id, row in rows.items()} == {
+        10: ("Aloe vera", "kitchen"),
+        -120: ("Straße 100% _x_ \\ tree", "Żywopłot"),
+    }
+    assert reader.plant(404) is None
+
+
+def test_pages_for_the_screen_hold_the_beginning_of_long_texts(store: PlantStore, reader: PlantReader) -> None:
+    store.add(new_plant({"id": 70, "name": "é🌱" + "x" * 1_000_000, "tag": "t" * 1000}), FORM).result(SECONDS)
+    rows = reader.rows_cut([70, 404, 12, 9], 6)
+    assert [(row.name, row.tag) for row in rows.values()] == [
+        ("é🌱xxxx", "tttttt"),
+        ("nul\0after", ""),
+        ("aloe ferox", None),
+    ]
+    assert rows[9] == reader.plant(9)
+
+
+def test_small_questions(reader: PlantReader) -> None:
+    assert reader.count() == 5
+    assert reader.tags() == ["", "garden", "kitchen", "Żywopłot"]
+    assert reader.next_free_id() == 13
+
+
+@pytest.mark.parametrize(
+    ("taken", "free"),
+    [
+        ([], 1),
+        ([-5], 1),
+        ([SMALLEST_ID], 1),
+        ([1, 2, 7], 8),
+        ([LARGEST_ID - 1], LARGEST_ID),
+        ([LARGEST_ID], 1),
+        ([1, 2, 4, LARGEST_ID], 3),
+    ],
+)
+def test_the_next_free_id(store: PlantStore, taken: list[int], free: int) -> None:
+    for plant_id in taken:
+        store.add(new_plant({"id": plant_id, "name": "x"}), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert reader.next_free_id() == free
+
+
+def test_a_reader_sees_what_was_added_after_its_last_question(store: PlantStore, reader: PlantReader) -> None:
+    assert reader.next_free_id() == 13
+    assert len(ids(reader, View())) == 5
+    store.add(new_plant({"id": 13, "name": "x", "tag": "new"}), FORM).result(SECONDS)
+    assert (reader.next_free_id(), reader.count(), len(ids(reader, View()))) == (14, 6, 6)
+    assert "new" in reader.tags()
+    assert reader.plant(13) is not None
+
+
+def test_untagged_plants_are_in_the_order_of_their_names_whatever_letters_they_have(store: PlantStore) -> None:
+    for plant_id, name in enumerate(("Zamie", "Érable", "Aloe", "Ŷ")):
+        store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert ids(reader, View(order=Order.TAG, descending=False)) == [2, 1, 3, 0]
+        assert ids(reader, View(order=Order.TAG, descending=True)) == [0, 3, 1, 2]

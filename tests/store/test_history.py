@@ -1,0 +1,57 @@
+"""The history of a SQLite store: what stays of it, and restores as changes."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import NothingToUndoError
+from plantdesk.records import FORM, ChangeKind, PlantRow
+from plantdesk.store import DeleteAll, Selection, SetTag, back_up, edited, restore
+from plantdesk.store.sqlite import history
+from tests.store.contract.test_changes import add, apply, rows, undo
+from tests.store.test_backups import until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.store import Store
+
+SECONDS = 30
+
+
+@pytest.fixture
+def plants(store: Store) -> list[PlantRow]:
+    """A fern and an aloe with a tag, and a rose without one."""
+    return [add(store, 3, "Fern", "kitchen"), add(store, 1, "Aloe", "kitchen"), add(store, 2, "Rose")]
+
+
+def test_a_restore_can_be_undone(store: Store, path: Path, plants: list[PlantRow]) -> None:
+    backup = back_up(path)
+    apply(store, edited(plants[0], note="dry"), DeleteAll(Selection(ids=[1])))
+    add(store, 7, "New")
+    before = rows(store)
+    restored = restore(path, backup.path, FORM)
+    assert restored.change is not None
+    assert (restored.change.kind, restored.change.plants) == (ChangeKind.RESTORE, 3)
+    assert [row[:6] for row in rows(store)] == [row[:6] for row in plants]
+    undo(store)
+    assert rows(store) == before
+
+
+@pytest.mark.usefixtures("plants")
+def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = [apply(store, SetTag(Selection(), f"tag {n}")) for n in range(3)]
+    monkeypatch.setattr(history, "_MAX_SIZE", 0)
+    monkeypatch.setattr(history, "_MAX_SHARE", 0)
+    monkeypatch.setattr(history, "_STEP", 2)
+    with closing(store.reader()) as reader:
+        until(lambda: [change.can_undo for change in reader.history()] == [True, False, False])
+    assert isinstance(store.undo(numbers[0], FORM).exception(SECONDS), NothingToUndoError)
+    undo(store)
+    assert {row.tag for row in rows(store)} == {"tag 1"}
+    with closing(sqlite3.connect(store.path)) as database:
+        until(lambda: database.execute("SELECT count(DISTINCT change) FROM before_image").fetchone() == (1,))
