@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
     from plantdesk.records import Source
-    from plantdesk.store import TokenChecker, Tokens
+    from plantdesk.store import TokenLookup, TokenStore
 
 #: An exact list of names refuses pages that rebind their own name to this machine (DNS rebinding). Any port will do.
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{0,5})?", re.IGNORECASE)
@@ -32,7 +32,7 @@ class Client(NamedTuple):
 class AccessControl:
     """Authorizes requests. For the thread that made `checker`."""
 
-    def __init__(self, checker: TokenChecker, *, public_path: str) -> None:
+    def __init__(self, checker: TokenLookup, *, public_path: str) -> None:
         """`public_path` can be read without a token."""
         self._checker = checker
         self._public_path = public_path
@@ -56,7 +56,7 @@ class AccessControl:
 class TokenUsage:
     """Records when a token was last used for a refused request; the store does so for added plants. For one thread."""
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: TokenStore) -> None:
         self._tokens = tokens
         self._recorded: dict[int, float] = {}
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
-    from plantdesk.store import Store
+    from plantdesk.store import PlantStore
 
     class _Closable(Protocol):
         def close(self) -> None: ...
@@ -52,7 +52,7 @@ _POLL_INTERVAL = 0.01
 class ApiThread:
     """Serves on listening sockets from `start` to `stop`."""
 
-    def __init__(self, sockets: Sequence[socket.socket], store: Store, identity: Identity, limits: Limits) -> None:
+    def __init__(self, sockets: Sequence[socket.socket], store: PlantStore, identity: Identity, limits: Limits) -> None:
         """Raises TooFewDescriptorsError where the process may open too few connections."""
         self._sockets = sockets
         self._store = store

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.api.batch_inserter import BatchInserter
     from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
-    from plantdesk.store import Store, TokenChecker
+    from plantdesk.store import PlantStore, TokenLookup
 
 DOCUMENT_PATH = "/openapi.json"
 
@@ -59,7 +59,7 @@ class Application:
 
 
 def make_application(
-    store: Store, checker: TokenChecker, inserter: BatchInserter, *, identity: Identity, limits: Limits
+    store: PlantStore, checker: TokenLookup, inserter: BatchInserter, *, identity: Identity, limits: Limits
 ) -> Application:
     """Return the application; `checker` and `inserter` belong to the thread that will serve it."""
     routes = Router(

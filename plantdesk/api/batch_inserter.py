@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.records import NewPlant, PlantRow, Source
-    from plantdesk.store import Store
+    from plantdesk.store import PlantStore
 
     Outcome = PlantRow | PlantDeskError
     Waiting = list[asyncio.Future[Outcome]]
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class BatchInserter:
     """Adds plants for one event loop; all methods are for its thread."""
 
-    def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, store: PlantStore, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
         self._loop = loop
         self._batch: list[tuple[NewPlant, Source]] = []

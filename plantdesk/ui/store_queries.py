@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject
 
-    from plantdesk.store import Reader, Store
+    from plantdesk.store import PlantReader, PlantStore
     from plantdesk.ui.background import Task, Worker
 
 _Result = TypeVar("_Result")
@@ -23,16 +23,16 @@ class StoreQueries:
     After a failed query the next one gets a new connection.
     """
 
-    def __init__(self, worker: Worker, store: Store) -> None:
+    def __init__(self, worker: Worker, store: PlantStore) -> None:
         self._worker = worker
         self._store = store
         self._tasks: list[Task] = []
-        self._reader: Reader | None = None
+        self._reader: PlantReader | None = None
 
     def ask(
         self,
         receiver: QObject,
-        query: Callable[[Reader, Task], _Result],
+        query: Callable[[PlantReader, Task], _Result],
         done: Callable[[_Result], object],
         failed: Callable[[Exception], object] | None = None,
         *,
@@ -57,7 +57,7 @@ class StoreQueries:
 
     # --- on the worker's thread ---
 
-    def _run(self, query: Callable[[Reader, Task], _Result], task: Task) -> _Result:
+    def _run(self, query: Callable[[PlantReader, Task], _Result], task: Task) -> _Result:
         if self._reader is None:
             self._reader = self._store.reader()
         try:
@@ -75,7 +75,7 @@ class StoreQueries:
             reader.close()
 
 
-def next_free_id(reader: Reader, _task: Task) -> int:
+def next_free_id(reader: PlantReader, _task: Task) -> int:
     """Return the id that a new plant may have."""
     return reader.next_free_id()
 

@@ -4,6 +4,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import StoreBusyError
+from plantdesk.store import Reader
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.store_queries import StoreQueries, next_free_id
@@ -13,16 +14,17 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Reader, Store
+    from plantdesk.store import PlantReader, Store
     from plantdesk.ui.background import Task
     from tests.ui.conftest import Adder
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 
-def endless(started: threading.Event) -> Callable[[Reader, Task], None]:
-    def query(reader: Reader, _task: Task) -> None:
+def endless(started: threading.Event) -> Callable[[PlantReader, Task], None]:
+    def query(reader: PlantReader, _task: Task) -> None:
         started.set()
+        assert isinstance(reader, Reader)
         with translate_errors():
             reader._raw.execute(ENDLESS).fetchone()  # noqa: SLF001  a query that never ends by itself
 
@@ -53,15 +55,15 @@ def test_closing_interrupts_the_query_that_runs(bridge: Bridge, queries: StoreQu
 
 
 def test_after_a_failure_the_file_is_opened_again(qtbot: QtBot, bridge: Bridge, queries: StoreQueries) -> None:
-    readers: list[Reader] = []
+    readers: list[PlantReader] = []
     failures: list[Exception] = []
     counts: list[int] = []
 
-    def fail(reader: Reader, _task: Task) -> Reader:
+    def fail(reader: PlantReader, _task: Task) -> PlantReader:
         readers.append(reader)
         raise StoreBusyError
 
-    def count(reader: Reader, _task: Task) -> int:
+    def count(reader: PlantReader, _task: Task) -> int:
         readers.append(reader)
         return reader.count()
 

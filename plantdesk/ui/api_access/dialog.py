@@ -30,7 +30,7 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from plantdesk.server_state import ServerState
-    from plantdesk.store import Store
+    from plantdesk.store import PlantStore
     from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
@@ -49,7 +49,7 @@ class ApiDialog(Dialog):
         self,
         theme: Theme,
         bridge: Bridge,
-        store: Store,
+        store: PlantStore,
         queries: StoreQueries,
         server: ServerControl,
         parent: QWidget | None = None,

@@ -31,7 +31,7 @@ from plantdesk.ui.widgets.secret_edit import SecretEdit
 
 if TYPE_CHECKING:
     from plantdesk.records import TokenRow
-    from plantdesk.store import NewToken, Tokens
+    from plantdesk.store import NewToken, TokenStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
@@ -45,7 +45,7 @@ class TokenPanel(QWidget):
 
     token_saved = Signal(str)
 
-    def __init__(self, theme: Theme, bridge: Bridge, tokens: Tokens, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, bridge: Bridge, tokens: TokenStore, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._bridge = bridge

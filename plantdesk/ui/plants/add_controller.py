@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from plantdesk.errors import IdOwner
     from plantdesk.records import Changes, PlantRow
-    from plantdesk.store import Reader, Store
+    from plantdesk.store import PlantReader, PlantStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
@@ -42,7 +42,7 @@ class AddPlantController(QObject):
         self.keep_tag = False
         self._form = form
         self._bridge = bridge
-        self._store: Store | None = None
+        self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
         self._opening = True
         self._submitted_early = False
@@ -59,7 +59,7 @@ class AddPlantController(QObject):
         bridge.health_changed.connect(self._on_health_changed)
         form.message.set_hint(self.tr("Press Enter to add the plant."))
 
-    def set_store(self, store: Store, queries: StoreQueries) -> None:
+    def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
         self._store, self._queries, self._opening = store, queries, False
         self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
@@ -110,7 +110,7 @@ class AddPlantController(QObject):
 
     # --- checking ---
 
-    def _start_adding(self, store: Store) -> Future[PlantRow] | None:
+    def _start_adding(self, store: PlantStore) -> Future[PlantRow] | None:
         """Pass the plant to the store; None when the form is not valid."""
         from plantdesk.records import FORM, new_plant, parse_id, plant_fields
 
@@ -225,7 +225,7 @@ class AddPlantController(QObject):
         except InvalidPlantError:
             return  # reported when the plant is submitted: the ID may be half typed
 
-        def owner(reader: Reader, _task: Task) -> PlantRow | None:
+        def owner(reader: PlantReader, _task: Task) -> PlantRow | None:
             return reader.plant(plant_id)
 
         self._queries.ask(self, owner, self._on_owner)
@@ -267,5 +267,5 @@ class AddPlantController(QObject):
         self._form.message.show_message(Tone.HINT, text)
 
 
-def _tags(reader: Reader, _task: Task) -> list[str]:
+def _tags(reader: PlantReader, _task: Task) -> list[str]:
     return reader.tags()

@@ -26,7 +26,7 @@ from plantdesk.ui.widgets.state_page import StatePage
 if TYPE_CHECKING:
     from plantdesk.errors import StoreError
     from plantdesk.records import Changes, PlantRow
-    from plantdesk.store import Store
+    from plantdesk.store import PlantStore
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
 
@@ -85,7 +85,7 @@ class PlantBrowser(QFrame):
         """The table."""
         return self._table
 
-    def set_store(self, store: Store) -> None:
+    def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
         self.close_store()
         self._copier = RowCopier(self._bridge, store, self)

@@ -19,7 +19,7 @@ from plantdesk.ui.widgets.message_line import Tone
 if TYPE_CHECKING:
     from plantdesk.errors import PlantDeskError, StoreError
     from plantdesk.records import Changes
-    from plantdesk.store import Store
+    from plantdesk.store import PlantStore
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
 
@@ -31,7 +31,7 @@ class Plants(Feature):
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._store: Store | None = None
+        self._store: PlantStore | None = None
         self._message = context.message
         self._form = PlantForm(context.theme, context.message)
         self._add_controller = AddPlantController(self._form, context.bridge, self)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from plantdesk.records import PlantRow
-    from plantdesk.store import Reader, Store
+    from plantdesk.store import PlantReader, PlantStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 
@@ -47,7 +47,7 @@ class RowCopier(QObject):
     refused = Signal(str)
     failed = Signal(object)
 
-    def __init__(self, bridge: Bridge, store: Store, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._store = store
@@ -87,13 +87,13 @@ class RowCopier(QObject):
         self.copied.emit(" ".join(sentences))
 
 
-def _table(store: Store, task: Task, ids: array[int], headings: list[str]) -> _Table | None:
+def _table(store: PlantStore, task: Task, ids: array[int], headings: list[str]) -> _Table | None:
     """Return the rows as text, None when it gets too long; on the thread of the task."""
     with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
         return _read_table(reader, task, ids, headings)
 
 
-def _read_table(reader: Reader, task: Task, ids: array[int], headings: list[str]) -> _Table | None:
+def _read_table(reader: PlantReader, task: Task, ids: array[int], headings: list[str]) -> _Table | None:
     text, formulas, count = io.StringIO(), 0, 0
     writer = csv.writer(text, "excel-tab", lineterminator="\n")
     writer.writerow(headings)

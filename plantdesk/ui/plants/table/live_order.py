@@ -23,7 +23,7 @@ from plantdesk.ui.store_queries import StoreQueries
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from plantdesk.store import Store, View
+    from plantdesk.store import PlantStore, View
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.table.id_list_diff import Edit
     from plantdesk.ui.plants.table.order_queries import Chunk, Refreshed
@@ -81,7 +81,7 @@ class LiveOrder(QObject):
     failed = Signal(object)
 
     def __init__(
-        self, bridge: Bridge, store: Store, kept: Callable[[], frozenset[int]], parent: QObject | None = None
+        self, bridge: Bridge, store: PlantStore, kept: Callable[[], frozenset[int]], parent: QObject | None = None
     ) -> None:
         """Make an order without rows; `kept` is called before each query for the ids to report the rows of."""
         super().__init__(parent)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from plantdesk.records import Changes, PlantRow
-    from plantdesk.store import Store
+    from plantdesk.store import PlantStore
     from plantdesk.ui.bridge import Bridge
 
     Index = QModelIndex | QPersistentModelIndex
@@ -89,7 +89,7 @@ class PlantModel(QAbstractTableModel):
         """Whether the query failed, so that the rows are another query's or incomplete."""
         return self._order is not None and self._order.failed_to_load
 
-    def set_store(self, store: Store) -> None:
+    def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
         self.close()
         self.beginResetModel()

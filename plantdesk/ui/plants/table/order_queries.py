@@ -10,7 +10,7 @@ from plantdesk.ui.plants.table.id_list_diff import Edit, id_list_diff
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.store import Reader, View
+    from plantdesk.store import PlantReader, View
     from plantdesk.ui.background import Task
 
 
@@ -31,7 +31,7 @@ class Refreshed(NamedTuple):
     total: int
 
 
-def load_order(reader: Reader, task: Task, view: View, kept: frozenset[int]) -> int:
+def load_order(reader: PlantReader, task: Task, view: View, kept: frozenset[int]) -> int:
     """Report the order of a view in chunks; return the number of plants in the store."""
     start = 0
     for ids in reader.ids(view):
@@ -42,7 +42,7 @@ def load_order(reader: Reader, task: Task, view: View, kept: frozenset[int]) -> 
     return reader.count() if view.text else start
 
 
-def refresh_order(reader: Reader, task: Task, view: View, kept: frozenset[int], old: array[int]) -> Refreshed:
+def refresh_order(reader: PlantReader, task: Task, view: View, kept: frozenset[int], old: array[int]) -> Refreshed:
     """Compare the order of a view with `old`, which must not change meanwhile."""
     ids = array("q")
     for chunk in reader.ids(view):
@@ -55,7 +55,7 @@ def refresh_order(reader: Reader, task: Task, view: View, kept: frozenset[int], 
     return Refreshed(edits, ids, kept_rows, total)
 
 
-def matching_ids(reader: Reader, _task: Task, view: View, ids: Sequence[int]) -> list[int]:
+def matching_ids(reader: PlantReader, _task: Task, view: View, ids: Sequence[int]) -> list[int]:
     """Return those of `ids` that are in a view, in the same sequence."""
     found = reader.matching(ids, view)
     return [plant_id for plant_id in ids if plant_id in found]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from plantdesk.records import PlantRow
-    from plantdesk.store import Reader, Store
+    from plantdesk.store import PlantReader, PlantStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 
@@ -34,7 +34,7 @@ class PageCache(QObject):
     checked = Signal(object, bool)
     failed = Signal(object)
 
-    def __init__(self, bridge: Bridge, store: Store, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: dict[int, PlantRow | None] = {}
         self._expired: set[int] = set()
@@ -58,7 +58,7 @@ class PageCache(QObject):
     def check(self, plant_id: int, text: str) -> None:
         """Check whether a search for `text` finds a plant."""
 
-        def matches(reader: Reader, _task: Task) -> bool:
+        def matches(reader: PlantReader, _task: Task) -> bool:
             from plantdesk.store import View
 
             return bool(reader.matching([plant_id], View(text)))
@@ -80,7 +80,7 @@ class PageCache(QObject):
         self._queries.close()
         self._worker.close()
 
-    def _read(self, reader: Reader, _task: Task) -> dict[int, PlantRow | None]:
+    def _read(self, reader: PlantReader, _task: Task) -> dict[int, PlantRow | None]:
         """Read the newest page that waits; on the thread of the pages."""
         try:
             ids = self._waiting.pop()
