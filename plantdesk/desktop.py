@@ -290,7 +290,7 @@ class Desktop(QObject):
         if self._window is not None:
             single.raise_wanted.connect(self._window.show_in_front)
 
-    def _on_other_asked(self, path: Path, answered: bool) -> None:  # noqa: FBT001  a result
+    def _on_other_asked(self, path: Path, answered: bool) -> None:
         if answered:
             self._app.quit()
         elif self._workspace is not None:

@@ -112,7 +112,7 @@ class ApiDialog(Dialog):
         return [(self.tr("Use port {port}").format(port=free), partial(self._apply_port, free))]
 
     @Slot(bool)
-    def _on_switched(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
+    def _on_switched(self, on: bool) -> None:
         if on:
             self._server.turn_on()
         else:

@@ -98,7 +98,7 @@ class ApiAccess(Feature):
         self._address_action.setEnabled(on)
 
     @Slot(bool)
-    def _switch(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
+    def _switch(self, on: bool) -> None:
         if on:
             self._server.turn_on()
         else:

@@ -57,7 +57,7 @@ class UpdateNotice(Feature):
                 self._show_question()
 
     @Slot(bool)
-    def _switch(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
+    def _switch(self, on: bool) -> None:
         self._preferences.change(ask_for_updates=on, updates_answered=True)
         self._action.setChecked(on)
         if self._question is not None:

@@ -172,7 +172,7 @@ class PlantBrowser(QFrame):
             self._table.go_to_first_row()
 
     @Slot(bool)
-    def _on_busy_changed(self, busy: bool) -> None:  # noqa: FBT001 - a signal's slot
+    def _on_busy_changed(self, busy: bool) -> None:
         if busy:
             self._wheel_timer.start()
         else:
@@ -199,7 +199,7 @@ class PlantBrowser(QFrame):
             self._show_revealed()
 
     @Slot(object, bool)
-    def _on_checked(self, plant_id: int, found: bool) -> None:  # noqa: FBT001 - a signal's slot
+    def _on_checked(self, plant_id: int, found: bool) -> None:
         if plant_id == self._revealed and not found:
             self._revealed = None
             self.added_hidden.emit(plant_id)

@@ -114,7 +114,7 @@ class Plants(Feature):
         self._browser.jump_to_top()
 
     @Slot(bool)
-    def _set_compact(self, compact: bool) -> None:  # noqa: FBT001  Qt's signal
+    def _set_compact(self, compact: bool) -> None:
         self._browser.table.set_compact(compact=compact)
 
     @Slot()
@@ -123,7 +123,7 @@ class Plants(Feature):
         self._browser.search_field.selectAll()
 
     @Slot(bool)
-    def _keep_tag(self, keep: bool) -> None:  # noqa: FBT001  Qt's signal
+    def _keep_tag(self, keep: bool) -> None:
         self._add_controller.keep_tag = keep
 
     # --- the browser ---

@@ -36,7 +36,7 @@ class PlantsStatus(QWidget):
         self._selection.setText(text if count else "")
 
     @Slot(bool)
-    def show_saving(self, saving: bool) -> None:  # noqa: FBT001  Qt's signal
+    def show_saving(self, saving: bool) -> None:
         """Show whether a plant is being saved."""
         done = self.tr("Not saved") if self._in_trouble else self.tr("Saved")
         self._saved.setText(self.tr("Saving…") if saving else done)

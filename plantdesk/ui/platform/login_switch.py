@@ -37,7 +37,7 @@ class LoginSwitch(Feature):
         self._action.setChecked(on)
 
     @Slot(bool)
-    def _switch(self, on: bool) -> None:  # noqa: FBT001  Qt's signal
+    def _switch(self, on: bool) -> None:
         try:
             login.switch(on=on)
         except (OSError, PlantDeskError) as error:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QPushButton
 from shiboken6 import isValid
@@ -40,7 +40,7 @@ class Icons:
     def __init__(self, theme: HasColors) -> None:
         self._theme = theme
         self._cache: dict[tuple[str, str, int, int], QIcon] = {}
-        self._targets: WeakKeyDictionary[QObject, tuple[str, str, int]] = WeakKeyDictionary()
+        self._targets: WeakKeyDictionary[IconTarget, tuple[str, str, int]] = WeakKeyDictionary()
 
     def icon(self, name: str, color: str = "text", size: int = ICON, gap: int = 0) -> QIcon:
         """Return an icon in the present colours, for use until the theme changes.
@@ -66,7 +66,7 @@ class Icons:
         self._cache.clear()
         for target, (name, color, size) in list(self._targets.items()):
             if isValid(target):
-                self._set_icon(target, name, color, size)  # type: ignore[arg-type]
+                self._set_icon(target, name, color, size)
 
     def _set_icon(self, target: IconTarget, name: str, color: str, size: int) -> None:
         gap = _GAP if isinstance(target, QPushButton) and target.text() else 0

@@ -6,6 +6,7 @@ of a row that is not there yet show "…".
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, Slot
@@ -16,7 +17,6 @@ from plantdesk.ui.plants.table.page_cache import PageCache
 from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Callable, Iterable
 
     from plantdesk.records import Changes, PlantRow
@@ -230,7 +230,7 @@ class PlantModel(QAbstractTableModel):
         self._lacking.clear()
 
     @Slot(object, bool)
-    def _on_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:  # noqa: FBT001 - a signal's slot
+    def _on_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:
         self.endResetModel()
         self.rows_replaced.emit(kept_rows, same_query)
 
@@ -264,8 +264,7 @@ class PlantModel(QAbstractTableModel):
         order.failed.connect(self.failed)
 
     def _ids(self) -> array[int]:
-        assert self._order is not None  # noqa: S101 - there are no rows without an order
-        return self._order.ids
+        return self._order.ids if self._order is not None else array("q")
 
     def _row(self, row: int) -> PlantRow | None:
         """Return what is known of a row, and note it when the store has to be asked."""

@@ -76,7 +76,7 @@ class SelectionKeeper(QObject):
         self._before = self._anchors()
 
     @Slot(object, bool)
-    def _on_rows_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:  # noqa: FBT001 - a signal's slot
+    def _on_rows_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:
         self._table.updateGeometries()
         self._select(kept_rows)
         if self._show_wanted_id(kept_rows):

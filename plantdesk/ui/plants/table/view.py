@@ -198,7 +198,7 @@ class PlantTable(QTableView):
             self._set_unseen(self._unseen + len(ids))
 
     @Slot(object, bool)
-    def _on_rows_replaced(self, _kept_rows: dict[int, int], same_query: bool) -> None:  # noqa: FBT001 - a signal's slot
+    def _on_rows_replaced(self, _kept_rows: dict[int, int], same_query: bool) -> None:
         if not same_query:
             self._set_unseen(0)
         self._on_selection_changed()
