@@ -196,6 +196,37 @@ def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WindowDesk, add: Ad
     assert desk.table.currentIndex().row() == 0
 
 
+def test_f6_moves_the_focus_through_the_parts_of_the_window(desk: WindowDesk) -> None:
+    parts = [desk.name, desk.search, desk.table, desk.button("Copy the address of the API")]
+    desk.name.setFocus()
+    for part in (*parts[1:], parts[0]):
+        desk.press(Qt.Key.Key_F6)
+        assert desk.focused is part
+    for part in reversed(parts):
+        desk.press(Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
+        assert desk.focused is part
+
+
+def test_enter_presses_a_button_of_the_status_bar_and_escape_leaves_it(desk: WindowDesk) -> None:
+    desk.button("Copy the address of the API").setFocus()
+    desk.press(Qt.Key.Key_Return)
+    assert QGuiApplication.clipboard().text() == "http://127.0.0.1:8721/plants"
+    desk.press(Qt.Key.Key_Escape)
+    assert desk.name.hasFocus()
+
+
+def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes_back_to_name(desk: WindowDesk) -> None:
+    desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
+    desk.type(desk.search, "basil")
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_Escape)
+    assert (desk.bars, desk.search.text()) == ([], "basil")
+    desk.press(Qt.Key.Key_Escape)
+    assert (desk.search.text(), desk.table.hasFocus()) == ("", True)
+    desk.press(Qt.Key.Key_Escape)
+    assert desk.name.hasFocus()
+
+
 # --- Edit -------------------------------------------------------------------------------------------------------------
 
 

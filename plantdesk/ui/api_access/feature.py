@@ -35,7 +35,6 @@ class ApiAccess(Feature):
         self._status = ApiStatus(context.theme)
         self._notice = ServerNotice(context.page.bar, server, self)
         context.status_bar.addWidget(self._status, 1)
-        context.page.add_part(self._status, self._status.focus_first)
         self._add_commands()
         self._status.turn_on_wanted.connect(server.turn_on)
         self._status.token_wanted.connect(self.open_dialog)
@@ -45,6 +44,7 @@ class ApiAccess(Feature):
 
     @override
     def complete(self) -> None:
+        self.context.page.add_part(self._status, self._status.focus_first)
         self._show_server(self._server.state)
 
     @override
