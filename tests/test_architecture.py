@@ -17,6 +17,7 @@ RULES: list[Rule] = [
     house.layers,
     house.store_has_a_face,
     house.ui_layers,
+    house.ui_threads_in_background_only,
     house.qt_in_the_window_only,
     house.web_in_the_api_only,
     house.wrapped_widgets,
@@ -124,6 +125,12 @@ def test_an_import_against_the_layers_of_the_window_is_found(importer: str, impo
 def test_an_import_along_the_layers_of_the_window_is_fine(importer: str, imported: str) -> None:
     source = f"from plantdesk.ui.{imported} import Thing"
     assert not offences(house.ui_layers, **{f"ui__{importer}": source, "ui__plants__browser": ""})
+
+
+def test_a_thread_of_a_feature_is_found() -> None:
+    source = "def f():\n    import threading"
+    assert offences(house.ui_threads_in_background_only, ui__plants__form=source)
+    assert not offences(house.ui_threads_in_background_only, ui__background=source, store__writer=source)
 
 
 @pytest.mark.parametrize("importer", ["records", "store", "api", "transfer", "cli", "headless", "commands__token"])

@@ -138,6 +138,15 @@ def ui_layers(modules: Modules) -> list[str]:
     ]
 
 
+def ui_threads_in_background_only(modules: Modules) -> list[str]:
+    """Inside ui/, `background` alone makes threads; `bridge` takes calls from them."""
+    return [
+        f"{module.name} imports threading; use plantdesk.ui.background"
+        for module in modules.values()
+        if _ui_part(module.name) not in {"", "background", "bridge"} and "threading" in module.imported
+    ]
+
+
 def qt_in_the_window_only(modules: Modules) -> list[str]:
     return _foreign(modules, QT, {"ui", "desktop"})
 
