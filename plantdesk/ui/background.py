@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from shiboken6 import isValid
 
 from plantdesk.errors import PlantDeskError
+from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,7 +51,7 @@ class Task:
         failed: Callable[[Exception], object] | None,
         progress: Callable[[Any], object] | None,
     ) -> None:
-        """Make a task; the parameters are those of `Worker.ask`."""
+        """Make a task; the parameters are those of `Tasks.ask`."""
         self.cancelled = False
         self._post = post
         self._receiver: QObject | None = receiver
@@ -133,13 +135,12 @@ class Task:
         timer.start()
 
 
-class Worker:
-    """One thread, which runs short tasks in their order."""
+class Tasks(ABC):
+    """A way to run tasks in the background."""
 
-    def __init__(self, post: Post, name: str) -> None:
-        """Deliver results by `post`; the thread is called `name`."""
+    def __init__(self, post: Post) -> None:
+        """Deliver results by `post`."""
         self._post = post
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     def ask(
         self,
@@ -155,8 +156,25 @@ class Worker:
         Without `failed`, every exception is logged as a defect.
         """
         task = Task(self._post, receiver, function, done, failed, progress)
-        self._executor.submit(task.run)
+        self._start(task)
         return task
+
+    @abstractmethod
+    def _start(self, task: Task) -> None:
+        """Call `task.run` on another thread."""
+
+
+class Worker(Tasks):
+    """One thread, which runs short tasks in their order."""
+
+    def __init__(self, post: Post, name: str) -> None:
+        """Deliver results by `post`; the thread is called `name`."""
+        super().__init__(post)
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+
+    @override
+    def _start(self, task: Task) -> None:
+        self._executor.submit(task.run)
 
     def run(self, function: Callable[[], object]) -> None:
         """Run `function` after the tasks that wait, and wait for it."""
@@ -167,23 +185,9 @@ class Worker:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
-class LongTasks:
+class LongTasks(Tasks):
     """Tasks that may take long, each on a daemon thread: they delay neither other tasks nor the end of the program."""
 
-    def __init__(self, post: Post) -> None:
-        """Deliver results by `post`."""
-        self._post = post
-
-    def ask(
-        self,
-        receiver: QObject,
-        function: Callable[[Task], _Result],
-        done: Callable[[_Result], object] | None = None,
-        failed: Callable[[Exception], object] | None = None,
-        *,
-        progress: Callable[[Any], object] | None = None,
-    ) -> Task:
-        """Run `function`, as `Worker.ask` does."""
-        task = Task(self._post, receiver, function, done, failed, progress)
+    @override
+    def _start(self, task: Task) -> None:
         threading.Thread(target=task.run, name="window-task", daemon=True).start()
-        return task

@@ -18,7 +18,7 @@ _Result = TypeVar("_Result")
 
 
 class StoreQueries:
-    """Asks like `Worker.ask`; its functions get a reader as well. Lives on the GUI thread.
+    """Asks like `Tasks.ask`; its functions get a reader as well. Lives on the GUI thread.
 
     After a failed query the next one gets a new connection.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.ui.background import LongTasks, Task, Worker
+    from plantdesk.ui.background import Task, Tasks
 
 
 @pytest.fixture
@@ -27,9 +27,9 @@ def lone_bridge() -> Iterator[Bridge]:
 
 
 @pytest.fixture(params=["short_tasks", "long_tasks"])
-def tasks(request: pytest.FixtureRequest, lone_bridge: Bridge) -> Worker | LongTasks:
+def tasks(request: pytest.FixtureRequest, lone_bridge: Bridge) -> Tasks:
     """Either way to run a task: both behave alike."""
-    chosen: Worker | LongTasks = getattr(lone_bridge, request.param)
+    chosen: Tasks = getattr(lone_bridge, request.param)
     return chosen
 
 
@@ -41,7 +41,7 @@ def broken(_task: Task) -> None:
     raise ZeroDivisionError
 
 
-def test_the_result_comes_on_the_gui_thread(qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge) -> None:
+def test_the_result_comes_on_the_gui_thread(qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge) -> None:
     received: list[tuple[int, threading.Thread]] = []
     tasks.ask(lone_bridge, lambda _task: 7, lambda result: received.append((result, threading.current_thread())))
     qtbot.waitUntil(lambda: bool(received))
@@ -49,7 +49,7 @@ def test_the_result_comes_on_the_gui_thread(qtbot: QtBot, tasks: Worker | LongTa
 
 
 def test_an_exception_comes_on_the_gui_thread(
-    qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
+    qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
     received: list[tuple[Exception, threading.Thread]] = []
     tasks.ask(lone_bridge, busy, None, lambda error: received.append((error, threading.current_thread())))
@@ -60,7 +60,7 @@ def test_an_exception_comes_on_the_gui_thread(
 
 
 def test_a_defect_is_logged_also_when_it_is_reported(
-    qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
+    qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
     received: list[Exception] = []
     tasks.ask(lone_bridge, broken, None, received.append)
@@ -69,13 +69,13 @@ def test_a_defect_is_logged_also_when_it_is_reported(
 
 
 def test_an_exception_that_nobody_handles_is_logged(
-    tasks: Worker | LongTasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
+    tasks: Tasks, lone_bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
     tasks.ask(lone_bridge, busy).wait()
     assert "StoreBusyError" in caplog.text
 
 
-def test_progress_comes_before_the_result(qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge) -> None:
+def test_progress_comes_before_the_result(qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge) -> None:
     received: list[object] = []
 
     def count(task: Task) -> str:
@@ -88,7 +88,7 @@ def test_progress_comes_before_the_result(qtbot: QtBot, tasks: Worker | LongTask
     assert received == [0, 1, 2, "done"]
 
 
-def test_nothing_comes_from_a_cancelled_task(qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge) -> None:
+def test_nothing_comes_from_a_cancelled_task(qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge) -> None:
     received: list[object] = []
     task = tasks.ask(lone_bridge, lambda _task: 1, received.append, received.append, progress=received.append)
     task.wait()
@@ -98,7 +98,7 @@ def test_nothing_comes_from_a_cancelled_task(qtbot: QtBot, tasks: Worker | LongT
     assert received == [2]
 
 
-def test_nothing_comes_for_a_deleted_receiver(qtbot: QtBot, tasks: Worker | LongTasks, lone_bridge: Bridge) -> None:
+def test_nothing_comes_for_a_deleted_receiver(qtbot: QtBot, tasks: Tasks, lone_bridge: Bridge) -> None:
     received: list[object] = []
     receiver = QObject()
     tasks.ask(receiver, lambda _task: 1, received.append).wait()
