@@ -205,7 +205,7 @@ class Desktop(QObject):
             self._signature = signature(path)  # read on the GUI thread only when this has ended
             if not named:
                 paths.data_folder()
-            store = Store(path, create=create)
+            store = Store(path, create=create, progress=task.report)
             with self._opening_lock:
                 if not task.cancelled:
                     self._store = store
@@ -213,7 +213,9 @@ class Desktop(QObject):
             store.close()  # the program ends, or the user has chosen another file meanwhile
             raise InterruptedError
 
-        self._opening = self._bridge.long_tasks.ask(self, open_store, self._on_opened, self._on_not_opened)
+        self._opening = self._bridge.long_tasks.ask(
+            self, open_store, self._on_opened, self._on_not_opened, progress=self._on_migration
+        )
 
     def _take_store(self) -> Store | None:
         """Cancel the opening under way, and return the store that is open: the caller closes it."""
@@ -222,6 +224,10 @@ class Desktop(QObject):
                 self._opening.cancel()
             store, self._store = self._store, None
             return store
+
+    def _on_migration(self, share: float) -> None:
+        if self._workspace is not None:
+            self._workspace.show_migration(share)
 
     def _on_opened(self, store: Store) -> None:
         self._store_state = StoreState.OPEN

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from plantdesk import core_dumps, logs, no_console, output, paths
 from plantdesk.api.discovery import runtime_file
 from plantdesk.api.server import Server
+from plantdesk.commands.opening import open_store
 from plantdesk.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
-from plantdesk.store import AutomaticBackups, Store
+from plantdesk.store import AutomaticBackups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ def serve(database: Path, port: int) -> None:
     with (
         _stop_signals() as signals,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
-        contextlib.closing(Store(database)) as store,
+        contextlib.closing(open_store(database)) as store,
         contextlib.closing(AutomaticBackups(store.file)),
         _running(Server(store, runtime_folder=paths.runtime_folder()), port) as url,
     ):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import pty
 import subprocess
 import sys
 from contextlib import closing
@@ -148,6 +147,7 @@ def test_wrong_usage_is_refused(arguments: list[str]) -> None:
 
 
 def test_deleting_many_needs_a_yes(run: Run) -> None:
+    pty = pytest.importorskip("pty")
     command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
     assert subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 1
     for answer, left in ((b"n\n", [9, 2, -1, 3]), (b"yes\n", [9, 2])):

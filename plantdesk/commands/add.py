@@ -7,8 +7,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from plantdesk import output
+from plantdesk.commands.opening import open_store
 from plantdesk.records import COMMAND, new_plant, parse_id, plant_fields
-from plantdesk.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def run(database: Path, name: str, chosen_id: str | None, tag: str | None) -> int:
     """Add the plant and print its id. Raises InvalidPlantError, IdTakenError, StoreError."""
     values = {"name": name} if tag is None else {"name": name, "tag": tag}
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         if chosen_id is None:
             added = store.add_as_next(plant_fields(values), COMMAND)
         else:

@@ -7,9 +7,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
+from plantdesk.commands.opening import open_store
 from plantdesk.errors import shortened
 from plantdesk.records import COMMAND
-from plantdesk.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ _MAX_IDS = 10
 
 def show(database: Path, limit: int, *, as_json: bool) -> int:
     """Print the newest changes as a table or in JSON. Raises StoreError."""
-    with closing(Store(database)) as store, closing(store.reader()) as reader:
+    with closing(open_store(database)) as store, closing(store.reader()) as reader:
         changes = reader.history(limit)
     if as_json:
         print_json([_facts(change) for change in changes])
@@ -36,14 +36,14 @@ def show(database: Path, limit: int, *, as_json: bool) -> int:
 
 def undo(database: Path, number: int | None) -> int:
     """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         _report(store.undo(number, COMMAND).result())
     return 0
 
 
 def redo(database: Path) -> int:
     """Take back the latest undo. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         _report(store.redo(COMMAND).result())
     return 0
 

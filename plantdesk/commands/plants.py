@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk import output
 from plantdesk.commands.confirmation import confirm
 from plantdesk.commands.formatting import iso_time, local_time, print_json
+from plantdesk.commands.opening import open_store
 from plantdesk.errors import UnknownPlantError, UnknownSourceError, shortened
 from plantdesk.records import COMMAND, SourceKind, parse_id
 from plantdesk.store import KEEP, Delete, DeleteAll, Selection, Store, edited
@@ -60,7 +61,7 @@ class Wanted(NamedTuple):
 
 def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> int:
     """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
-    with closing(Store(database)) as store, closing(store.reader()) as reader:
+    with closing(open_store(database)) as store, closing(store.reader()) as reader:
         rows = itertools.islice(reader.selected(_selection(store, wanted)), limit)
         for text in {Form.TEXT: _as_text, Form.JSON: _as_json, Form.CSV: _as_csv}[form](rows):
             output.write(text)
@@ -69,7 +70,7 @@ def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> 
 
 def show(database: Path, plant_id: str, *, as_json: bool) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         row = _plant(store, parse_id(plant_id))
     if as_json:
         print_json(_facts(row))
@@ -85,7 +86,7 @@ def show(database: Path, plant_id: str, *, as_json: bool) -> int:
 
 def edit(database: Path, plant_id: str, wanted: Wanted) -> int:
     """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         row = _plant(store, parse_id(plant_id))
         update = edited(
             row,
@@ -102,7 +103,7 @@ def delete(database: Path, ids: Sequence[str], wanted: Filter, *, confirmed: boo
 
     Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, StoreError.
     """
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         edits: list[Edit]
         if ids:
             rows = [_plant(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]

@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from plantdesk.commands.formatting import print_json, print_table
+from plantdesk.commands.opening import open_store
 from plantdesk.commands.plants import report
 from plantdesk.errors import TagTakenError, UnknownTagError, shortened
 from plantdesk.records import COMMAND, plant_fields
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def show(database: Path, *, as_json: bool) -> int:
     """Print the tags with the number of their plants. Raises StoreError."""
-    with closing(Store(database)) as store, closing(store.reader()) as reader:
+    with closing(open_store(database)) as store, closing(store.reader()) as reader:
         counts = reader.tag_counts()
     if as_json:
         print_json([{"tag": tag, "plants": count} for tag, count in counts.items()])
@@ -29,7 +30,7 @@ def show(database: Path, *, as_json: bool) -> int:
 
 def rename(database: Path, tag: str, new: str) -> int:
     """Rename a tag. Raises UnknownTagError, TagTakenError, InvalidPlantError, StoreError."""
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         known = _tags(store)
         if new in known and new != tag:
             raise TagTakenError(new)
@@ -39,7 +40,7 @@ def rename(database: Path, tag: str, new: str) -> int:
 
 def merge(database: Path, tags: Sequence[str], into: str) -> int:
     """Give the plants of `tags` the tag `into`. Raises UnknownTagError, InvalidPlantError, StoreError."""
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         title = f"Merge {'tag' if len(tags) == 1 else 'tags'} {', '.join(map(_quoted, tags))} into {_quoted(into)}"
         _set_tag(store, tags, into, _tags(store), title)
     return 0
@@ -47,7 +48,7 @@ def merge(database: Path, tags: Sequence[str], into: str) -> int:
 
 def remove(database: Path, tag: str) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         _set_tag(store, [tag], None, _tags(store), f"Remove tag {_quoted(tag)}")
     return 0
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import output
 from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
+from plantdesk.commands.opening import open_store
 from plantdesk.errors import PlantDeskError
-from plantdesk.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,7 +64,7 @@ def create(database: Path, name: str, limits: Limits, file: Path | None) -> int:
 
 def show(database: Path, *, as_json: bool) -> int:
     """Print the tokens, newest first, as a table or in JSON. Raises StoreError."""
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         rows = store.tokens.list()
     now = _milliseconds(datetime.now(UTC))
     if as_json:
@@ -78,7 +78,7 @@ def show(database: Path, *, as_json: bool) -> int:
 
 def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
     """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, StoreError."""
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         if remove_plants:
             removed = store.tokens.revoke_and_remove_plants(name).result()
             print(f"Deleted {removed.plants:,} plants. To bring them back, type: plantdesk undo", file=sys.stderr)
@@ -89,7 +89,7 @@ def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
 
 def _create(database: Path, name: str, limits: Limits, write: Callable[[str], None]) -> None:
     expires_at = None if limits.lifetime is None else _milliseconds(datetime.now(UTC) + limits.lifetime)
-    with closing(Store(database)) as store:
+    with closing(open_store(database)) as store:
         created = store.tokens.create(name, expires_at, limits.max_plants).result()
         try:
             write(created.token)

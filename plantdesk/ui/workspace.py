@@ -152,6 +152,11 @@ class Workspace(Page):
         self._no_store_reason = None
         self._store_notice.show_opening()
 
+    def show_migration(self, share: float) -> None:
+        """Show how far (0 to 1) the plants are updated to this version of PlantDesk."""
+        for feature in self._features:
+            feature.show_migration(share)
+
     def show_no_store(self, path: Path, reason: PlantDeskError) -> None:
         """Show why the file at `path` cannot be opened, and what to do about it; what is typed stays."""
         self._context.path = path

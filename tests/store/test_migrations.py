@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -76,3 +79,38 @@ def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.Monk
             migrate(database)
         assert "place" not in {row[1] for row in database.execute("PRAGMA table_info(plant)")}
         assert database.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+
+
+def test_a_migration_reports_its_progress(path: Path) -> None:
+    write_old_store(path, plants=60_000)
+    shares: list[float] = []
+    Store(path, progress=shares.append).close()
+    assert len(shares) > 2
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.5 < shares[-1] <= 1
+
+
+def test_a_terminal_shows_the_progress_of_a_migration_and_then_the_plants(path: Path) -> None:
+    pty = pytest.importorskip("pty")
+    write_old_store(path, plants=60_000)
+    terminal, theirs = pty.openpty()
+    command = [sys.executable, "-m", "plantdesk", "get", "7", "--database", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs) as process:
+        os.close(theirs)
+        printed, _ = process.communicate(timeout=60)
+    assert b"Plant 7" in printed
+    assert b"%" in os.read(terminal, 10_000)
+    os.close(terminal)
+
+
+def write_old_store(path: Path, plants: int) -> None:
+    """Write a store as PlantDesk 0.1.0 did."""
+    with closing(sqlite3.connect(path)) as database:
+        for step in migrations.MIGRATIONS[:2]:
+            for statement in step:
+                database.execute(statement)
+        rows = ((number, f"Plant {number}", None, number, 0, 1, None) for number in range(1, plants + 1))
+        database.executemany("INSERT INTO plant VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        database.execute("PRAGMA user_version = 2")
+        database.commit()

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+    #: Is called with the share of a long step that is done, from 0 to 1, on the thread that does it.
+    Progress = Callable[[float], None]
+
 #: Error numbers of the system for a disk, or a user's share of it, that is full.
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 #: Seconds for which a statement waits for another program's lock.
@@ -128,6 +131,25 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:  # some faults, such as a full disk, have rolled it back already
             connection.execute("ROLLBACK")
         raise
+
+
+@contextmanager
+def reported(connection: sqlite3.Connection, steps: int, progress: Progress | None) -> Iterator[None]:
+    """Call `progress` during a block with the share that is done, of about so many `steps` of SQLite's machine."""
+    done = 0
+
+    def report() -> int:
+        nonlocal done
+        done += _PROGRESS_STEPS
+        if progress is not None:
+            progress(min(done / steps, 0.99))
+        return 0
+
+    connection.set_progress_handler(report, _PROGRESS_STEPS)
+    try:
+        yield
+    finally:
+        connection.set_progress_handler(_go_on, _PROGRESS_STEPS)
 
 
 def check_whole(connection: sqlite3.Connection) -> None:

@@ -26,20 +26,22 @@ if TYPE_CHECKING:
     from plantdesk.errors import StoreDamagedError, StoreError
     from plantdesk.records import ChangeKind, NewPlant, PlantFields, PlantRow, Source
     from plantdesk.store.edits import Applied, Edit, Undone
+    from plantdesk.store.sqlite.connections import Progress
 
 
 class Store:
     """An open store. All methods may be called from any thread."""
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, path: Path, *, create: bool = False, progress: Progress | None = None) -> None:
         """Open the store at `path`, make it when there is none, and bring its schema up to date.
 
         One that may not be written to is opened for reading; it is tried again until it can be. `create` makes a new
-        store even where backups show that there was one. Raises StoreError: FolderMissingError, ForeignFileError,
+        store even where backups show that there was one. `progress` is called, on this thread, with the share that is
+        done of a migration. Raises StoreError: FolderMissingError, ForeignFileError,
         NewerStoreError, StoreDamagedError, StoreGoneError, StoreReadOnlyError (a new store could not be made),
         StoreBusyError, StoreUnreachableError. A refused file is left untouched.
         """
-        self.file = StoreFile(path, create=create)
+        self.file = StoreFile(path, create=create, progress=progress)
         self.path = self.file.path
         self._listeners: Listeners[Changes] = Listeners()
         self._health_listeners: Listeners[StoreError | None] = Listeners()

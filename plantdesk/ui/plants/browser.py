@@ -184,6 +184,12 @@ class PlantBrowser(QFrame):
     def _on_wheel_due(self) -> None:
         self._search_field.set_searching(searching=self._model.busy and bool(self._model.query.text))
 
+    def show_migration(self, share: float) -> None:
+        """Show how far (0 to 1) the plants are updated, in place of the rows."""
+        text = self.tr("Updating your plants to this version of PlantDesk… {percent} %")
+        self._opening_label.setText(text.format(percent=round(share * 100)))
+        self._opening_label.show()
+
     @Slot()
     def _on_opening_due(self) -> None:
         self._opening_label.setVisible(not self._model.complete and not self._model.rowCount())

@@ -60,6 +60,10 @@ class Plants(Feature):
         self._status.show_store(is_open=True)
 
     @override
+    def show_migration(self, share: float) -> None:
+        self._browser.show_migration(share)
+
+    @override
     def show_no_store(self, reason: PlantDeskError) -> None:
         self._browser.stop_waiting()
         self._add_controller.show_no_store()

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from plantdesk.store.sqlite.connections import Progress
+
 _log = logging.getLogger(__name__)
 
 #: Files up to this size (bytes) are checked whole at every opening; a larger one only at its first.
@@ -60,11 +62,11 @@ class OpenedFile(NamedTuple):
     connection: sqlite3.Connection
 
 
-def open_file(path: Path, *, create: bool = False) -> OpenedFile:
+def open_file(path: Path, *, create: bool = False, progress: Progress | None = None) -> OpenedFile:
     """Open the store at the resolved `path`, make it where there is none, and bring its schema up to date.
 
-    `create` makes a new store even where backups say that there was one. Raises StoreError and OSError; a refused file
-    is left untouched.
+    `create` makes a new store even where backups say that there was one. `progress` is called during a migration.
+    Raises StoreError and OSError; a refused file is left untouched.
     """
     if is_absent(path):
         _create(path, create=create)
@@ -75,13 +77,13 @@ def open_file(path: Path, *, create: bool = False) -> OpenedFile:
     deadline = time.monotonic() + HOLDER_TIMEOUT
     while opened is None:
         with locked(path) as lock, translate_errors():
-            opened = _open_locked(path, lock, wait=time.monotonic() < deadline)
+            opened = _open_locked(path, lock, progress, wait=time.monotonic() < deadline)
         if opened is None:
             time.sleep(_RETRY_DELAY)
     return opened
 
 
-def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile | None:
+def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wait: bool) -> OpenedFile | None:
     """Open the file under the lock; None to try again, where the file or its log was replaced at this very moment.
 
     Where the log was deleted, a process that still has it open gets the time to `rebuild` the file (`wait`).
@@ -94,7 +96,7 @@ def _open_locked(path: Path, lock: LockedStore, *, wait: bool) -> OpenedFile | N
     if lock.used.database not in {None, found.database}:
         _set_aside_old_log(path, found, lock.used)
     try:
-        connection = _checked(path, found.database, first_time=lock.used == Identity())
+        connection = _checked(path, found.database, progress, first_time=lock.used == Identity())
     except StoreMovedError:
         return None
     opened = identity(path)
@@ -119,7 +121,7 @@ def connect_for_reading(path: Path) -> sqlite3.Connection:
     return connect(path, read_only=True, immutable=not has_log(path))
 
 
-def _checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite3.Connection:
+def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, first_time: bool) -> sqlite3.Connection:
     """Open the `expected` file for writing, check its schema before anything else, and bring it up to date."""
     if has_log(path):  # a foreign schema may be in the log, which a writing connection would merge when it closes
         with contextlib.closing(connect(path, read_only=True)) as reading:
@@ -136,7 +138,7 @@ def _checked(path: Path, expected: FileId | None, *, first_time: bool) -> sqlite
         _use_log(connection)
         if version < SCHEMA_VERSION:
             Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
-            migrate(connection)
+            migrate(connection, progress)
         _check_write(connection)
     return connection
 

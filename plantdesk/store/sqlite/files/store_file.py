@@ -24,21 +24,24 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
+    from plantdesk.store.sqlite.connections import Progress
+
 _RETRY_DELAY = 0.02
 
 
 class StoreFile:
     """The open file of a store. May be used by any thread; only one may `reopen`."""
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, path: Path, *, create: bool = False, progress: Progress | None = None) -> None:
         """Open the store at `path`, make it where there is none, and bring its schema up to date.
 
         A store that may not be written to is opened for reading. `create` makes a new one even where backups say that
-        there was one. Raises StoreError of the kinds that `Store` names; a refused file is left untouched.
+        there was one. `progress` is called during a migration. Raises StoreError of the kinds that `Store` names; a
+        refused file is left untouched.
         """
         with naming(path):
             self.path = resolved(path)
-            self._opened, self._generation = open_file(self.path, create=create), 0
+            self._opened, self._generation = open_file(self.path, create=create, progress=progress), 0
 
     @property
     def read_only(self) -> bool:

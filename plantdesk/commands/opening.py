@@ -1,0 +1,39 @@
+"""Opens the store of a command, and shows on the terminal how far a migration is."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def open_store(database: Path) -> Store:
+    """Open the store; the caller closes it. Raises StoreError."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return Store(database)
+    progress = _Progress()
+    try:
+        return Store(database, progress=progress.show)
+    finally:
+        progress.end()
+
+
+class _Progress:
+    def __init__(self) -> None:
+        self._shown = ""
+
+    def show(self, share: float) -> None:
+        """Overwrite the line of the terminal."""
+        text = f"Updating the plants to this version of PlantDesk: {share:.0%}"
+        if text != self._shown:
+            print(f"\r{text}", end="", file=sys.stderr, flush=True)
+            self._shown = text
+
+    def end(self) -> None:
+        """Remove the line."""
+        if self._shown:
+            print("\r" + " " * len(self._shown), end="\r", file=sys.stderr, flush=True)
