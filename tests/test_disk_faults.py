@@ -286,7 +286,7 @@ def test_a_store_damaged_while_it_is_open_is_reported_and_restored(tmp_path: Pat
         command = [sys.executable, "-m", "plantdesk", "restore", str(backup.path), "--database", str(database), "--yes"]
         restored = subprocess.run(command, capture_output=True, text=True, check=True)
         assert "Restored 2,000 plants." in restored.stdout
-        # It answers again; the tokens are gone where the damaged file no longer told which are valid.
+        # It answers again; the tokens are lost where the damaged file cannot be read.
         token = "" if "No token is valid" in restored.stdout else script._token  # noqa: SLF001
         if not token:
             made = [sys.executable, "-m", "plantdesk", "token", "create", "new", "--database", str(database)]

@@ -75,7 +75,7 @@ def test_files_are_in_their_folders(home: Path) -> None:
     assert paths.settings_file() == home / "settings" / "settings.json"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows keeps a person's folders private by itself")
+@pytest.mark.skipif(os.name != "posix", reason="Windows makes the user's folders private by itself")
 def test_folders_are_private(home: Path) -> None:
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in (paths.data_folder(), home)} == {0o700}
 
