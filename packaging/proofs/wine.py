@@ -96,7 +96,8 @@ class Chain:
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(project.ROOT, copy, ignore=_NOT_COPIED)
         inside = chroots.Chroot(self._root).command(offline=True, env=WINE | (env or {}))
-        screen = ["xvfb-run", "--auto-servernum", "--server-args=-screen 0 1280x860x24"]
+        # Xvfb signals its parent when it is ready, but never process 1, which sh is here.
+        screen = ["sh", "-c", '"$@"; exit $?', "sh", "xvfb-run", "--server-args=-screen 0 1280x860x24"]
         command = [*inside, "env", "-C", f"/w/{name}", *screen, "wine", PYTHON, *arguments]
         subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=_STEP_TIMEOUT)
 
