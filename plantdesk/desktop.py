@@ -6,12 +6,10 @@ On shutdown the window gets no more signals, then the server answers what it acc
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
 from contextlib import ExitStack
-from enum import Enum, auto
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,14 +18,14 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from plantdesk import APP_ID, __version__, paths, qt_options
-from plantdesk.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
-from plantdesk.file_signature import signature
+from plantdesk.errors import PlantDeskError
 from plantdesk.ui.api_access.server_control import ApiControl
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.garbage_collector import GarbageCollector
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.platform.single_window import SingleWindow
 from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.store_opener import StoreOpener, StoreState
 from plantdesk.ui.theme.theme import STYLE_ARGUMENTS, Theme, ThemeMode
 
 if TYPE_CHECKING:
@@ -36,27 +34,11 @@ if TYPE_CHECKING:
     from plantdesk.api.server import Server
     from plantdesk.server_state import ServerState
     from plantdesk.store import Store
-    from plantdesk.ui.background import Task
     from plantdesk.ui.widgets.message_box import MessageBox
     from plantdesk.ui.workspace import Workspace
 
-#: Milliseconds between two checks of a file that could not be opened.
-_RETRY_DELAY = 2000
 #: Seconds that an automatic backup under way may keep the program from closing.
 _BACKUP_TIMEOUT = 2.0
-
-#: Causes that can pass without a change of the file.
-_PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
-
-_log = logging.getLogger(__name__)
-
-
-class StoreState(Enum):
-    """The state of the store. It may be opened only when it is closed."""
-
-    CLOSED = auto()
-    OPENING = auto()
-    OPEN = auto()
 
 
 class Desktop(QObject):
@@ -70,8 +52,7 @@ class Desktop(QObject):
         super().__init__()
         self._app = app
         self._folder = _usable(paths.data_folder)
-        self._named = database is not None
-        self._database = (database or paths.database_file(with_folder=False)).absolute()
+        path = (database or paths.database_file(with_folder=False)).absolute()
         self.preferences = Preferences(_usable(paths.settings_file))
         settings = self.preferences.settings
         self._theme = Theme(app, ThemeMode(settings.theme), settings.text_scale)
@@ -80,17 +61,14 @@ class Desktop(QObject):
         self._api = ApiControl(self._bridge, self.preferences, port, _make_server)
         self._collector = GarbageCollector(self)
         self._api.settled.connect(self._collector.start)
-        self._single = SingleWindow(self._database, self._folder)
-        self._store_state = StoreState.CLOSED
-        self._opening: Task | None = None
-        self._opening_lock = threading.Lock()
-        self._store: Store | None = None
-        self._signature: object = None
+        self._single = SingleWindow(path, self._folder)
+        self._opener = StoreOpener(self._bridge, path, self, named=database is not None)
+        self._opener.migrating.connect(self._on_migration)
+        self._opener.opened.connect(self._on_opened)
+        self._opener.failed.connect(self._on_not_opened)
         self._unsubscribe: list[Callable[[], None]] = []
         self._window: MainWindow | None = None
         self._workspace: Workspace | None = None
-        self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
-        self._retry.timeout.connect(self._check_again)
 
     @property
     def state(self) -> ServerState:
@@ -119,7 +97,7 @@ class Desktop(QObject):
         """
         if not self._single.take():
             if not background and not self._single.raise_other():
-                raise StuckWindowError(self._database)
+                raise StuckWindowError(self._opener.path)
             return False
         window = self._window = MainWindow(self.preferences)
         self._single.raise_wanted.connect(window.show_in_front)
@@ -146,16 +124,14 @@ class Desktop(QObject):
 
     def close(self) -> None:
         """Close everything, in order; returns when all that was acknowledged is in the file."""
-        self._retry.stop()
+        self._opener.stop()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         if self._workspace is not None:
             self._workspace.release_store()
         self._api.close()
         self._bridge.close()
-        store = self._take_store()
-        if store is not None:
-            store.close()
+        self._opener.close()
         self._single.release()
 
     @Slot()
@@ -167,7 +143,7 @@ class Desktop(QObject):
         _set_default_locale()
         if self._window is not None:
             content = workspace.Workspace(
-                self._theme, self._bridge, self.preferences, self._api, self._database, self._window
+                self._theme, self._bridge, self.preferences, self._api, self._opener.path, self._window
             )
             content.file_chosen.connect(self._on_file_chosen)
             content.try_again_wanted.connect(self._try_again)
@@ -178,7 +154,7 @@ class Desktop(QObject):
     @Slot()
     def _complete_start(self) -> None:
         """Complete the start, after the form accepts typing."""
-        self._open_store()
+        self._opener.open()
         if self._workspace is not None:
             self._workspace.complete()
         self._single.listen()
@@ -187,52 +163,19 @@ class Desktop(QObject):
 
     @Slot()
     def _try_again(self, *, create: bool = False) -> None:
-        if self._store_state is StoreState.CLOSED and self._workspace is not None:
+        if self._opener.state is StoreState.CLOSED and self._workspace is not None:
             self._workspace.show_opening()
-        self._open_store(create=create)
+        self._opener.open(create=create)
 
-    def _open_store(self, *, create: bool = False) -> None:
-        """Open or `create` the store in the background, unless it is open or being opened."""
-        if self._store_state is not StoreState.CLOSED:
-            return
-        self._store_state = StoreState.OPENING
-        self._retry.stop()
-        path, named = self._database, self._named
-
-        def open_store(task: Task) -> Store:
-            from plantdesk.store import Store
-
-            self._signature = signature(path)  # read on the GUI thread only when this has ended
-            if not named:
-                paths.data_folder()
-            store = Store(path, create=create, progress=task.report)
-            with self._opening_lock:
-                if not task.cancelled:
-                    self._store = store
-                    return store
-            store.close()  # the program ends, or the user has chosen another file meanwhile
-            raise InterruptedError
-
-        self._opening = self._bridge.long_tasks.ask(
-            self, open_store, self._on_opened, self._on_not_opened, progress=self._on_migration
-        )
-
-    def _take_store(self) -> Store | None:
-        """Cancel the opening under way, and return the store that is open: the caller closes it."""
-        with self._opening_lock:
-            if self._opening is not None:
-                self._opening.cancel()
-            store, self._store = self._store, None
-            return store
-
+    @Slot(float)
     def _on_migration(self, share: float) -> None:
         if self._workspace is not None:
             self._workspace.show_migration(share)
 
+    @Slot(object)
     def _on_opened(self, store: Store) -> None:
-        self._store_state = StoreState.OPEN
         if not self._single.is_locked:  # its folder could not be written to before
-            single = SingleWindow(self._database, _usable(paths.data_folder))
+            single = SingleWindow(self._opener.path, _usable(paths.data_folder))
             if single.take():
                 self._adopt(single)
         self._unsubscribe += [
@@ -241,33 +184,15 @@ class Desktop(QObject):
             _begin_backups(store),
         ]
         if self._workspace is not None:
-            self._workspace.set_store(store, named=self._named)
+            self._workspace.set_store(store, named=self._opener.named)
         self._api.serve(store)
 
-    def _on_not_opened(self, error: Exception) -> None:
+    @Slot(object)
+    def _on_not_opened(self, reason: PlantDeskError) -> None:
         self._collector.start()
-        self._store_state = StoreState.CLOSED
-        self._show_no_store(error if isinstance(error, PlantDeskError) else _UnopenedError())
-        if isinstance(error, _PASSING):
-            self._signature = None
-        self._retry.start()
-
-    def _show_no_store(self, reason: PlantDeskError) -> None:
         if self._workspace is not None:
-            self._workspace.show_no_store(self._database, reason)
+            self._workspace.show_no_store(self._opener.path, reason)
         self._api.show_no_store()
-
-    @Slot()
-    def _check_again(self) -> None:
-        """Open the store if its file has changed since the last attempt, or if the cause may have passed."""
-        path = self._database
-        self._bridge.long_tasks.ask(self, lambda _task: signature(path), self._on_signature)
-
-    def _on_signature(self, found: object) -> None:
-        if found != self._signature:
-            self._open_store()
-        elif self._store_state is StoreState.CLOSED:
-            self._retry.start()
 
     # --- another file ---
 
@@ -281,10 +206,7 @@ class Desktop(QObject):
         elif single.take():
             self._single.release()
             self._adopt(single)
-            store = self._take_store()
-            if store is not None:  # opened, but not shown yet
-                self._bridge.long_tasks.ask(self, lambda _task: store.close())
-            self._database, self._named, self._store_state = path, True, StoreState.CLOSED
+            self._opener.use(path)
             self._try_again()
         else:
             single.ask_other().asked.connect(partial(self._on_other_asked, path))
@@ -300,18 +222,11 @@ class Desktop(QObject):
         if answered:
             self._app.quit()
         elif self._workspace is not None:
-            self._workspace.show_no_store(self._database, StuckWindowError(path))
+            self._workspace.show_no_store(self._opener.path, StuckWindowError(path))
 
     def _show_defect(self, what: str) -> None:
         if self._workspace is not None:
             self._workspace.show_defect(what)
-
-
-class _UnopenedError(PlantDeskError):
-    """A defect of PlantDesk keeps the store closed."""
-
-    def __init__(self) -> None:
-        super().__init__("Something unexpected happened. PlantDesk's log has the cause.")
 
 
 class StuckWindowError(PlantDeskError):

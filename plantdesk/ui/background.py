@@ -109,7 +109,7 @@ class Task:
         except InterruptedError:
             pass
         except Exception as error:  # noqa: BLE001  the top of a thread: a defect must not end it silently
-            if self._failed is None or not isinstance(error, PlantDeskError | OSError):
+            if self._failed is None or not isinstance(error, PlantDeskError):
                 _log.error("A background task of the window failed", exc_info=error)
             self._post(partial(self._call, self._failed, error))
         finally:

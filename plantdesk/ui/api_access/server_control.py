@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.preferences import Preferences
-
-_log = logging.getLogger(__name__)
 
 
 class ServerControl(Protocol):
@@ -149,9 +146,7 @@ class ApiControl(QObject):
             self._start()
         self.settled.emit()
 
-    def _on_not_made(self, error: Exception) -> None:
-        if isinstance(error, OSError):  # every other one is logged as a defect already
-            _log.error("The server could not be made", exc_info=error)
+    def _on_not_made(self, _error: Exception) -> None:
         self._failure = ServerFailedError("The server could not be started. PlantDesk's log has the cause.")
         self._signal_state()
         self.settled.emit()

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.atomic_replace import write_private
-from plantdesk.errors import shortened
+from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.ui.texts import ago, date, error_text, now_ms, one_line
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.copy_button import CopyButton
@@ -38,6 +38,13 @@ if TYPE_CHECKING:
 
 _DAY_MS = 86_400_000
 _LIFETIMES = (None, 30, 90, 365)
+
+
+class _TokenFileError(PlantDeskError):
+    """The file for a token cannot be written."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(error.strerror or str(error))
 
 
 class TokenPanel(QWidget):
@@ -112,7 +119,10 @@ class TokenPanel(QWidget):
         token = self._new_edit.text()
 
         def write(_task: Task) -> None:
-            write_private(file, token + "\n")
+            try:
+                write_private(file, token + "\n")
+            except OSError as error:
+                raise _TokenFileError(error) from error
 
         self._bridge.long_tasks.ask(self, write, partial(self._on_saved, file), self._on_not_saved)
 
@@ -143,9 +153,8 @@ class TokenPanel(QWidget):
         self.token_saved.emit(str(file))
 
     def _on_not_saved(self, error: Exception) -> None:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error_text(error)
         text = self.tr("The token was not saved: {reason}. Choose another file.")
-        self._message.show_message(Tone.ERROR, text.format(reason=reason))
+        self._message.show_message(Tone.ERROR, text.format(reason=error_text(error)))
 
     def _revoke(self, name: str) -> None:
         self._bridge.follow(self, self._tokens.revoke(name), self._on_revoked, self._on_failed)

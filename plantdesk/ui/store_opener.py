@@ -1,0 +1,135 @@
+"""Opens the store in the background, and again when its file has changed since an attempt that failed."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from plantdesk import paths
+from plantdesk.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
+from plantdesk.file_signature import signature
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.store import Store
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.bridge import Bridge
+
+#: Milliseconds between two checks of a file that could not be opened.
+_RETRY_DELAY = 2000
+#: Causes that can pass without a change of the file.
+_PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
+
+
+class StoreState(Enum):
+    """The state of the store. It may be opened only when it is closed."""
+
+    CLOSED = auto()
+    OPENING = auto()
+    OPEN = auto()
+
+
+class StoreOpener(QObject):
+    """Owns the open store.
+
+    `opened(store)`, `failed(error)`: the result of an attempt, the error a PlantDeskError. `migrating(share)`: the
+    progress of a migration, from 0 to 1.
+    """
+
+    migrating = Signal(float)
+    opened = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, bridge: Bridge, path: Path, parent: QObject | None = None, *, named: bool) -> None:
+        """Prepare to open the file at `path`; unless it is `named` by the user, create its folder."""
+        super().__init__(parent)
+        self.path = path
+        self.named = named
+        self.state = StoreState.CLOSED
+        self._bridge = bridge
+        self._opening: Task | None = None
+        self._store: Store | None = None
+        self._signature: object = None
+        self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
+        self._retry.timeout.connect(self._check_again)
+
+    def open(self, *, create: bool = False) -> None:
+        """Open or `create` the store in the background, unless it is open or being opened."""
+        if self.state is not StoreState.CLOSED:
+            return
+        self.state = StoreState.OPENING
+        self._retry.stop()
+        path, named = self.path, self.named
+
+        def open_store(task: Task) -> Store:
+            from plantdesk.store import Store
+
+            self._signature = signature(path)  # read on the GUI thread only when this has ended
+            if not named:
+                paths.data_folder()
+            self._store = store = Store(path, create=create, progress=task.report)
+            if task.cancelled:  # the program ends, or the user has chosen another file meanwhile
+                store.close()
+                raise InterruptedError
+            return store
+
+        self._opening = self._bridge.long_tasks.ask(
+            self, open_store, self._on_opened, self._on_failed, progress=self.migrating.emit
+        )
+
+    def use(self, path: Path) -> None:
+        """Prepare to open another file, which the user has named, instead of one that is not open yet."""
+        store = self._take_store()
+        if store is not None:
+            self._bridge.long_tasks.ask(self, lambda _task: store.close())
+        self.path, self.named, self.state = path, True, StoreState.CLOSED
+
+    def stop(self) -> None:
+        """Open nothing from now on by itself."""
+        self._retry.stop()
+
+    def close(self) -> None:
+        """Close the store; one that is being opened is closed when it is open."""
+        store = self._take_store()
+        if store is not None:
+            store.close()
+
+    def _take_store(self) -> Store | None:
+        """Cancel the opening, and return the store; if that ends just now, it is closed on both threads."""
+        if self._opening is not None:
+            self._opening.cancel()
+        store, self._store = self._store, None
+        return store
+
+    def _on_opened(self, store: Store) -> None:
+        self.state = StoreState.OPEN
+        self.opened.emit(store)
+
+    def _on_failed(self, error: Exception) -> None:
+        self.state = StoreState.CLOSED
+        self.failed.emit(error if isinstance(error, PlantDeskError) else _UnopenedError())
+        if isinstance(error, _PASSING):
+            self._signature = None
+        self._retry.start()
+
+    @Slot()
+    def _check_again(self) -> None:
+        """Open the store if its file has changed since the last attempt, or if the cause may have passed."""
+        path = self.path
+        self._bridge.long_tasks.ask(self, lambda _task: signature(path), self._on_signature)
+
+    def _on_signature(self, found: object) -> None:
+        if found != self._signature:
+            self.open()
+        elif self.state is StoreState.CLOSED:
+            self._retry.start()
+
+
+class _UnopenedError(PlantDeskError):
+    """A defect of PlantDesk keeps the store closed."""
+
+    def __init__(self) -> None:
+        super().__init__("Something unexpected happened. PlantDesk's log has the cause.")
