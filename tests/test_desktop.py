@@ -137,6 +137,55 @@ def test_start_type_a_name_enter_and_it_is_there(desk: ProgramDesk) -> None:
     assert desk.name.hasFocus()
 
 
+def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: ProgramDesk) -> None:
+    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+    for name in ("One", "Two", "Three"):
+        desk.add(name)
+        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=TIMEOUT)
+    desk.sees("Three", "Two", "One")
+    assert "Undo" not in desk.enabled("Edit")
+    desk.table.setFocus()
+    desk.table.selectRow(1)
+    desk.press(Qt.Key.Key_Delete)
+    desk.sees("Three", "One")
+    assert desk.message.text == "Deleted 1 plant."
+    desk.button("Undo").click()
+    desk.sees("Three", "Two", "One")
+    desk.table.selectAll()
+    desk.choose("Edit", "Delete plants")
+    desk.sees()
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Deleted 3 plants.", timeout=TIMEOUT)
+    assert "Undo Delete 3 plants" in desk.enabled("Edit")
+    desk.window.activateWindow()
+    desk.qtbot.waitUntil(desk.window.isActiveWindow)
+    desk.type(desk.name, "Typed")
+    desk.press(Qt.Key.Key_Z, control)  # what was typed is undone first
+    assert desk.name.text() == ""
+    desk.sees()
+    desk.press(Qt.Key.Key_Z, control)
+    desk.sees("Three", "Two", "One")
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_Z, control | shift)
+    desk.sees()
+
+
+def test_an_undo_reports_what_a_script_has_changed_since(desk: ProgramDesk) -> None:
+    for name in ("One", "Two"):
+        desk.add(name)
+        desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=TIMEOUT)
+    desk.sees("Two", "One")
+    desk.table.selectAll()
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_Delete)
+    desk.sees()
+    with closing(Store(paths.database_file())) as store:
+        store.add(new_plant({"id": 1, "name": "Another"}), COMMAND).result(10)
+    desk.sees("Another")
+    desk.button("Undo").click()
+    desk.sees("Another", "Two")
+    desk.qtbot.waitUntil(lambda: "1 plant has been changed since" in desk.message.text, timeout=TIMEOUT)
+
+
 def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: ProgramDesk) -> None:
     port = desk.until_on().port
     for name in ("One", "Two", "Three"):

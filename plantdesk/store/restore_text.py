@@ -35,7 +35,8 @@ def preview_text(
 
     head = translate("“{file}” holds {plants}.").format(file=shortened(file_name), plants=plants(preview.plants))
     if preview.difference is None:
-        return f"{head}\n{translate('All of them come back. The damaged file, if there is one, is kept.')}"
+        kept = translate("All of them come back, which cannot be undone. The damaged file, if there is one, is kept.")
+        return f"{head}\n{kept}"
     if preview.changes_nothing:
         return f"{head}\n{translate('They are the plants that are here now: nothing would change.')}"
     returning, leaving, changing = preview.difference

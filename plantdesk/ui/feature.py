@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.undo_stack import UndoStack
     from plantdesk.ui.widgets.message_line import MessageLine
 
 
@@ -35,6 +36,8 @@ class WindowContext:
     status_bar: QStatusBar
     #: The line under the form, for the outcome of a command.
     message: MessageLine
+    #: What the window has changed; a feature that changes plants pushes its changes.
+    undo_stack: UndoStack
     #: The file of the store, open or not.
     path: Path
 

@@ -26,7 +26,9 @@ class Section(Enum):
     FILE_API = auto()
     FILE_BACKUPS = auto()
     FILE_WINDOW = auto()
+    EDIT_UNDO = auto()
     EDIT_CLIPBOARD = auto()
+    EDIT_PLANTS = auto()
     EDIT_FIND = auto()
     VIEW_ORDER = auto()
     VIEW_PLANTS = auto()
@@ -130,7 +132,7 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
 
     return [
         (tr("&File"), [[Section.FILE_PLANTS], [Section.FILE_API], [Section.FILE_BACKUPS], [Section.FILE_WINDOW]]),
-        (tr("&Edit"), [[Section.EDIT_CLIPBOARD], [Section.EDIT_FIND]]),
+        (tr("&Edit"), [[Section.EDIT_UNDO], [Section.EDIT_CLIPBOARD, Section.EDIT_PLANTS], [Section.EDIT_FIND]]),
         (tr("&View"), [[Section.VIEW_ORDER], [Section.VIEW_PLANTS], [Section.VIEW_APPEARANCE]]),
         (tr("&Tools"), [[Section.TOOLS_API], [Section.TOOLS_SYSTEM]]),
         (tr("&Help"), [[Section.HELP, Section.HELP_UPDATES, Section.HELP_ABOUT]]),

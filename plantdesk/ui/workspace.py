@@ -20,6 +20,7 @@ from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.store_queries import StoreQueries
 from plantdesk.ui.theme.metrics import XS, L
+from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.info_bar import BarKind
 from plantdesk.ui.widgets.message_line import MessageLine
 from plantdesk.ui.widgets.tab_order import TabOrder
@@ -77,6 +78,7 @@ class Workspace(Page):
             menus=Menus(window.menuBar()),
             status_bar=self._make_status_bar(window),
             message=MessageLine(theme),
+            undo_stack=UndoStack(bridge, self),
             path=path,
         )
         self._features = self._make_features(server)

@@ -20,6 +20,7 @@ from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.store_queries import StoreQueries
 from plantdesk.ui.theme.theme import Theme, ThemeMode
+from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def context(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Itera
         menus=Menus(window.menuBar()),
         status_bar=window.statusBar(),
         message=message,
+        undo_stack=UndoStack(bridge, window),
         path=tmp_path / "plants.db",
     )
     yield context

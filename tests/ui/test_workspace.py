@@ -35,7 +35,7 @@ FORM_STOPS = [
 ]
 MENUS = {
     "&File": ["&New plant", "-", "&API access…", "-", "&Back up now", "&Restore…", "-", "&Close window", "&Quit", "-"],
-    "&Edit": ["Cu&t", "&Copy", "&Paste", "Select &all", "-", "&Find", "-"],
+    "&Edit": ["&Undo", "&Redo", "-", "Cu&t", "&Copy", "&Paste", "Select &all", "&Delete plants", "-", "&Find", "-"],
     "&View": [
         *("Ne&west first", "By &name", "By &ID", "-"),
         *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "-"),
@@ -236,7 +236,7 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     assert desk.enabled("Edit") == ["Select all", "Find"]
     desk.choose("Edit", "Select all")
     assert desk.table.selected_count() == 3
-    assert desk.enabled("Edit") == ["Copy", "Select all", "Find"]
+    assert desk.enabled("Edit") == ["Copy", "Select all", "Delete plants", "Find"]
     desk.choose("Edit", "Copy")
     desk.sees("Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
@@ -251,8 +251,12 @@ def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: W
     assert desk.enabled("Edit") == ["Cut", "Copy", "Select all", "Find"]
     desk.choose("Edit", "Cut")
     assert (desk.name.text(), QGuiApplication.clipboard().text()) == ("", "Dill")
-    assert desk.enabled("Edit") == ["Paste", "Find"]
+    assert desk.enabled("Edit") == ["Undo", "Paste", "Find"]
     desk.choose("Edit", "Paste")
+    assert desk.name.text() == "Dill"
+    desk.choose("Edit", "Undo")
+    assert desk.name.text() == ""
+    desk.choose("Edit", "Redo")
     assert desk.name.text() == "Dill"
 
 

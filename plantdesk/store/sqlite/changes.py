@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Column, Integer, MetaData, Table, insert
+from sqlalchemy import Column, Integer, MetaData, Table, delete, insert
 
 from plantdesk.errors import EditConflictError, IdTakenError, NothingToUndoError, UndoConflictError
 from plantdesk.records import Change, ChangeKind, PlantRow, Source
@@ -19,7 +19,7 @@ from plantdesk.store.sqlite.connections import driver_connection
 from plantdesk.store.sqlite.history import read_change, redo_target, undo_target
 from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.sqlite.queries import ids_of
-from plantdesk.store.sqlite.row_reads import VERSION, chunks, last_seq, rows_by_id
+from plantdesk.store.sqlite.row_reads import VERSION, last_seq, rows_by_id
 from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
 
 if TYPE_CHECKING:
@@ -198,9 +198,8 @@ def _select(session: Session, selection: Selection) -> None:
     if selection.ids is None:
         connection.execute(insert(_SELECTED).from_select(["id"], ids_of(selection)))
         return
-    for chunk in chunks(selection.ids):
-        listed = ids_of(selection._replace(ids=chunk))
-        connection.execute(insert(_SELECTED).prefix_with("OR IGNORE").from_select(["id"], listed))
+    raw.executemany("INSERT OR IGNORE INTO temp.selected VALUES (?)", ((plant_id,) for plant_id in selection.ids))
+    connection.execute(delete(_SELECTED).where(_SELECTED.c.id.not_in(ids_of(selection._replace(ids=None)))))
 
 
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 
+from plantdesk.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.texts import error_text, plural
@@ -16,6 +18,7 @@ from plantdesk.ui.widgets.message_line import Tone
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from plantdesk.records import Change
     from plantdesk.store import Backup, Restored
     from plantdesk.ui.backups.restore_dialog import RestoreDialog
     from plantdesk.ui.feature import WindowContext
@@ -82,7 +85,7 @@ class BackupController(Feature):
 
         path = self.context.path
         self.context.bridge.long_tasks.ask(
-            self, lambda _task: restore(path, file), self._on_restored, self._show_failure
+            self, lambda _task: restore(path, file, FORM), self._on_restored, self._show_failure
         )
 
     def _on_restored(self, restored: Restored) -> None:
@@ -90,17 +93,17 @@ class BackupController(Feature):
             self._dialog.accept()
         if self._bar is None:
             self._bar = self.context.page.add_bar()
-        saved = restored.saved
         actions = []
-        if saved is not None and restored.can_undo:
-            actions = [(self.tr("Take back"), lambda: self._take_back(saved))]
+        if restored.change is not None:
+            self.context.undo_stack.push(restored.change)
+            actions = [(self.tr("Undo"), partial(self._undo, restored.change))]
         self._bar.show_state(BarKind.INFO, self.tr("Restored"), self._summary(restored), *actions)
         self.restored.emit()
 
-    def _take_back(self, saved: Path) -> None:
+    def _undo(self, change: Change) -> None:
         if self._bar is not None:
-            self._bar.hide()  # a second press would restore twice
-        self._restore(saved)
+            self._bar.hide()
+        self.context.undo_stack.undo(change)
 
     def _summary(self, restored: Restored) -> str:
         one, many = self.tr("There is 1 plant now."), self.tr("There are {count} plants now.")

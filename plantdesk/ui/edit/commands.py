@@ -1,4 +1,4 @@
-"""Cut, Copy, Paste and Select all of the Edit menu, which act on the widget that has the focus."""
+"""Undo, Redo, Cut, Copy, Paste and Select all of the Edit menu, which act on the widget that has the focus."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QWidget
 from shiboken6 import isValid
 
+from plantdesk.errors import shortened
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import error_text, one_line, plural
+from plantdesk.ui.widgets.message_line import Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.ui.feature import WindowContext
+    from plantdesk.records import Change
+    from plantdesk.store import Undone
+    from plantdesk.ui.feature import OpenStore, WindowContext
 
+_UNDO, _REDO = "undo", "redo"
 _CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
+_MAX_TITLE = 60
 
 
 @runtime_checkable
@@ -42,7 +50,10 @@ class Editable(Protocol):
 
 
 class EditCommands(Feature):
-    """Enables the commands that can act whenever the menu opens, and runs them."""
+    """Enables the commands that can act whenever the menu opens, and runs them.
+
+    Undo and Redo act on a field in which something was typed, else on the changes that the window has made.
+    """
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -56,11 +67,47 @@ class EditCommands(Feature):
             name: context.menus.add(Section.EDIT_CLIPBOARD, text, partial(self._run, name), key)
             for text, name, key in commands
         }
+        self._undo = context.menus.add(Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo)
+        self._redo = context.menus.add(Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo)
         self._focused: QWidget | None = None
+        context.undo_stack.changed.connect(self._on_stack_changed)
+        context.undo_stack.undone.connect(self._on_undone)
+        context.undo_stack.failed.connect(self._on_failed)
         context.menus.menu(Section.EDIT_CLIPBOARD).aboutToShow.connect(self._on_menu_opens)
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._on_focus_changed)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self.context.undo_stack.set_store(opened.store)
+
+    @override
+    def release_store(self) -> None:
+        self.context.undo_stack.set_store(None)
+
+    @Slot()
+    def _on_stack_changed(self) -> None:
+        """Name what the commands do, and enable them for their keys."""
+        stack = self.context.undo_stack
+        self._undo.setText(_titled(self.tr("&Undo"), stack.next_undo))
+        self._redo.setText(_titled(self.tr("&Redo"), stack.next_redo))
+        for action in (self._undo, self._redo):
+            action.setEnabled(True)
+
+    @Slot(object)
+    def _on_undone(self, undone: Undone) -> None:
+        title = one_line(undone.change.title)
+        if not undone.skipped:
+            self.context.message.show_message(Tone.OK, f"{title}.")
+            return
+        one = self.tr("{title}. 1 plant has been changed since and was left as it is.")
+        many = self.tr("{title}. {count} plants have been changed since and were left as they are.")
+        self.context.message.show_message(Tone.WARNING, plural(undone.skipped, one, many, title=title))
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self.context.message.show_message(Tone.ERROR, error_text(error))
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
@@ -71,7 +118,7 @@ class EditCommands(Feature):
     @Slot()
     def _on_menu_opens(self) -> None:
         commands = self._commands()
-        for name, action in self._actions.items():
+        for name, action in (*self._actions.items(), (_UNDO, self._undo), (_REDO, self._redo)):
             action.setEnabled(name in commands)
 
     def _run(self, name: str) -> None:
@@ -80,7 +127,17 @@ class EditCommands(Feature):
             command()
 
     def _commands(self) -> dict[str, Callable[[], object]]:
-        """Return what can be done now with the widget that has the focus."""
+        """Return what can be done now."""
+        stack = self.context.undo_stack
+        commands: dict[str, Callable[[], object]] = {}
+        if stack.next_undo is not None:
+            commands[_UNDO] = stack.undo
+        if stack.next_redo is not None:
+            commands[_REDO] = stack.redo
+        return commands | self._commands_of_focus()
+
+    def _commands_of_focus(self) -> dict[str, Callable[[], object]]:
+        """Return what can be done with the widget that has the focus."""
         widget = self._focused
         if widget is None or not isValid(widget):
             return {}
@@ -97,12 +154,22 @@ class EditCommands(Feature):
 def _of_field(field: QLineEdit) -> dict[str, Callable[[], object]]:
     selected, editable = field.hasSelectedText(), not field.isReadOnly()
     commands = {
+        _UNDO: (field.isUndoAvailable(), field.undo),
+        _REDO: (field.isRedoAvailable(), field.redo),
         _CUT: (selected and editable, field.cut),
         _COPY: (selected, field.copy),
         _PASTE: (editable and bool(QGuiApplication.clipboard().text()), field.paste),
         _SELECT_ALL: (bool(field.text()), field.selectAll),
     }
     return {name: command for name, (possible, command) in commands.items() if possible}
+
+
+def _titled(command: str, change: Change | None) -> str:
+    """Return the text of a command with the title of the change that it takes back."""
+    if change is None:
+        return command
+    title = change.title.removeprefix("Undo: ").removeprefix("Redo: ")
+    return f"{command} {shortened(title, _MAX_TITLE).replace('&', '&&')}"
 
 
 def _copying(text: str) -> Callable[[], object]:

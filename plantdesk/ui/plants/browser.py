@@ -24,6 +24,8 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.state_page import StatePage
 
 if TYPE_CHECKING:
+    from array import array
+
     from plantdesk.errors import StoreError
     from plantdesk.records import Changes, PlantRow
     from plantdesk.store import PlantStore
@@ -145,6 +147,10 @@ class PlantBrowser(QFrame):
         searched = bool(self._search_field.text())
         self._search_field.clear()
         return searched
+
+    def selected_ids(self) -> array[int]:
+        """Return the ids of the selected rows."""
+        return self._table.selected_ids()
 
     def copy_selection(self) -> None:
         """Put the selected rows on the clipboard, in the background."""

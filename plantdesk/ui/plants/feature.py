@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 
 from plantdesk.errors import StoreDamagedError, StoreReadOnlyError
+from plantdesk.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.qt import override
+from plantdesk.ui.texts import error_text, plural
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
     from plantdesk.errors import PlantDeskError, StoreError
     from plantdesk.records import Changes
-    from plantdesk.store import PlantStore
+    from plantdesk.store import Applied, PlantStore
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
 
@@ -83,6 +85,8 @@ class Plants(Feature):
     def _add_commands(self) -> None:
         menus = self.context.menus
         menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New)
+        self._delete = menus.add(Section.EDIT_PLANTS, self.tr("&Delete plants"), self._delete_selected, Key.Delete)
+        self._delete.setEnabled(False)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
@@ -99,6 +103,7 @@ class Plants(Feature):
         browser = PlantBrowser(self.context.theme, self.context.bridge)
         browser.api_access_wanted.connect(self.api_access_wanted)
         browser.selection_count_changed.connect(self._status.show_selection)
+        browser.selection_count_changed.connect(self._on_selection_changed)
         browser.order_changed.connect(self._on_order_changed)
         browser.copied.connect(self._on_copied)
         browser.copy_refused.connect(self._on_copy_refused)
@@ -129,6 +134,32 @@ class Plants(Feature):
     @Slot(bool)
     def _keep_tag(self, keep: bool) -> None:
         self._add_controller.keep_tag = keep
+
+    @Slot(int)
+    def _on_selection_changed(self, count: int) -> None:
+        self._delete.setEnabled(count > 0)
+
+    @Slot()
+    def _delete_selected(self) -> None:
+        """Delete the plants of the selected rows. There is no question: it can be undone."""
+        from plantdesk.store import DeleteAll, Selection
+
+        ids = self._browser.selected_ids()
+        if self._store is not None and ids:
+            deleting = self._store.apply([DeleteAll(Selection(ids=ids))], FORM)
+            self.context.bridge.follow(self, deleting, self._on_deleted, self._on_not_deleted)
+
+    def _on_deleted(self, applied: Applied) -> None:
+        change = applied.change
+        if change is None:
+            return
+        stack = self.context.undo_stack
+        stack.push(change)
+        text = plural(change.plants, self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants."))
+        self._message.show_message(Tone.OK, text, (self.tr("Undo"), partial(stack.undo, change)))
+
+    def _on_not_deleted(self, error: Exception) -> None:
+        self._message.show_message(Tone.ERROR, error_text(error))
 
     # --- the browser ---
 

@@ -116,10 +116,11 @@ class PlantForm(QFrame):
 
     def start_next(self, *, keep_tag: bool) -> None:
         """Empty the fields and put the cursor into Name."""
-        self._id_edit.clear()
-        self._name_edit.clear()
+        # Unlike clear(), setText() forgets what was typed: Ctrl+Z must not bring an added plant back into the field.
+        self._id_edit.setText("")
+        self._name_edit.setText("")
         if not keep_tag:
-            self._tag_edit.clear()
+            self._tag_edit.setText("")
         self.clear_faults()
         self.focus_name()
 

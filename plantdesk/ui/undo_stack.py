@@ -1,0 +1,92 @@
+"""The changes that this window has made, to be undone and redone one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from plantdesk.records import FORM
+
+if TYPE_CHECKING:
+    from plantdesk.records import Change
+    from plantdesk.store import PlantStore, Undone
+    from plantdesk.ui.bridge import Bridge
+
+
+class UndoStack(QObject):
+    """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
+
+    While a step is under way there is nothing to undo or redo: pressed twice, it is done once. `changed`: the next
+    steps are others. `undone(undone)`: a step was made. `failed(error)`: it was not, and is dropped.
+    """
+
+    changed = Signal()
+    undone = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._store: PlantStore | None = None
+        self._done: list[Change] = []
+        self._taken_back: list[Change] = []
+        self._is_busy = False
+
+    @property
+    def next_undo(self) -> Change | None:
+        """The change that `undo` takes back."""
+        return self._done[-1] if self._done and not self._is_busy else None
+
+    @property
+    def next_redo(self) -> Change | None:
+        """The undo that `redo` takes back."""
+        return self._taken_back[-1] if self._taken_back and not self._is_busy else None
+
+    def set_store(self, store: PlantStore | None) -> None:
+        """Forget all changes, and work with another store."""
+        self._store = store
+        self._done.clear()
+        self._taken_back.clear()
+        self._is_busy = False
+        self.changed.emit()
+
+    def push(self, change: Change) -> None:
+        """Add a change that the window has made."""
+        self._done.append(change)
+        self._taken_back.clear()
+        self.changed.emit()
+
+    def undo(self, change: Change | None = None) -> None:
+        """Take back a change, by default the latest; nothing where it was taken back already."""
+        change = self.next_undo if change is None else change
+        if change in self._done:
+            self._take_back(change, self._done, self._taken_back)
+
+    def redo(self) -> None:
+        """Take back the latest undo."""
+        if self.next_redo is not None:
+            self._take_back(self.next_redo, self._taken_back, self._done)
+
+    def _take_back(self, change: Change, source: list[Change], target: list[Change]) -> None:
+        if self._store is None or self._is_busy:
+            return
+        self._is_busy = True
+        source.remove(change)
+        self.changed.emit()
+        store = self._store
+
+        def finish(undone: Undone) -> None:
+            if store is self._store:
+                self._is_busy = False
+                target.append(undone.change)
+                self.changed.emit()
+                self.undone.emit(undone)
+
+        def fail(error: Exception) -> None:
+            if store is self._store:
+                self._is_busy = False
+                self.changed.emit()
+                self.failed.emit(error)
+
+        self._bridge.follow(self, store.undo(change.number, FORM), finish, fail)
