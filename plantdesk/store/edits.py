@@ -121,30 +121,21 @@ def kind_of(edits: Sequence[Edit]) -> ChangeKind:
     return ChangeKind.DELETE if all(isinstance(edit, (Delete, DeleteAll)) for edit in edits) else ChangeKind.EDIT
 
 
-def title_of(edits: Sequence[Edit], plants: int) -> str:
-    """Return the title of a change that consists of `edits` and has changed so many plants."""
+def title_of(edits: Sequence[Edit], plants: int, name: str) -> str:
+    """Return the title of a change that consists of `edits` and has changed so many plants; `name` is that of one."""
     first = edits[0]
     if len(edits) == 1 and isinstance(first, Update) and first.name != first.old_name:
         return f"Rename {_quoted(first.old_name)} to {_quoted(first.name)}"
     if len(edits) == 1 and isinstance(first, SetTag):
         tag = "Remove the tag of" if first.tag is None else f"Set the tag {_quoted(first.tag)} for"
-        return f"{tag} {_count(plants)}"
+        return f"{tag} {_plants(plants, name)}"
     verb = {ChangeKind.INSERT: "Add", ChangeKind.DELETE: "Delete"}.get(kind_of(edits), "Edit")
-    name = _name(first) if len(edits) == 1 else ""
-    return f"{verb} {name or _count(plants)}"
-
-
-def _name(edit: Edit) -> str:
-    if isinstance(edit, Insert):
-        return _quoted(edit.plant.name)
-    if isinstance(edit, Update):
-        return _quoted(edit.old_name)
-    return _quoted(edit.name) if isinstance(edit, Delete) else ""
+    return f"{verb} {_plants(plants, name)}"
 
 
 def _quoted(name: str) -> str:
     return f"“{shortened(name, _MAX_NAME)}”"
 
 
-def _count(plants: int) -> str:
-    return "1 plant" if plants == 1 else f"{plants:,} plants"
+def _plants(count: int, name: str) -> str:
+    return _quoted(name) if count == 1 else f"{count:,} plants"

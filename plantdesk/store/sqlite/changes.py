@@ -60,6 +60,8 @@ _MOVE_TO_END = f"""UPDATE before_image SET seq = :last + moved.place FROM (
     ) AS moved WHERE change = :undone AND plant_id = moved.id"""
 _SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = :undone AND NOT EXISTS (
     SELECT 1 FROM before_image AS u WHERE u.change = :number AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
+_FIRST_NAME = """SELECT coalesce(x.name, plant.name, '') FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
+                 WHERE x.change = ? LIMIT 1"""
 _SIZE = f"""SELECT count(*), total(50 + {
     " + ".join(f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in ("name", "tag", "note", "folded"))
 }) FROM before_image WHERE change = ?"""
@@ -88,7 +90,8 @@ def apply(
     (plants,) = raw.execute("SELECT count(*) FROM before_image WHERE change = ?", (number,)).fetchone()
     if not plants:
         return Applied(None)
-    return Applied(record(raw, number, source, kind or kind_of(edits), title or title_of(edits, plants)))
+    (name,) = raw.execute(_FIRST_NAME, (number,)).fetchone()
+    return Applied(record(raw, number, source, kind or kind_of(edits), title or title_of(edits, plants, name)))
 
 
 def undo(connection: sqlite3.Connection, number: int | None, source: Source) -> Undone:
