@@ -31,6 +31,22 @@ _SIZE = 96 * 1024 * 1024
 _BETWEEN = 0.05
 
 
+#: Sets the tag of 50 plants, deletes them and undoes that, for ever; prints the number of each durable change.
+_EDITOR = """
+import itertools, sys
+from pathlib import Path
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import DeleteAll, Selection, SetTag, Store
+store, own = Store(Path(sys.argv[1])), Selection(ids=range(1, 51))
+for plant_id in own.ids:
+    store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result()
+for tag in map(str, itertools.count()):
+    print(store.apply([SetTag(own, tag)], COMMAND).result().change.number, flush=True)
+    print(store.apply([DeleteAll(own)], COMMAND).result().change.number, flush=True)
+    print(store.undo(None, COMMAND).result().change.number, flush=True)
+"""
+
+
 @contextmanager
 def mounted(image: Path, at: Path) -> Iterator[Path]:
     at.mkdir(exist_ok=True)
@@ -81,3 +97,28 @@ def test_acknowledged_plants_survive_a_power_cut(disk: Path, tmp_path: Path) -> 
         clients.join()
         process.wait()
     assert cut_at[-1] > cut_at[0] > 0
+
+
+def test_edits_and_undos_are_complete_or_absent_after_a_power_cut(disk: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.img"
+    with mounted(disk, tmp_path / "disk"):
+        command = [sys.executable, "-c", _EDITOR, str(tmp_path / "disk" / "plants.db")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as editor:
+            assert editor.stdout is not None
+            for _ in range(CUTS):
+                durable = [int(editor.stdout.readline()) for _ in range(5)][-1]
+                editor.send_signal(signal.SIGSTOP)
+                shutil.copyfile(disk, copy)
+                editor.send_signal(signal.SIGCONT)
+                assert durable <= last_change_on(copy, tmp_path / "copy")
+            editor.kill()
+
+
+def last_change_on(image: Path, at: Path) -> int:
+    """Check that the plants are as the last change left them, and return its number."""
+    with mounted(image, at), closing(sqlite3.connect(at / "plants.db")) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        number, kind = database.execute("SELECT number, kind FROM change ORDER BY number DESC").fetchone()
+        tags = database.execute("SELECT tag, count(*) FROM plant GROUP BY tag").fetchall()
+    assert [count for _, count in tags] == ([] if kind == "delete" else [50])
+    return int(number)
