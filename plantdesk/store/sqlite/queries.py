@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, String, case, cast, false, func, or_, type_coerce
 from sqlmodel import col, select
+from typing_extensions import override
 
 from plantdesk.records import Source, SourceKind
 from plantdesk.store.edits import Keep
 from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words
+from plantdesk.store.protocols import PlantReader
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
 from plantdesk.store.sqlite.history import newest_changes
 from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
@@ -41,7 +43,7 @@ _CHUNK = 50_000
 _MAX_PATTERN = 10_000
 
 
-class Reader:
+class Reader(PlantReader):
     """A read connection. One thread at a time may use it, but any thread may interrupt it.
 
     Every method raises StoreError where the file cannot be read, and InterruptedError after `interrupt()`.
@@ -53,8 +55,8 @@ class Reader:
         with translate_errors():
             self._open()
 
+    @override
     def ids(self, view: View) -> Iterator[array[int]]:
-        """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
         statement = select(PlantTable.id).where(*_conditions(view.text)).order_by(*_ordering(view))
         with self._query(), self._connection.execute(statement) as result:
             size = _FIRST_CHUNK
@@ -62,8 +64,8 @@ class Reader:
                 yield array("q", [plant_id for (plant_id,) in rows])
                 size = _CHUNK
 
+    @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
-        """Return those of `ids` that are in a view."""
         found: set[int] = set()
         with self._query():
             for chunk in chunks(ids):
@@ -71,59 +73,59 @@ class Reader:
                 found.update(self._connection.scalars(statement))
         return found
 
+    @override
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
-        """Return the plants of `ids` by id; those that do not exist are left out."""
         with self._query():
             return rows_by_id(self._raw, ids)
 
+    @override
     def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-        """Return the same with long texts cut to `longest` characters: a name may have a million."""
         with self._query():
             return rows_cut(self._raw, ids, longest)
 
+    @override
     def plant(self, plant_id: int) -> PlantRow | None:
-        """Return one plant, or None."""
         return self.rows([plant_id]).get(plant_id)
 
+    @override
     def count(self) -> int:
-        """Return the number of plants in the store."""
         with self._query():
             return self._connection.execute(select(func.count()).select_from(PlantTable)).scalar_one()
 
+    @override
     def next_free_id(self) -> int:
-        """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
         with self._query():
             return next_free_id(self._raw)
 
+    @override
     def tags(self) -> list[str]:
-        """Return the tags that plants have, sorted without regard to case and accents."""
         statement = select(PlantTable.tag).where(col(PlantTable.tag).is_not(None)).distinct()
         with self._query():
             return sorted((str(tag) for tag in self._connection.scalars(statement)), key=lambda tag: (fold(tag), tag))
 
+    @override
     def tag_counts(self) -> dict[str, int]:
-        """Return the number of plants of each tag, sorted as `tags`."""
         tag = col(PlantTable.tag)
         statement = select(PlantTable.tag, func.count()).where(tag.is_not(None)).group_by(tag)
         with self._query():
             counts = {str(name): int(count) for name, count in self._connection.execute(statement)}
         return dict(sorted(counts.items(), key=lambda item: (fold(item[0]), item[0])))
 
+    @override
     def sources(self) -> list[Source]:
-        """Return the sources that plants may have."""
         statement = select(SourceTable.id, SourceTable.kind, SourceTable.label)
         with self._query():
             rows = self._connection.execute(statement)
             return [Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows]
 
+    @override
     def count_selected(self, selection: Selection) -> int:
-        """Return the number of plants of a set."""
         with self._query():
             statement = select(func.count()).select_from(ids_of(selection).subquery())
             return self._connection.execute(statement).scalar_one()
 
+    @override
     def selected(self, selection: Selection, order: Order = Order.ADDED) -> Iterator[PlantRow]:
-        """Yield the plants of a set in an order, newest first for `Order.ADDED`; read in pages, not in one snapshot."""
         view = View(selection.text, order, descending=order is Order.ADDED)
         with self._query():
             statement = ids_of(selection).order_by(*_ordering(view))
@@ -132,19 +134,19 @@ class Reader:
             rows = self.rows(chunk)
             yield from (rows[plant_id] for plant_id in chunk if plant_id in rows)
 
+    @override
     def history(self, limit: int = 100, before: int | None = None) -> list[Change]:
-        """Return at most `limit` changes, newest first: those with a number below `before`."""
         with self._query():
             return newest_changes(self._raw, limit, before)
 
+    @override
     def interrupt(self) -> None:
-        """End the query that another thread runs on this reader: it raises InterruptedError there."""
         with self._swapping:
             if not self._connection.closed:
                 self._raw.interrupt()
 
+    @override
     def close(self) -> None:
-        """Close the connection. May be called again."""
         with self._swapping:
             self._connection.close()
 

@@ -9,11 +9,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from sqlmodel import Session, col, select
+from typing_extensions import override
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.records import COMMAND, Changes, Source, SourceKind, TokenRow
 from plantdesk.store.edits import Applied, DeleteAll, Selection
-from plantdesk.store.protocols import NewToken
+from plantdesk.store.protocols import NewToken, TokenLookup, TokenStore
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.connections import make_engine, translate_errors
 from plantdesk.store.sqlite.inserts import now_ms
@@ -37,20 +38,15 @@ _CACHE_SECONDS = 0.005
 _MAX_CACHED = 1000
 
 
-class Tokens:
+class Tokens(TokenStore):
     """The tokens of one store. All methods may be called from any thread."""
 
     def __init__(self, file: StoreFile, writer: Writer) -> None:
         self._file = file
         self._writer = writer
 
+    @override
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
-        """Create a token; only its SHA-256 digest is stored.
-
-        `expires_at` is in milliseconds since 1970, UTC; `max_plants` limits the plants that it may add in all.
-        The Future's exceptions are InvalidTokenNameError (blank, too long, or in use) and StoreError.
-        """
-
         def action(session: Session) -> tuple[NewToken, Changes]:
             label = _checked_name(session, name)
             token = PREFIX + secrets.token_urlsafe(32)  # 256 bits
@@ -71,21 +67,16 @@ class Tokens:
 
         return self._writer.do(action)
 
+    @override
     def revoke(self, name: str) -> Future[None]:
-        """Revoke the token of this name at once. The Future's exceptions are UnknownTokenError and StoreError."""
-
         def action(session: Session) -> tuple[None, Changes]:
             _revoke(session, name)
             return None, _CHANGED
 
         return self._writer.do(action)
 
+    @override
     def revoke_and_remove_plants(self, name: str) -> Future[Applied]:
-        """Revoke the token and delete the plants that it has added, in one transaction. The deletion can be undone.
-
-        The Future's exceptions are UnknownTokenError and StoreError; then nothing has changed.
-        """
-
         def action(session: Session) -> tuple[Applied, Changes]:
             label = _revoke(session, name).name
             session.flush()
@@ -95,9 +86,8 @@ class Tokens:
 
         return self._writer.do(action)
 
+    @override
     def used(self, source: Source) -> Future[None]:
-        """Record that the token of `source` was used now without adding a plant."""
-
         def action(session: Session) -> tuple[None, Changes]:
             row = session.get(TokenTable, source.token_id)
             if row is not None:
@@ -107,8 +97,8 @@ class Tokens:
 
         return self._writer.do(action)
 
+    @override
     def list(self) -> builtins.list[TokenRow]:
-        """Return the tokens that were not revoked, newest first. Raises StoreError."""
         statement = (
             select(TokenTable)
             .where(col(TokenTable.revoked_at).is_(None))
@@ -117,12 +107,12 @@ class Tokens:
         with translate_errors(), Session(make_engine(self._file.connect)) as session:
             return [_token_row(row) for row in session.exec(statement)]
 
+    @override
     def checker(self) -> TokenChecker:
-        """Open a checker with a connection of its own, for one thread; the caller closes it."""
         return TokenChecker(self._file)
 
 
-class TokenChecker:
+class TokenChecker(TokenLookup):
     """Finds the token of a request. Belongs to one thread.
 
     Finds a token by its digest, in the same time for any number of tokens, and caches it until the file changes, so
@@ -136,8 +126,8 @@ class TokenChecker:
         self._checked_at = float("-inf")
         self._found: dict[bytes, tuple[Source, int | None]] = {}
 
+    @override
     def source(self, token: str) -> Source:
-        """Return the source of the token. Raises TokenRefusedError, and StoreError where the store cannot be read."""
         digest = _digest(token)
         if time.monotonic() - self._checked_at >= _CACHE_SECONDS or digest not in self._found:
             self._look_up(digest)
@@ -148,8 +138,8 @@ class TokenChecker:
             raise TokenRefusedError
         return source
 
+    @override
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _open(self) -> None:
