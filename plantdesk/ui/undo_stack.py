@@ -18,10 +18,12 @@ class UndoStack(QObject):
     """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
 
     While a step is under way there is nothing to undo or redo: pressed twice, it is done once. `changed`: the next
-    steps are others. `undone(undone)`: a step was made. `failed(error)`: it was not, and is dropped.
+    steps are others. `begun`: a step is under way, which takes seconds for a million plants. `undone(undone)`: a step
+    was made. `failed(error)`: it was not, and is dropped.
     """
 
     changed = Signal()
+    begun = Signal()
     undone = Signal(object)
     failed = Signal(object)
 
@@ -74,6 +76,7 @@ class UndoStack(QObject):
         self._is_busy = True
         source.remove(change)
         self.changed.emit()
+        self.begun.emit()
         store = self._store
 
         def finish(undone: Undone) -> None:

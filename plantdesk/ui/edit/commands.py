@@ -71,6 +71,7 @@ class EditCommands(Feature):
         self._redo = context.menus.add(Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo)
         self._focused: QWidget | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)
+        context.undo_stack.begun.connect(self._on_begun)
         context.undo_stack.undone.connect(self._on_undone)
         context.undo_stack.failed.connect(self._on_failed)
         context.menus.menu(Section.EDIT_CLIPBOARD).aboutToShow.connect(self._on_menu_opens)
@@ -94,6 +95,10 @@ class EditCommands(Feature):
         self._redo.setText(_titled(self.tr("&Redo"), stack.next_redo))
         for action in (self._undo, self._redo):
             action.setEnabled(True)
+
+    @Slot()
+    def _on_begun(self) -> None:
+        self.context.message.show_message(Tone.HINT, self.tr("Undoing…"))
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:

@@ -146,12 +146,14 @@ class Plants(Feature):
 
         ids = self._browser.selected_ids()
         if self._store is not None and ids:
+            self._message.show_message(Tone.HINT, self.tr("Deleting…"))
             deleting = self._store.apply([DeleteAll(Selection(ids=ids))], FORM)
             self.context.bridge.follow(self, deleting, self._on_deleted, self._on_not_deleted)
 
     def _on_deleted(self, applied: Applied) -> None:
         change = applied.change
         if change is None:
+            self._message.clear()
             return
         stack = self.context.undo_stack
         stack.push(change)
