@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: Seconds. On Windows a rename fails while another process has the file open.
 _TIMEOUT = 1.0
@@ -35,12 +40,22 @@ def replace(draft: Path, file: Path, *, platform: str = sys.platform) -> None:
 
 def write_private(file: Path, text: str) -> None:
     """Write a file with mode 0600; a crash leaves either the old file or the new one. Raises OSError."""
+    with replaced_text(file) as draft:
+        draft.write(text)
+
+
+@contextmanager
+def replaced_text(file: Path, newline: str | None = None) -> Iterator[TextIO]:
+    """Yield a UTF-8 draft (mode 0600), which replaces `file` when the block ends; a block that raises changes nothing.
+
+    `newline` is that of `open`. Raises OSError.
+    """
     import tempfile  # takes 3 ms, and the start of the window only reads
 
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # mode 0600 from the start
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as draft:
-            draft.write(text)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline=newline) as draft:
+            yield draft
             draft.flush()
             os.fsync(draft.fileno())
         replace(Path(name), file)

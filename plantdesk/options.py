@@ -10,7 +10,7 @@ from argparse import SUPPRESS
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk import __version__, plant_options
+from plantdesk import __version__, plant_options, transfer_options
 from plantdesk.command_parser import add_command, add_database, add_port, database_of, sentence
 from plantdesk.parser import Parser, seconds, span, switch, whole_number
 
@@ -98,6 +98,7 @@ def parser() -> Parser:
     _add_serve(commands)
     _add_token(commands)
     plant_options.add_to(commands)
+    transfer_options.add_to(commands)
     return top
 
 

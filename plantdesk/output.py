@@ -29,6 +29,16 @@ def write(text: str) -> None:
     flush()
 
 
+def write_data(text: str) -> None:
+    """Write text of a file in UTF-8 as it is, whatever the system's encoding and line breaks. Raises OutputError."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.buffer.write(text.encode())
+    except OSError as error:
+        raise _failure(error) from error
+
+
 def flush() -> None:
     """Flush standard output. Raises OutputError."""
     try:

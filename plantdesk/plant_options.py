@@ -27,7 +27,8 @@ def add_to(commands: Commands) -> None:
     _add_history(commands)
 
 
-def _add_filter(command: Parser) -> None:
+def add_filter(command: Parser) -> None:
+    """Add the options that select plants."""
     command.add_argument("--search", metavar="TEXT", help="only those with these words in name, tag or ID")
     command.add_argument("--tag", help="only those with this tag")
     command.add_argument("--no-tag", action="store_true", help="only those without a tag")
@@ -42,7 +43,8 @@ def _add_filter(command: Parser) -> None:
     )
 
 
-def _filter(options: argparse.Namespace) -> Filter:
+def filter_of(options: argparse.Namespace) -> Filter:
+    """Return the filter of the options that `add_filter` added."""
     from plantdesk.commands.plants import Filter
 
     if options.no_tag and options.tag is not None:
@@ -52,7 +54,7 @@ def _filter(options: argparse.Namespace) -> Filter:
 
 def _add_list(commands: Commands) -> None:
     command = add_command(commands, "list", "list plants, newest first", _run_list, "database")
-    _add_filter(command)
+    add_filter(command)
     command.add_argument("--limit", metavar="N", type=whole_number, help="at most so many")
     formats = command.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help=_JSON)
@@ -63,7 +65,7 @@ def _run_list(options: argparse.Namespace) -> int:
     from plantdesk.commands import plants
 
     form = plants.Form.JSON if options.json else plants.Form.CSV if options.csv else plants.Form.TEXT
-    return plants.show_list(database_of(options), _filter(options), options.limit, form)
+    return plants.show_list(database_of(options), filter_of(options), options.limit, form)
 
 
 def _add_get(commands: Commands) -> None:
@@ -101,14 +103,14 @@ def _run_edit(options: argparse.Namespace) -> int:
 def _add_delete(commands: Commands) -> None:
     command = add_command(commands, "delete", "delete plants; undo brings them back", _run_delete, "database")
     command.add_argument("ids", metavar="ID", nargs="*", help="IDs of plants")
-    _add_filter(command)
+    add_filter(command)
     command.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _run_delete(options: argparse.Namespace) -> int:
     from plantdesk.commands import plants
 
-    wanted = _filter(options)
+    wanted = filter_of(options)
     if bool(options.ids) == (wanted != plants.Filter()):
         options.parser.error("give either IDs, or --search, --tag, --no-tag, --from or --since")
     return plants.delete(database_of(options), options.ids, wanted, confirmed=options.yes)

@@ -62,7 +62,7 @@ class Wanted(NamedTuple):
 def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> int:
     """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
     with closing(open_store(database)) as store, closing(store.reader()) as reader:
-        rows = itertools.islice(reader.selected(_selection(store, wanted)), limit)
+        rows = itertools.islice(reader.selected(selection_of(store, wanted)), limit)
         for text in {Form.TEXT: _as_text, Form.JSON: _as_json, Form.CSV: _as_csv}[form](rows):
             output.write(text)
     return 0
@@ -109,7 +109,7 @@ def delete(database: Path, ids: Sequence[str], wanted: Filter, *, confirmed: boo
             rows = [_plant(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
             edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
         else:
-            selection = _selection(store, wanted)
+            selection = selection_of(store, wanted)
             with closing(store.reader()) as reader:
                 edits, count = [DeleteAll(selection)], reader.count_selected(selection)
         if count > 1 and not confirmed:
@@ -135,7 +135,8 @@ def _plant(store: Store, plant_id: int) -> PlantRow:
     return row
 
 
-def _selection(store: Store, wanted: Filter) -> Selection:
+def selection_of(store: Store, wanted: Filter) -> Selection:
+    """Return the set of plants that a filter selects. Raises UnknownSourceError, StoreError."""
     tag = None if wanted.without_tag else KEEP if wanted.tag is None else wanted.tag
     kind, label = (None, None) if wanted.source is None else _source(store, wanted.source)
     return Selection(wanted.text or "", tag, kind, label, wanted.since)

@@ -77,6 +77,9 @@ class PlantReader(Protocol):
     def selected(self, selection: Selection, order: Order = ...) -> Iterator[PlantRow]:
         """Yield the plants of a set in an order, newest first for `Order.ADDED`; read in pages, not in one snapshot."""
 
+    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
+        """Yield the plants of a set in their order of arrival, some at a time, whatever their number."""
+
     def history(self, limit: int = ..., before: int | None = None) -> list[Change]:
         """Return at most `limit` changes, newest first: those with a number below `before`."""
 

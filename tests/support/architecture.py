@@ -32,6 +32,7 @@ LAYERS = {
     "cli": 3,
     "options": 3,
     "plant_options": 3,
+    "transfer_options": 3,
     "__main__": 3,
 }
 ROOTS = 3

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 #: Ids in the first chunk of a view: a few screens, available at once.
 _FIRST_CHUNK = 512
 _CHUNK = 50_000
+#: Plants that are read together.
+_PAGE = 5_000
 #: SQLite's LIKE takes patterns up to 50,000 bytes; longer words are searched with instr().
 _MAX_PATTERN = 10_000
 
@@ -133,6 +135,19 @@ class Reader(PlantReader):
         for chunk in chunks(ids):
             rows = self.rows(chunk)
             yield from (rows[plant_id] for plant_id in chunk if plant_id in rows)
+
+    @override
+    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
+        seq, last = col(PlantTable.seq), 0
+        while True:
+            statement = ids_of(selection).add_columns(seq).where(seq > last).order_by(seq).limit(_PAGE)
+            with self._query():
+                found = [(plant_id, place) for plant_id, place in self._connection.execute(statement)]
+                rows = rows_by_id(self._raw, [plant_id for plant_id, _ in found])
+            if not found:
+                return
+            yield [rows[plant_id] for plant_id, _ in found if plant_id in rows]
+            last = found[-1][1]
 
     @override
     def history(self, limit: int = 100, before: int | None = None) -> list[Change]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.records import FORM, LARGEST_ID, SMALLEST_ID, new_plant
-from plantdesk.store import Order, View
+from plantdesk.store import Order, Selection, View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,3 +194,11 @@ def test_untagged_plants_are_in_the_order_of_their_names_whatever_letters_they_h
     with closing(store.reader()) as reader:
         assert ids(reader, View(order=Order.TAG, descending=False)) == [2, 1, 3, 0]
         assert ids(reader, View(order=Order.TAG, descending=True)) == [0, 3, 1, 2]
+
+
+def test_pages_give_a_set_in_the_order_of_arrival(store: PlantStore) -> None:
+    entries = [(new_plant({"id": -n, "name": "Fern", "tag": "ab"[n % 2]}), FORM) for n in range(12_000)]
+    store.add_each(entries).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert [row.id for page in reader.pages(Selection()) for row in page] == [-n for n in range(12_000)]
+        assert [row.id for page in reader.pages(Selection(tag="b")) for row in page] == [*range(-1, -12_000, -2)]

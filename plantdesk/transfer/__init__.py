@@ -1,0 +1,1 @@
+"""Files of plants: what `plantdesk export` writes and `plantdesk import` reads."""

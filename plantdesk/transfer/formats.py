@@ -1,0 +1,53 @@
+"""The file formats, and the fields of a plant in a file."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from plantdesk.errors import PlantDeskError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: The fields that an export has; an import reads the first four, the others are the store's own.
+FIELDS = ("id", "name", "tag", "note", "added_at", "source")
+#: The file name that stands for standard input and output.
+PIPE = "-"
+
+
+class Format(StrEnum):
+    """A format of a file of plants."""
+
+    CSV = "csv"
+    #: CSV for Excel; differs only on export.
+    EXCEL = "excel"
+    TSV = "tsv"
+    JSON = "json"
+    JSON_LINES = "jsonl"
+
+
+_SUFFIXES = {
+    ".csv": Format.CSV,
+    ".txt": Format.CSV,
+    ".tsv": Format.TSV,
+    ".tab": Format.TSV,
+    ".json": Format.JSON,
+    ".jsonl": Format.JSON_LINES,
+    ".ndjson": Format.JSON_LINES,
+}
+
+
+class UnknownFormatError(PlantDeskError):
+    """Neither the name of a file nor an option says its format."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The format of “{name}” is not known by its name. Add --format {', '.join(Format)}.")
+
+
+def format_of(file: Path, given: Format | None) -> Format:
+    """Return the format `given`, or that of the suffix of `file`. Raises UnknownFormatError."""
+    found = given or _SUFFIXES.get(file.suffix.lower())
+    if found is None:
+        raise UnknownFormatError("-" if str(file) == PIPE else file.name)
+    return found

@@ -1,0 +1,86 @@
+"""Writes plants as CSV, TSV, JSON or JSON Lines, in pieces of text.
+
+CSV quotes every text and leaves a missing one empty, so that no tag (nothing) and an empty tag (`""`) differ, as
+PostgreSQL does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from plantdesk.transfer.formats import FIELDS, Format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from plantdesk.records import PlantRow
+
+#: Excel takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: Seconds since 1970 that Python's datetime supports: another program may have written any number.
+_EARLIEST, _LATEST = -62_135_596_800, 253_402_300_799
+
+
+def pieces(batches: Iterator[list[PlantRow]], form: Format) -> Iterator[str]:
+    """Yield the text of a file with these plants, line breaks included."""
+    match form:
+        case Format.JSON:
+            return _json(batches)
+        case Format.JSON_LINES:
+            return _json_lines(batches)
+        case Format.EXCEL:
+            return itertools.chain("\ufeff", _delimited(batches, ",", _excel_cell))
+        case _:
+            return _delimited(batches, "\t" if form is Format.TSV else ",", _cell)
+
+
+def _delimited(batches: Iterator[list[PlantRow]], delimiter: str, cell: Callable[[str | None], str]) -> Iterator[str]:
+    yield delimiter.join(FIELDS) + "\r\n"
+    for batch in batches:
+        lines = [
+            delimiter.join(
+                (str(row.id), cell(row.name), cell(row.tag), cell(row.note), _time(row.added_at), cell(_source(row)))
+            )
+            for row in batch
+        ]
+        yield "\r\n".join(lines) + "\r\n"
+
+
+def _cell(text: str | None) -> str:
+    return "" if text is None else '"' + text.replace('"', '""') + '"'
+
+
+def _excel_cell(text: str | None) -> str:
+    return _cell(f"'{text}" if text is not None and text.startswith(_FORMULA) else text)
+
+
+def _json(batches: Iterator[list[PlantRow]]) -> Iterator[str]:
+    separator = "[\n"
+    for batch in batches:
+        yield separator + ",\n".join(_object(row) for row in batch)
+        separator = ",\n"
+    yield "[]\n" if separator == "[\n" else "\n]\n"
+
+
+def _json_lines(batches: Iterator[list[PlantRow]]) -> Iterator[str]:
+    for batch in batches:
+        yield "".join(_object(row) + "\n" for row in batch)
+
+
+def _object(row: PlantRow) -> str:
+    values = (row.id, row.name, row.tag, row.note, _time(row.added_at), _source(row))
+    members: dict[str, Any] = dict(zip(FIELDS, values, strict=True))
+    return json.dumps({name: value for name, value in members.items() if value is not None}, ensure_ascii=False)
+
+
+def _source(row: PlantRow) -> str:
+    return f"{row.source.kind} {row.source.label}" if row.source.label else str(row.source.kind)
+
+
+def _time(milliseconds: int) -> str:
+    seconds = max(_EARLIEST, min(_LATEST, milliseconds / 1000))
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,112 @@
+"""`plantdesk export`, as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk import paths
+from plantdesk.cli import main
+from plantdesk.records import FORM, new_plant
+from plantdesk.store import Insert, Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEADER = "id,name,tag,note,added_at,source"
+
+
+@pytest.fixture(autouse=True)
+def plants() -> None:
+    with closing(Store(paths.database_file())) as store:
+        store.add(new_plant({"id": 3, "name": 'Röse "red"', "tag": "bed"}), FORM).result(30)
+        store.apply([Insert(new_plant({"id": -1, "name": "=1+1", "tag": ""}), "two\nlines")], FORM).result(30)
+        store.add(new_plant({"id": 2, "name": "a\0b"}), FORM).result(30)
+
+
+def test_csv_keeps_no_tag_and_an_empty_tag_apart(tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    assert main(["export", str(file)]) == 0
+    lines = file.read_bytes().decode().split("\r\n")
+    assert lines[0] == HEADER
+    assert lines[1].startswith('3,"Röse ""red""","bed",,20')
+    assert lines[2].startswith('-1,"=1+1","","two\nlines",20')
+    assert lines[3].startswith('2,"a\0b",,,20')
+    assert lines[4:] == [""]
+
+
+def test_csv_for_excel_has_a_bom_and_no_formula(tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    assert main(["export", str(file), "--format", "excel"]) == 0
+    assert file.read_bytes().startswith(b"\xef\xbb\xbfid,")
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        assert [row["name"] for row in csv.DictReader(stream)] == ['Röse "red"', "'=1+1", "a\0b"]
+
+
+def test_tsv_has_tabs(tmp_path: Path) -> None:
+    file = tmp_path / "plants.tsv"
+    assert main(["export", str(file)]) == 0
+    assert file.read_text(encoding="utf-8").startswith("id\tname\t")
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_json_leaves_missing_members_out(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"plants.{suffix}"
+    assert main(["export", str(file)]) == 0
+    text = file.read_text(encoding="utf-8")
+    found = json.loads(text) if suffix == "json" else [json.loads(line) for line in text.splitlines()]
+    assert [(each["id"], each.get("tag"), each.get("note")) for each in found] == [
+        (3, "bed", None),
+        (-1, "", "two\nlines"),
+        (2, None, None),
+    ]
+    assert "tag" not in found[2]
+
+
+@pytest.mark.parametrize(("suffix", "empty"), [("csv", HEADER + "\r\n"), ("json", "[]\n"), ("jsonl", "")])
+def test_a_file_may_have_no_plants(tmp_path: Path, suffix: str, empty: str) -> None:
+    file = tmp_path / f"plants.{suffix}"
+    assert main(["export", str(file), "--search", "nothing"]) == 0
+    assert file.read_bytes().decode() == empty
+
+
+def test_a_filter_selects_plants_and_a_pipe_gets_utf8(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["export", "-", "--format", "csv", "--tag", "bed"]) == 0
+    printed = capfdbinary.readouterr()
+    assert printed.out.decode().splitlines()[1].startswith('3,"Röse')
+    assert printed.err == b"Exported 1 plant.\n"
+
+
+def test_more_plants_than_a_page_keep_their_order(tmp_path: Path) -> None:
+    with closing(Store(paths.database_file())) as store:
+        entries = [(new_plant({"id": 20_000 - number, "name": "x"}), FORM) for number in range(11_000)]
+        store.add_each(entries).result(30)
+    file = tmp_path / "plants.jsonl"
+    assert main(["export", str(file)]) == 0
+    ids = [json.loads(line)["id"] for line in file.read_text(encoding="utf-8").splitlines()]
+    assert ids == [3, -1, 2, *range(20_000, 9_000, -1)]
+
+
+def test_an_existing_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("before")
+    assert main(["export", str(file), "--from", "nobody"]) == 1
+    assert file.read_text() == "before"
+    assert main(["export", str(file)]) == 0
+    assert file.read_text(encoding="utf-8").startswith("id,")
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith((".", "plants"))] == ["plants.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["-"], "“-”"), (["plants.ods"], "plants.ods"), (["no/where.csv"], "No such file")],
+)
+def test_what_cannot_be_written_is_reported(
+    arguments: list[str], message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", *arguments]) == 1
+    assert message in capfd.readouterr().err
