@@ -169,8 +169,8 @@ class PlantStore(Protocol):
         (a plant has changed since the user saw it), IdTakenError and StoreError.
         """
 
-    def undo(self, number: int | None, source: Source) -> Future[Undone]:
-        """Take back the change of this number, by default the latest that is not undone, in a change of its own.
+    def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
+        """Take back a change, or the change of a number, by default the latest that is not undone, by another change.
 
         Plants that something else has changed since are left as they are. The Future's exceptions are
         NothingToUndoError, UndoConflictError (nothing could be taken back) and StoreError.

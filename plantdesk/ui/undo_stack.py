@@ -92,4 +92,4 @@ class UndoStack(QObject):
                 self.changed.emit()
                 self.failed.emit(error)
 
-        self._bridge.follow(self, store.undo(change.number, FORM), finish, fail)
+        self._bridge.follow(self, store.undo(change, FORM), finish, fail)

@@ -94,12 +94,17 @@ def apply(
     return Applied(record(raw, number, source, kind or kind_of(edits), title or title_of(edits, plants, name)))
 
 
-def undo(connection: sqlite3.Connection, number: int | None, source: Source) -> Undone:
-    """Take back the change of this number, by default the latest that is not undone.
+def undo(connection: sqlite3.Connection, change: Change | int | None, source: Source) -> Undone:
+    """Take back a change, or the change of this number, by default the latest that is not undone.
 
     Raises NothingToUndoError and UndoConflictError.
     """
-    return _undo(connection, undo_target(connection) if number is None else number, source)
+    if not isinstance(change, Change):
+        return _undo(connection, undo_target(connection) if change is None else change, source)
+    stored = read_change(connection, change.number)
+    if (stored.made_at, stored.title) != (change.made_at, change.title):  # the file was replaced since
+        raise NothingToUndoError(f"“{change.title}” is not in the history of these plants.")
+    return _undo(connection, change.number, source)
 
 
 def redo(connection: sqlite3.Connection, source: Source) -> Undone:

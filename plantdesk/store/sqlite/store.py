@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from plantdesk.errors import StoreDamagedError, StoreError
-    from plantdesk.records import ChangeKind, NewPlant, PlantFields, PlantRow, Source
+    from plantdesk.records import Change, ChangeKind, NewPlant, PlantFields, PlantRow, Source
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.sqlite.connections import Progress
 
@@ -98,8 +98,8 @@ class Store(PlantStore):
         return self._writer.do(action)
 
     @override
-    def undo(self, number: int | None, source: Source) -> Future[Undone]:
-        return self._take_back(lambda connection: undo(connection, number, source))
+    def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
+        return self._take_back(lambda connection: undo(connection, change, source))
 
     @override
     def redo(self, source: Source) -> Future[Undone]:

@@ -209,6 +209,15 @@ def test_what_is_undone_or_unknown_cannot_be_undone(store: PlantStore, plants: l
     assert rows(store) == plants
 
 
+def test_a_change_of_another_history_is_not_undone(store: PlantStore, plants: list[PlantRow]) -> None:
+    change = store.apply([DeleteAll(Selection(ids=[2]))], COMMAND).result(SECONDS).change
+    assert change is not None
+    failure = store.undo(change._replace(made_at=change.made_at - 1), FORM).exception(SECONDS)
+    assert isinstance(failure, NothingToUndoError)
+    store.undo(change, FORM).result(SECONDS)
+    assert rows(store) == plants
+
+
 def test_the_place_of_a_deleted_plant_is_not_given_to_another(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, DeleteAll(Selection(ids=[2])))
     add(store, 7, "New")
