@@ -33,9 +33,10 @@ FORM_STOPS = [
     "Tag of the new plant",
     "&Add plant",
 ]
+PLANTS = ["Edit na&me", "Edit ta&g", "&Delete plants"]
 MENUS = {
     "&File": ["&New plant", "-", "&API access…", "-", "&Back up now", "&Restore…", "-", "&Close window", "&Quit", "-"],
-    "&Edit": ["&Undo", "&Redo", "-", "Cu&t", "&Copy", "&Paste", "Select &all", "&Delete plants", "-", "&Find", "-"],
+    "&Edit": ["&Undo", "&Redo", "-", "Cu&t", "&Copy", "&Paste", "Select &all", *PLANTS, "-", "&Find", "-"],
     "&View": [
         *("Ne&west first", "By &name", "By &ID", "-"),
         *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "-"),
@@ -236,7 +237,7 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     assert desk.enabled("Edit") == ["Select all", "Find"]
     desk.choose("Edit", "Select all")
     assert desk.table.selected_count() == 3
-    assert desk.enabled("Edit") == ["Copy", "Select all", "Delete plants", "Find"]
+    assert desk.enabled("Edit") == ["Copy", "Select all", "Edit name", "Edit tag", "Delete plants", "Find"]
     desk.choose("Edit", "Copy")
     desk.sees("Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()

@@ -14,6 +14,7 @@ from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.status import PlantsStatus
+from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, plural
 from plantdesk.ui.widgets.message_line import Tone
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from plantdesk.store import Applied, PlantStore
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
+    from plantdesk.ui.plants.edit_controller import EditController
 
 
 class Plants(Feature):
@@ -34,6 +36,7 @@ class Plants(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._store: PlantStore | None = None
+        self._editing: EditController | None = None
         self._message = context.message
         self._form = PlantForm(context.theme, context.message)
         self._add_controller = AddPlantController(self._form, context.bridge, self)
@@ -58,6 +61,8 @@ class Plants(Feature):
         self._store = opened.store
         self._allow_adding(allowed=True)
         self._browser.set_store(opened.store)
+        if self._editing is not None:
+            self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
         self._status.show_store(is_open=True)
 
@@ -73,6 +78,8 @@ class Plants(Feature):
 
     @override
     def release_store(self) -> None:
+        if self._editing is not None:
+            self._editing.release_store()
         self._browser.close_store()
         self._add_controller.forget_store()
 
@@ -85,8 +92,12 @@ class Plants(Feature):
     def _add_commands(self) -> None:
         menus = self.context.menus
         menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New)
+        edits = ((self.tr("Edit na&me"), Column.NAME, "F2"), (self.tr("Edit ta&g"), Column.TAG, "Ctrl+T"))
+        self._edits = [
+            menus.add(Section.EDIT_PLANTS, text, partial(self._edit, column), key) for text, column, key in edits
+        ]
         self._delete = menus.add(Section.EDIT_PLANTS, self.tr("&Delete plants"), self._delete_selected, Key.Delete)
-        self._delete.setEnabled(False)
+        self._on_selection_changed(0)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
@@ -99,6 +110,7 @@ class Plants(Feature):
     @cached_property
     def _browser(self) -> PlantBrowser:
         from plantdesk.ui.plants.browser import PlantBrowser
+        from plantdesk.ui.plants.edit_controller import EditController
 
         browser = PlantBrowser(self.context.theme, self.context.bridge)
         browser.api_access_wanted.connect(self.api_access_wanted)
@@ -111,6 +123,7 @@ class Plants(Feature):
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.plant_wanted.connect(browser.show_plant)
+        self._editing = EditController(self.context, browser.table, self._form.tags)
         return browser
 
     # --- commands ---
@@ -137,7 +150,12 @@ class Plants(Feature):
 
     @Slot(int)
     def _on_selection_changed(self, count: int) -> None:
-        self._delete.setEnabled(count > 0)
+        for action in (*self._edits, self._delete):
+            action.setEnabled(count > 0)
+
+    def _edit(self, column: Column) -> None:
+        if self._editing is not None:
+            self._editing.start(column)
 
     @Slot()
     def _delete_selected(self) -> None:

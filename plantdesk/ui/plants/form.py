@@ -17,6 +17,7 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from PySide6.QtCore import QObject
     from PySide6.QtGui import QKeyEvent
 
     from plantdesk.ui.theme.theme import Theme
@@ -90,6 +91,11 @@ class PlantForm(QFrame):
     def texts(self) -> tuple[str, ...]:
         """The texts of all fields."""
         return self.id_text, self.name_text, self.tag_text
+
+    @property
+    def tags(self) -> QStringListModel:
+        """The tags that are offered as completions."""
+        return self._tags
 
     @property
     def message(self) -> MessageLine:
@@ -175,11 +181,7 @@ class PlantForm(QFrame):
         return {FieldName.ID: self._id_edit, FieldName.NAME: self._name_edit, FieldName.TAG: self._tag_edit}
 
     def _complete_tags(self) -> None:
-        completer = QCompleter(self._tags, self)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        completer.setMaxVisibleItems(8)
-        self._tag_edit.setCompleter(completer)
+        self._tag_edit.setCompleter(tag_completer(self._tags, self))
 
     def _lay_out(self) -> None:
         layout = QGridLayout(self)
@@ -244,3 +246,12 @@ class PlantForm(QFrame):
             field.undo()
             text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
             self._message.show_message(Tone.WARNING, text.format(longest=QLocale().toString(MAX_LENGTH)))
+
+
+def tag_completer(tags: QStringListModel, parent: QObject) -> QCompleter:
+    """Return a completer that offers the tags that contain what was typed."""
+    completer = QCompleter(tags, parent)
+    completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+    completer.setFilterMode(Qt.MatchFlag.MatchContains)
+    completer.setMaxVisibleItems(8)
+    return completer

@@ -2,7 +2,7 @@
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary, icon, floating) and `small`
-of buttons; `card` and `bar` (info, warning, error) of frames; `fault` of fields.
+of buttons; `card` and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ QPlainTextEdit:focus { border: 2px solid $focus; padding: 6px; }
 QLineEdit[fault="true"], QLineEdit[fault="true"]:focus {
   border: 2px solid $error; padding: 0 10px; min-height: ${inner_2}px; max-height: ${inner_2}px;
 }
+QLineEdit[cell="true"], QLineEdit[cell="true"]:focus {
+  border: 2px solid $focus; border-radius: 4px; padding: 0 10px; min-height: 0; max-height: 2000px;
+}
+QLineEdit[cell="true"][fault="true"], QLineEdit[cell="true"][fault="true"]:focus { border-color: $error; }
 QLineEdit:disabled { color: $disabled; border-color: $line; }
 QLineEdit:read-only { background: $window; }
 """

@@ -35,6 +35,10 @@ class Column(IntEnum):
         return self.name.lower()
 
 
+#: The columns whose cells can be edited.
+EDITABLE = (Column.NAME, Column.TAG)
+
+
 def column_title(column: Column) -> str:
     """Return the heading of a column."""
     match column:

@@ -39,7 +39,8 @@ class PlantModel(QAbstractTableModel):
 
     `busy_changed`: another query was requested, or its first rows are there. `rows_replaced(kept_rows, same_query)`:
     all rows were replaced; `kept_rows` are the rows of the kept ids. `kept_rows_found(kept_rows)`: rows of kept ids
-    that were loaded later. `count_changed`: `rowCount()`, `total` or `complete` changed. `rows_added(ids)`: added
+    that were loaded later. `removing(first, last)`: these rows are removed next, also to be inserted elsewhere.
+    `count_changed`: `rowCount()`, `total` or `complete` changed. `rows_added(ids)`: added
     plants are in the rows now. `checked(plant_id, found)` answers `check`.
     """
 
@@ -47,6 +48,7 @@ class PlantModel(QAbstractTableModel):
     rows_replaced = Signal(object, bool)
     kept_rows_found = Signal(object)
     rows_added = Signal(object)
+    removing = Signal(int, int)
     checked = Signal(object, bool)
     count_changed = Signal()
     failed = Signal(object)
@@ -244,6 +246,7 @@ class PlantModel(QAbstractTableModel):
 
     @Slot(int, int)
     def _on_removing(self, first: int, last: int) -> None:
+        self.removing.emit(first, last)
         self.beginRemoveRows(QModelIndex(), first, last)
 
     @Slot()

@@ -8,7 +8,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QOb
 from PySide6.QtWidgets import QAbstractItemView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from PySide6.QtWidgets import QTableView
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _Flag = QItemSelectionModel.SelectionFlag
 #: A larger selection is dropped when all rows are replaced.
 _MAX_KEPT = 10_000
+#: More moved rows than this are not looked up: each takes 10 ms at a million.
+_MAX_MOVED = 10
 
 
 class _Anchors(NamedTuple):
@@ -37,12 +39,17 @@ class SelectionKeeper(QObject):
         self._model = model
         self._before = _Anchors()
         self._wanted_id: int | None = None
+        self._visible_id: int | None = None
+        self._removed: set[int] = set()
+        self._removed_current: int | None = None
         self._top = 0
         self._holding = False
         model.keep(self.kept_ids)
         model.modelAboutToBeReset.connect(self._on_about_to_reset)
         model.rows_replaced.connect(self._on_rows_replaced)
         model.kept_rows_found.connect(self._on_kept_rows_found)
+        model.removing.connect(self._on_removing)
+        model.count_changed.connect(self._on_rows_settled)
         model.rowsAboutToBeInserted.connect(self._on_about_to_change)
         model.rowsAboutToBeRemoved.connect(self._on_about_to_change)
         model.rowsInserted.connect(self._on_inserted)
@@ -62,6 +69,13 @@ class SelectionKeeper(QObject):
             self._go_to(row)
         return row is not None
 
+    def keep_visible(self, plant_id: int) -> None:
+        """Scroll to a plant, now and when its row moves while it is the current one."""
+        self._visible_id = plant_id
+        row = self._model.row_of(plant_id)
+        if row is not None:
+            self._table.scrollTo(self._model.index(row, 0))
+
     def selected_count(self) -> int:
         """Return the number of selected rows, in constant time."""
         return sum(last - first + 1 for first, last in self._selected_ranges())
@@ -78,21 +92,57 @@ class SelectionKeeper(QObject):
     @Slot(object, bool)
     def _on_rows_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:
         self._table.updateGeometries()
+        kept_rows = kept_rows | self._rows_of_late(kept_rows.keys())
         self._select(kept_rows)
         if self._show_wanted_id(kept_rows):
             return
-        if same_query:
+        if same_query and self._visible_id is not None and self._visible_id == self._before.current in kept_rows:
+            self._table.scrollTo(self._table.currentIndex())
+        elif same_query:
             self._return_to_top_row(kept_rows)
         elif self._before.current in self._before.selected and not self._model.query.text:
             self._table.scrollTo(self._table.currentIndex())
         else:
             self._table.scrollToTop()
 
+    def _rows_of_late(self, known: Collection[int]) -> dict[int, int]:
+        """Look up what was selected only while the query ran."""
+        late = (self._before.selected | {self._before.current}) - set(known)
+        if len(late) > _MAX_MOVED:
+            return {}
+        rows = {each: self._model.row_of(each) for each in late if each is not None}
+        return {plant_id: row for plant_id, row in rows.items() if row is not None}
+
     @Slot(object)
     def _on_kept_rows_found(self, kept_rows: dict[int, int]) -> None:
         self._select(kept_rows)
         if not self._show_wanted_id(kept_rows) and self._before.current in kept_rows and not self._scrolled():
             self._table.scrollTo(self._table.currentIndex())
+
+    @Slot(int, int)
+    def _on_removing(self, first: int, last: int) -> None:
+        """Note what is selected in rows that are removed: an edited plant is inserted again where the order puts it."""
+        for top, bottom in self._selected_ranges():
+            if top <= last and bottom >= first and len(self._removed) < _MAX_MOVED:
+                start = max(top, first)
+                self._removed.update(self._model.ids_between(start, min(bottom, last, start + _MAX_MOVED)))
+        row = self._table.currentIndex().row()
+        if first <= row <= last:
+            self._removed_current = self._model.id_at(row)
+
+    @Slot()
+    def _on_rows_settled(self) -> None:
+        """Select the rows that have moved where they are now."""
+        removed, self._removed = self._removed, set()
+        current, self._removed_current = self._removed_current, None
+        if len(removed) <= _MAX_MOVED:
+            rows = (self._model.row_of(each) for each in removed)
+            self._select_rows(sorted(row for row in rows if row is not None))
+        row = None if current is None else self._model.row_of(current)
+        if row is not None:
+            self._table.selectionModel().setCurrentIndex(self._model.index(row, 0), _Flag.NoUpdate)
+            if current == self._visible_id:
+                self._table.scrollTo(self._model.index(row, 0))
 
     @Slot(QModelIndex, int, int)
     def _on_about_to_change(self, _parent: QModelIndex, _first: int, _last: int) -> None:
@@ -125,15 +175,18 @@ class SelectionKeeper(QObject):
 
     def _select(self, kept_rows: dict[int, int]) -> None:
         """Select what was selected, as far as its rows are known."""
-        rows = sorted(kept_rows[plant_id] for plant_id in self._before.selected & kept_rows.keys())
+        self._select_rows(sorted(kept_rows[plant_id] for plant_id in self._before.selected & kept_rows.keys()))
+        if self._before.current in kept_rows:
+            index = self._model.index(kept_rows[self._before.current], 0)
+            self._table.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
+
+    def _select_rows(self, rows: list[int]) -> None:
+        """Select these rows, in ascending order, as well."""
         selection = QItemSelection()
         last_column = self._model.columnCount() - 1
         for first, last in _ranges(rows):
             selection.select(self._model.index(first, 0), self._model.index(last, last_column))
         self._table.selectionModel().select(selection, _Flag.Select)
-        if self._before.current in kept_rows:
-            index = self._model.index(kept_rows[self._before.current], 0)
-            self._table.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
 
     def _show_wanted_id(self, kept_rows: dict[int, int]) -> bool:
         if self._wanted_id is None or self._wanted_id not in kept_rows:

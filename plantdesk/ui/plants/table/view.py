@@ -19,13 +19,15 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QFontMetrics, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
-from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.cell_editor import CellEditor
+from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.delegate import RowDelegate
 from plantdesk.ui.plants.table.header import PlantHeader
 from plantdesk.ui.plants.table.highlights import RowHighlights
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import M, tabular
+from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
 if TYPE_CHECKING:
@@ -49,12 +51,14 @@ class PlantTable(QTableView):
     """The view of a `PlantModel`.
 
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
-    number of selected rows. `copy_wanted`: the keys for copying were pressed.
+    number of selected rows. `copy_wanted`: the keys for copying were pressed. `edit_wanted(column)`: Enter or a double
+    click on a cell that can be edited.
     """
 
     unseen_changed = Signal(int)
     selection_count_changed = Signal(int)
     copy_wanted = Signal()
+    edit_wanted = Signal(int)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,6 +68,9 @@ class PlantTable(QTableView):
         self._unseen = 0
         self._widths_for = (0, -1)
         self._highlights = RowHighlights(self)
+        self._editor = CellEditor(self.viewport())
+        self._edited_id: int | None = None
+        self._edited_column = Column.NAME
         self.setAccessibleName(self.tr("Plants"))
         self._set_up_rows()
         self._set_up_columns(model)
@@ -73,6 +80,7 @@ class PlantTable(QTableView):
         model.rows_replaced.connect(self._on_rows_replaced)
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
+        self.doubleClicked.connect(self._on_double_clicked)
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
 
@@ -126,6 +134,43 @@ class PlantTable(QTableView):
         """Return the ids of the selected rows from top to bottom: 8 MB for a million."""
         return array("q", self._selection_keeper.selected_ids())
 
+    @property
+    def editor(self) -> CellEditor:
+        """The line edit over the cell that is being edited."""
+        return self._editor
+
+    def current_id(self) -> int | None:
+        """Return the id of the current row."""
+        index = self.currentIndex()
+        return self._plants.id_at(index.row()) if index.isValid() else None
+
+    def open_editor(self, column: Column) -> None:
+        """Put the editor over a cell of the current row, which is selected; it stays there while rows come and go."""
+        row = self.currentIndex().row()
+        self._edited_id, self._edited_column = self.current_id(), column
+        if not self.selectionModel().isRowSelected(row):
+            self.selectRow(row)
+        self.scrollTo(self._plants.index(row, column))
+        self._place_editor()
+        self._editor.show()
+        self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def close_editor(self) -> None:
+        """Remove the editor; its focus goes to the table."""
+        self._edited_id = None
+        if self._editor.hasFocus():
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._editor.hide()
+
+    def keep_visible(self, plant_id: int) -> None:
+        """Scroll to an edited plant, now and when its row has moved to its new place."""
+        self._selection_keeper.keep_visible(plant_id)
+
+    @override
+    def updateEditorGeometries(self) -> None:
+        super().updateEditorGeometries()
+        self._place_editor()
+
     @override
     def keyboardSearch(self, search: str) -> None:
         """Do nothing: Qt would read a million rows to find one that begins with a letter."""
@@ -134,6 +179,8 @@ class PlantTable(QTableView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
+        elif event.key() in ENTER_KEYS:
+            self.edit_wanted.emit(Column.NAME)
         elif event.key() in _ENDS:  # with Ctrl the same as without it, where Qt would only move the current row
             event.setModifiers(event.modifiers() & ~Qt.KeyboardModifier.ControlModifier)
             super().keyPressEvent(event)
@@ -174,6 +221,7 @@ class PlantTable(QTableView):
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
         self.viewport().update()  # the focus ring is around the whole row, Qt repaints only the cell
+        self._place_editor()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -207,6 +255,11 @@ class PlantTable(QTableView):
     def _on_scrolled(self, value: int) -> None:
         if value == 0:
             self._set_unseen(0)
+
+    @Slot(QModelIndex)
+    def _on_double_clicked(self, index: QModelIndex) -> None:
+        if index.column() in EDITABLE:
+            self.edit_wanted.emit(index.column())
 
     @Slot()
     def _on_selection_changed(self) -> None:
@@ -255,6 +308,12 @@ class PlantTable(QTableView):
             self._widths_for = (digit, wide)
             for column, (wide_digits, narrow_digits) in _WIDTHS.items():
                 self.setColumnWidth(column, (wide_digits if wide else narrow_digits) * digit + 2 * M)
+
+    def _place_editor(self) -> None:
+        """Move the editor with its row; while that is not in the rows, it stays where it is."""
+        if self._edited_id is not None and self.current_id() == self._edited_id:
+            cell = self.visualRect(self._plants.index(self.currentIndex().row(), self._edited_column))
+            self._editor.setGeometry(cell.adjusted(0, 0, 0, -1))
 
     def _scroll_to_end(self, key: int) -> None:
         if key == Qt.Key.Key_Home:

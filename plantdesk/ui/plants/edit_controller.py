@@ -1,0 +1,311 @@
+"""Edits name and tag of a plant in the cells of its row, as one change that can be undone."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, Slot
+
+from plantdesk.errors import EditConflictError, InvalidPlantError, StoreReadOnlyError
+from plantdesk.records import FORM
+from plantdesk.ui.plants.form import MAX_LENGTH, tag_completer
+from plantdesk.ui.plants.table.cells import EDITABLE, Column
+from plantdesk.ui.texts import error_text, quoted
+from plantdesk.ui.widgets.info_bar import BarKind
+from plantdesk.ui.widgets.message_line import Tone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import QStringListModel
+
+    from plantdesk.records import PlantRow
+    from plantdesk.store import Applied, PlantReader, PlantStore, Update
+    from plantdesk.store import Edit as StoreEdit
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.plants.table.view import PlantTable
+    from plantdesk.ui.store_queries import StoreQueries
+
+#: Characters of a name or tag in a question: both versions must be seen where they differ.
+_LONGEST = 200
+
+
+class _Draft(NamedTuple):
+    """What the user makes of a plant; `row` is what they saw."""
+
+    row: PlantRow
+    name: str
+    tag: str | None
+
+    def text(self, column: Column) -> str:
+        """Return the whole text of a cell."""
+        return self.name if column is Column.NAME else self.tag or ""
+
+    def typed(self, column: Column, text: str) -> _Draft:
+        """Return the draft with what was typed into a cell."""
+        return self._replace(name=text) if column is Column.NAME else self._replace(tag=text or None)
+
+    def edit(self, row: PlantRow) -> Update:
+        """Return the edit that gives `row` name and tag of the draft. Raises InvalidPlantError."""
+        from plantdesk.store import edited
+
+        return edited(row, name=self.name, tag=self.tag)
+
+
+class EditController(QObject):
+    """Edits one plant at a time: Tab moves from name to tag, Enter saves both, Escape leaves the plant as it is.
+
+    An edit carries the version that the user saw. Where something else has changed the plant since, a bar shows both
+    versions for the user to choose one.
+    """
+
+    def __init__(self, context: WindowContext, table: PlantTable, tags: QStringListModel) -> None:
+        """Edit in `table`; `tags` are offered as completions."""
+        super().__init__(table)
+        self._context = context
+        self._table = table
+        self._editor = table.editor
+        self._editor.setMaxLength(MAX_LENGTH)
+        self._completer = tag_completer(tags, self)
+        self._store: PlantStore | None = None
+        self._queries: StoreQueries | None = None
+        self._draft: _Draft | None = None
+        self._column = Column.NAME
+        self._opened_with = ""
+        self._is_saving = False
+        self._next_column: Column | None = None
+        table.edit_wanted.connect(self.start)
+        self._editor.accepted.connect(self._on_accepted)
+        self._editor.rejected.connect(self._on_rejected)
+        self._editor.left.connect(self._on_left)
+        self._editor.tab_pressed.connect(self._on_tab_pressed)
+        self._editor.textEdited.connect(self._on_edited)
+
+    def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
+        """Edit the plants of this store."""
+        self._store, self._queries = store, queries
+
+    def release_store(self) -> None:
+        """Save what is being edited, and end the use of the store."""
+        if self._draft is not None and not self._is_saving:
+            self._on_left()
+        self._close()
+        self._store = self._queries = None
+
+    @Slot(int)
+    def start(self, column: int) -> None:
+        """Edit a cell of the current row; after a plant that is being saved."""
+        plant_id = self._table.current_id()
+        if self._store is None or self._queries is None or plant_id is None:
+            return
+        if self._draft is not None:
+            self._next_column = Column(column) if self._is_saving else None
+        elif isinstance(self._store.trouble, StoreReadOnlyError):
+            self._context.message.show_message(Tone.ERROR, error_text(self._store.trouble))
+        else:
+            self._queries.ask(self, partial(_plant, plant_id=plant_id), partial(self._on_read, Column(column)))
+
+    # --- the editor ---
+
+    def _on_read(self, column: Column, row: PlantRow | None) -> None:
+        if row is None or row.id != self._table.current_id() or self._draft is not None:
+            return
+        self._draft = _Draft(row, row.name, row.tag)
+        self._open(column)
+
+    def _open(self, column: Column) -> None:
+        if self._draft is None:
+            return
+        text = self._draft.text(column)
+        if len(text) > MAX_LENGTH:
+            self._close()
+            longer = self.tr("This text is too long to be edited here. “plantdesk edit” can edit it.")
+            self._context.message.show_message(Tone.WARNING, longer)
+            return
+        self._column = column
+        name = self.tr("Name of plant {id}") if column is Column.NAME else self.tr("Tag of plant {id}")
+        self._editor.setAccessibleName(name.format(id=self._draft.row.id))
+        self._editor.setCompleter(self._completer if column is Column.TAG else None)  # type: ignore[arg-type]
+        self._editor.setText(text)
+        self._opened_with = self._editor.text()
+        self._editor.mark(faulty=False)
+        self._table.open_editor(column)
+        self._editor.selectAll()
+
+    def _close(self) -> None:
+        self._draft = None
+        self._is_saving = False
+        self._editor.setReadOnly(False)
+        self._table.close_editor()
+
+    def _accept_cell(self) -> bool:
+        """Take over what was typed into the cell; False where it cannot be saved."""
+        if self._draft is None or self._is_saving:
+            return False
+        if self._editor.text() != self._opened_with:
+            self._draft = self._draft.typed(self._column, self._editor.text().strip())
+        try:
+            self._draft.edit(self._draft.row)
+        except InvalidPlantError as error:
+            self._show_fault(str(error))
+            return False
+        if not self._draft.name and self._draft.row.name:
+            self._show_fault(self.tr("Give the plant a name."))
+            return False
+        return True
+
+    def _show_fault(self, text: str) -> None:
+        self._editor.mark(faulty=True)
+        self._context.message.show_message(Tone.ERROR, text)
+
+    @Slot()
+    def _on_edited(self) -> None:
+        self._editor.mark(faulty=False)
+        if self._context.message.tone is Tone.ERROR:
+            self._context.message.clear()
+
+    @Slot()
+    def _on_accepted(self) -> None:
+        if self._accept_cell() and self._draft is not None:
+            self._save(self._draft)
+
+    @Slot(bool)
+    def _on_tab_pressed(self, forward: bool) -> None:
+        if not self._accept_cell():
+            return
+        place = EDITABLE.index(self._column) + (1 if forward else -1)
+        if 0 <= place < len(EDITABLE) and not self._table.isColumnHidden(EDITABLE[place]):
+            self._open(EDITABLE[place])
+        else:
+            self._on_accepted()
+
+    @Slot()
+    def _on_rejected(self) -> None:
+        if not self._is_saving:
+            self._close()
+            self._on_edited()
+
+    @Slot()
+    def _on_left(self) -> None:
+        """Save when the focus goes elsewhere; a text that cannot be saved is dropped."""
+        if self._draft is None or self._is_saving:
+            return
+        if self._accept_cell():
+            self._on_accepted()
+        else:
+            self._on_rejected()
+
+    # --- saving ---
+
+    def _save(self, draft: _Draft) -> None:
+        update = draft.edit(draft.row)
+        if (update.name, update.tag) == (draft.row.name, draft.row.tag):
+            self._close()
+            return
+        self._is_saving = True
+        self._editor.setReadOnly(True)
+        self._apply(update, draft)
+
+    def _apply(self, edit: StoreEdit, draft: _Draft) -> None:
+        if self._store is not None:
+            saving = self._store.apply([edit], FORM)
+            done, failed = partial(self._on_saved, draft), partial(self._on_failed, draft)
+            self._context.bridge.follow(self, saving, done, failed)
+
+    def _on_saved(self, draft: _Draft, applied: Applied) -> None:
+        self._end(draft)
+        change = applied.change
+        if change is not None:
+            self._context.undo_stack.push(change)
+            undo = self.tr("Undo"), partial(self._context.undo_stack.undo, change)
+            self._context.message.show_message(Tone.OK, f"{change.title}.", undo)
+            self._table.keep_visible(draft.row.id)
+        column, self._next_column = self._next_column, None
+        if column is not None:
+            self.start(column)
+
+    def _on_failed(self, draft: _Draft, error: Exception) -> None:
+        if isinstance(error, EditConflictError):
+            self._end(draft)
+            self._compare(draft)
+            return
+        self._is_saving = False
+        self._next_column = None
+        self._editor.setReadOnly(False)
+        self._context.message.show_message(Tone.ERROR, error_text(error))
+
+    def _end(self, draft: _Draft) -> None:
+        """Close the editor, unless another plant is in it by now."""
+        if self._draft is draft:
+            self._close()
+
+    # --- conflicts ---
+
+    def _compare(self, draft: _Draft) -> None:
+        """Read what the plant is now, and let the user choose where it differs in what the draft has changed."""
+        if self._queries is not None:
+            read = partial(_plant, plant_id=draft.row.id)
+            self._queries.ask(self, read, partial(self._on_compared, draft))
+
+    def _on_compared(self, draft: _Draft, now: PlantRow | None) -> None:
+        if now is None:
+            self._ask_about_deleted(draft)
+            return
+        mine = draft.edit(now)
+        theirs = now.name, now.tag
+        if theirs == (draft.row.name, draft.row.tag):  # only the note is another one
+            self._apply(mine, draft._replace(row=now))
+        elif theirs != (mine.name, mine.tag):
+            self._ask_about_changed(draft, now, mine)
+
+    def _ask_about_changed(self, draft: _Draft, now: PlantRow, mine: Update) -> None:
+        title = self.tr("{name} was changed elsewhere while you were editing it")
+        text = self.tr("Yours: {mine}\nTheirs: {theirs}").format(
+            mine=self._described(mine.name, mine.tag), theirs=self._described(now.name, now.tag)
+        )
+        keep = partial(self._apply, mine, draft._replace(row=now))
+        self._ask(
+            title.format(name=quoted(draft.row.name)),
+            text,
+            (self.tr("Keep mine"), keep),
+            (self.tr("Take theirs"), _nothing),
+        )
+
+    def _ask_about_deleted(self, draft: _Draft) -> None:
+        from plantdesk.records import new_plant
+        from plantdesk.store import Insert
+
+        mine = draft.edit(draft.row)
+        title = self.tr("{name} was deleted elsewhere while you were editing it").format(name=quoted(draft.row.name))
+        text = self.tr("Yours: {mine}").format(mine=self._described(mine.name, mine.tag))
+        tag = {} if mine.tag is None else {"tag": mine.tag}
+        insert = Insert(new_plant({"id": mine.id, "name": mine.name, **tag}), mine.note)
+        again = self.tr("Add it again"), partial(self._apply, insert, draft)
+        self._ask(title, text, again, (self.tr("Leave it deleted"), _nothing))
+
+    def _ask(self, title: str, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
+        """Show a question in a bar of its own, so that no other replaces it."""
+        bar = self._context.page.add_bar()
+
+        def answer(action: Callable[[], object]) -> None:
+            action()
+            self._table.setFocus()
+            bar.hide()
+            bar.deleteLater()
+
+        answers = [(label, partial(answer, action)) for label, action in actions]
+        bar.show_state(BarKind.WARNING, title, text, *answers, lasting=True)
+
+    def _described(self, name: str, tag: str | None) -> str:
+        shown = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _LONGEST))
+        return f"{quoted(name, _LONGEST)}, {shown}"
+
+
+def _plant(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
+    return reader.plant(plant_id)
+
+
+def _nothing() -> None:
+    """Leave the plant as it is."""

@@ -1,0 +1,351 @@
+"""Editing in the cells of the table, by keys and clicks in a whole window."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from plantdesk.records import COMMAND, PlantRow, new_plant
+from plantdesk.store import KEEP, Delete, edited
+from plantdesk.ui.edit.commands import EditCommands
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.qt import override
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtWidgets import QLineEdit
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.store_queries import StoreQueries
+    from tests.ui.conftest import Adder
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+class EditDesk(Desk):
+    """The plants of a window and its Edit menu."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store) -> None:
+        super().__init__(qtbot, context.page.window())
+        self.store = store
+        self.table = self.the(PlantTable)
+
+    @property
+    def editor(self) -> QLineEdit:
+        return self.table.editor
+
+    def plant(self, plant_id: int) -> PlantRow | None:
+        with closing(self.store.reader()) as reader:
+            return reader.plant(plant_id)
+
+    def names(self) -> list[str]:
+        model = self.table.model()
+        return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
+
+    @override
+    def choose(self, title: str, command: str) -> None:
+        super().choose(title, command)
+        self.window.activateWindow()
+        self.qtbot.waitUntil(self.window.isActiveWindow)
+
+    def select(self, plant_id: int) -> None:
+        self.table.setFocus()
+        self.table.seek(plant_id)
+
+    def until_editing(self, plant_id: int, column: str = "Name") -> None:
+        name = f"{column} of plant {plant_id}"
+        self.qtbot.waitUntil(lambda: self.editor.hasFocus() and self.editor.accessibleName() == name)
+
+    def edit(self, plant_id: int) -> None:
+        """Select a plant and press F2."""
+        self.select(plant_id)
+        self.press(Qt.Key.Key_F2)
+        self.until_editing(plant_id)
+
+    def enter(self, text: str) -> None:
+        self.type(self.editor, text)
+        self.press(Qt.Key.Key_Return)
+
+    def until_closed(self) -> None:
+        self.qtbot.waitUntil(self.editor.isHidden)
+
+    def sees(self, *names: str) -> None:
+        self.qtbot.waitUntil(lambda: self.names() == list(names))
+
+    def until_rows(self, count: int) -> None:
+        self.qtbot.waitUntil(lambda: self.table.model().rowCount() == count)
+
+    def change_elsewhere(self, plant_id: int, *, name: str) -> None:
+        """Rename a plant as another program does."""
+        row = self.plant(plant_id)
+        assert row is not None
+        self.store.apply([edited(row, name=name, tag=KEEP)], COMMAND).result(10)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[EditDesk]:
+    """Basil, Aloe and Cactus, the newest on top."""
+    add("Cactus", "Aloe", "Basil", tag="kitchen")
+    features = [Plants(context), EditCommands(context)]
+    for feature in features:
+        feature.complete()
+        feature.set_store(OpenStore(store, queries))
+    desk = EditDesk(qtbot, context, store)
+    desk.sees("Basil", "Aloe", "Cactus")
+    with qtbot.waitActive(desk.window):
+        desk.window.activateWindow()
+    yield desk
+    for feature in features:
+        feature.release_store()
+
+
+# --- opening, saving, cancelling --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_F2, Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_a_key_opens_the_name_with_all_of_it_selected_and_enter_saves(desk: EditDesk, key: Qt.Key) -> None:
+    desk.select(2)
+    desk.press(key)
+    desk.until_editing(2)
+    assert desk.editor.selectedText() == "Aloe"
+    desk.qtbot.keyClicks(desk.editor, "Aloe vera")
+    desk.press(Qt.Key.Key_Return)
+    desk.sees("Basil", "Aloe vera", "Cactus")
+    desk.until_closed()
+    assert desk.message.text == "Rename “Aloe” to “Aloe vera”."
+    assert (list(desk.table.selected_ids()), desk.table.hasFocus()) == ([2], True)
+
+
+def test_a_double_click_edits_the_cell_under_it(desk: EditDesk) -> None:
+    for column, name in ((Column.TAG, "Tag"), (Column.NAME, "Name")):
+        place = desk.table.visualRect(desk.table.model().index(1, column)).center()
+        QTest.mouseClick(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        QTest.mouseDClick(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        desk.until_editing(2, name)
+        cell = desk.table.visualRect(desk.table.model().index(1, column))
+        assert cell.contains(desk.editor.geometry())
+        desk.press(Qt.Key.Key_Escape)
+        assert desk.editor.isHidden()
+
+
+def test_tab_moves_from_name_to_tag_and_enter_saves_both_as_one_change(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.type(desk.editor, "Aloe vera")
+    desk.press(Qt.Key.Key_Tab)
+    desk.until_editing(2, "Tag")
+    assert desk.editor.text() == "kitchen"
+    desk.enter("bath")
+    desk.sees("Basil", "Aloe vera", "Cactus")
+    row = desk.plant(2)
+    assert row is not None
+    assert (row.name, row.tag) == ("Aloe vera", "bath")
+    desk.until_closed()
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.sees("Basil", "Aloe", "Cactus")
+    row = desk.plant(2)
+    assert row is not None
+    assert (row.name, row.tag) == ("Aloe", "kitchen")
+
+
+def test_an_emptied_tag_is_none(desk: EditDesk) -> None:
+    desk.select(2)
+    desk.choose("Edit", "Edit tag")
+    desk.until_editing(2, "Tag")
+    desk.enter("")
+    desk.until_closed()
+    row = desk.plant(2)
+    assert row is not None
+    assert row.tag is None
+
+
+def test_escape_and_an_unchanged_text_leave_the_plant_as_it_is(desk: EditDesk) -> None:
+    before = desk.plant(2)
+    desk.edit(2)
+    desk.type(desk.editor, "Something")
+    desk.press(Qt.Key.Key_Escape)
+    assert desk.editor.isHidden()
+    desk.edit(2)
+    desk.press(Qt.Key.Key_Return)
+    assert desk.editor.isHidden()
+    assert desk.plant(2) == before
+    assert "Undo" not in desk.enabled("Edit")
+
+
+def test_what_is_edited_is_the_whole_text_with_its_line_break(desk: EditDesk, add: Adder) -> None:
+    name = "long " * 400 + "\nend"
+    (row,) = add(name, tag="kitchen")
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 4)
+    desk.edit(row.id)
+    desk.press(Qt.Key.Key_Tab)
+    desk.until_editing(row.id, "Tag")
+    desk.enter("bath")
+    desk.until_closed()
+    now = desk.plant(row.id)
+    assert now is not None
+    assert (now.name, now.tag) == (name, "bath")
+
+
+def test_a_click_elsewhere_saves(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.type(desk.editor, "Aloe vera")
+    place = desk.table.visualRect(desk.table.model().index(0, Column.ADDED)).center()
+    QTest.mouseClick(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    desk.sees("Basil", "Aloe vera", "Cactus")
+    desk.until_closed()
+
+
+def test_an_empty_name_is_refused_with_the_message_of_the_form(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.enter("  ")
+    assert desk.message.text == "Give the plant a name."
+    assert desk.editor.hasFocus()
+    desk.press(Qt.Key.Key_Tab)
+    assert desk.editor.accessibleName() == "Name of plant 2"
+    desk.enter("Aloe vera")
+    desk.sees("Basil", "Aloe vera", "Cactus")
+
+
+def test_arrows_do_not_leave_the_cell_and_the_menu_edits_what_is_typed(desk: EditDesk) -> None:
+    desk.edit(2)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown):
+        desk.press(key)
+        assert desk.editor.hasFocus()
+    desk.type(desk.editor, "typed")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    assert desk.editor.text() == "Aloe"
+    desk.press(Qt.Key.Key_Delete)
+    assert desk.table.model().rowCount() == 3
+
+
+# --- order and scripts ------------------------------------------------------------------------------------------------
+
+
+def test_the_row_stays_selected_and_visible_where_the_sort_puts_it(desk: EditDesk, add: Adder) -> None:
+    add(*(f"Fern {number}" for number in range(100)))
+    desk.choose("View", "By name")
+    desk.qtbot.waitUntil(lambda: desk.names()[:1] == ["Aloe"] and desk.table.model().rowCount() == 103)
+    desk.edit(2)
+    desk.enter("Zinnia")
+    desk.qtbot.waitUntil(lambda: desk.table.currentIndex().row() == 102)
+    assert list(desk.table.selected_ids()) == [2]
+    row = desk.table.visualRect(desk.table.currentIndex())
+    assert desk.table.viewport().rect().contains(row.adjusted(0, 0, -row.width(), 0))
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.table.currentIndex().row() == 0)
+    assert list(desk.table.selected_ids()) == [2]
+
+
+@pytest.mark.parametrize("order", ["Newest first", "By name"])
+def test_plants_of_scripts_move_the_editor_with_its_row_and_leave_what_is_typed(
+    desk: EditDesk, add: Adder, order: str
+) -> None:
+    desk.choose("View", order)
+    desk.edit(2)
+    desk.type(desk.editor, "half a na")
+    for number, count in enumerate((7, 11, 15)):
+        add(*(f"Aaa {number} {each}" for each in range(4)))
+        desk.until_rows(count)
+    assert (desk.editor.text(), desk.editor.hasFocus()) == ("half a na", True)
+    row = next(row for row, name in enumerate(desk.names()) if name == "Aloe")
+    cell = desk.table.visualRect(desk.table.model().index(row, Column.NAME))
+    assert cell.contains(desk.editor.geometry())
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: "half a na" in desk.names())
+
+
+def test_the_editor_stays_open_when_all_rows_are_replaced(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.type(desk.editor, "half a na")
+    desk.choose("View", "By ID")
+    desk.sees("Basil", "Aloe", "Cactus")
+    desk.choose("View", "By name")
+    desk.sees("Aloe", "Basil", "Cactus")
+    assert (desk.editor.text(), desk.editor.hasFocus()) == ("half a na", True)
+    assert desk.table.visualRect(desk.table.model().index(0, Column.NAME)).contains(desk.editor.geometry())
+
+
+# --- conflicts --------------------------------------------------------------------------------------------------------
+
+
+def test_a_plant_changed_elsewhere_is_shown_in_both_versions_and_mine_can_be_kept(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.change_elsewhere(2, name="Theirs")
+    desk.enter("Mine")
+    desk.qtbot.waitUntil(lambda: len(desk.bars) == 1)
+    (bar,) = desk.bars
+    assert bar.title == "“Aloe” was changed elsewhere while you were editing it"
+    assert bar.text == "Yours: “Mine”, tag “kitchen”\nTheirs: “Theirs”, tag “kitchen”"
+    desk.sees("Basil", "Theirs", "Cactus")
+    desk.button("Keep mine").click()
+    desk.sees("Basil", "Mine", "Cactus")
+    assert desk.bars == []
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.sees("Basil", "Theirs", "Cactus")
+
+
+def test_the_version_of_the_other_can_be_taken(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.change_elsewhere(2, name="Theirs")
+    desk.enter("Mine")
+    desk.qtbot.waitUntil(lambda: len(desk.bars) == 1)
+    desk.button("Take theirs").click()
+    assert desk.bars == []
+    desk.sees("Basil", "Theirs", "Cactus")
+
+
+def test_the_same_change_elsewhere_is_no_conflict(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.change_elsewhere(2, name="Same")
+    desk.enter("Same")
+    desk.until_closed()
+    desk.sees("Basil", "Same", "Cactus")
+    assert desk.bars == []
+
+
+def test_another_note_meanwhile_is_kept_without_a_question(desk: EditDesk) -> None:
+    desk.edit(2)
+    row = desk.plant(2)
+    assert row is not None
+    desk.store.apply([edited(row, note="Beside the tap")], COMMAND).result(10)
+    desk.enter("Aloe vera")
+    desk.sees("Basil", "Aloe vera", "Cactus")
+    row = desk.plant(2)
+    assert row is not None
+    assert row.note == "Beside the tap"
+
+
+def test_a_plant_deleted_elsewhere_can_be_added_again(desk: EditDesk) -> None:
+    desk.edit(2)
+    row = desk.plant(2)
+    assert row is not None
+    desk.store.apply([Delete(2, row.version, row.name)], COMMAND).result(10)
+    desk.sees("Basil", "Cactus")
+    assert desk.editor.hasFocus()
+    desk.enter("Aloe vera")
+    desk.qtbot.waitUntil(lambda: len(desk.bars) == 1)
+    desk.button("Add it again").click()
+    desk.qtbot.waitUntil(lambda: "Aloe vera" in desk.names())
+
+
+def test_a_plant_that_is_being_edited_is_saved_when_the_store_is_closed(desk: EditDesk, context: WindowContext) -> None:
+    desk.edit(2)
+    desk.type(desk.editor, "Aloe vera")
+    plants = context.page.findChild(Plants)
+    assert plants is not None
+    plants.release_store()
+    new = new_plant({"id": 9, "name": "Later"})
+    desk.store.add(new, COMMAND).result(10)  # after what was queued
+    row = desk.plant(2)
+    assert row is not None
+    assert row.name == "Aloe vera"
