@@ -5,14 +5,14 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtCore import QCoreApplication, QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
-    from PySide6.QtWidgets import QMenu, QMenuBar
+    from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
     Slot: TypeAlias = Callable[..., object]
 
@@ -32,6 +32,7 @@ class Section(Enum):
     EDIT_FIND = auto()
     VIEW_ORDER = auto()
     VIEW_PLANTS = auto()
+    VIEW_COLUMNS = auto()
     VIEW_APPEARANCE = auto()
     TOOLS_API = auto()
     TOOLS_SYSTEM = auto()
@@ -64,6 +65,18 @@ class Menus(QObject):
         menu, _ = self._ends[section]
         return menu
 
+    def context_menu(self, parent: QWidget, *sections: Section) -> QMenu:
+        """Return a new menu of those commands of `sections` that can be chosen now; it is deleted when it closes."""
+        from PySide6.QtWidgets import QMenu
+
+        menu = QMenu(parent)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for section in sections:
+            self.menu(section).aboutToShow.emit()  # which enables what can be chosen
+            menu.addActions([action for action in self._actions[section] if action.isEnabled()])
+            menu.addSeparator()
+        return menu
+
     def add(self, section: Section, text: str, slot: Slot, *keys: Key | str) -> QAction:
         """Add a command; `slot` is called when it is chosen, by mouse or by one of `keys`."""
         action = self._action(section, text, *keys)
@@ -77,6 +90,18 @@ class Menus(QObject):
         action = self.add(section, text, slot)
         action.setCheckable(True)
         return action
+
+    def add_submenu(self, section: Section, title: str, actions: Sequence[tuple[str, Slot, bool]]) -> list[QAction]:
+        """Add a submenu of commands: the text of each, its slot, and whether it has a check mark."""
+        menu, end = self._ends[section]
+        added = []
+        for text, slot, checkable in actions:
+            action = self._action(section, text)
+            action.setCheckable(checkable)
+            action.triggered.connect(slot)
+            added.append(action)
+        _submenu(menu, end, title).addActions(added)
+        return added
 
     def add_choices(
         self, section: Section, choices: Sequence[tuple[str, str]], slot: Callable[[str], object], title: str = ""
@@ -133,7 +158,7 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
     return [
         (tr("&File"), [[Section.FILE_PLANTS], [Section.FILE_API], [Section.FILE_BACKUPS], [Section.FILE_WINDOW]]),
         (tr("&Edit"), [[Section.EDIT_UNDO], [Section.EDIT_CLIPBOARD, Section.EDIT_PLANTS], [Section.EDIT_FIND]]),
-        (tr("&View"), [[Section.VIEW_ORDER], [Section.VIEW_PLANTS], [Section.VIEW_APPEARANCE]]),
+        (tr("&View"), [[Section.VIEW_ORDER], [Section.VIEW_PLANTS, Section.VIEW_COLUMNS], [Section.VIEW_APPEARANCE]]),
         (tr("&Tools"), [[Section.TOOLS_API], [Section.TOOLS_SYSTEM]]),
         (tr("&Help"), [[Section.HELP, Section.HELP_UPDATES, Section.HELP_ABOUT]]),
     ]

@@ -140,6 +140,13 @@ class Desk:
         """Return a command by its text, to look at its state."""
         return next(each for each in self.window.findChildren(QAction) if plain(each.text()) == text)
 
+    def popup(self) -> QMenu:
+        """Return the context menu that is open."""
+        self.qtbot.waitUntil(lambda: isinstance(QApplication.activePopupWidget(), QMenu))
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        return menu
+
     def _open(self, title: str) -> QMenu:
         menu = self.menu(title)
         position = self.menu_bar.actionGeometry(menu.menuAction()).center()

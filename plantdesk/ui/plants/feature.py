@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
 
 from plantdesk.errors import StoreDamagedError, StoreReadOnlyError
 from plantdesk.records import FORM
@@ -14,7 +14,7 @@ from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.status import PlantsStatus
-from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, plural
 from plantdesk.ui.widgets.message_line import Tone
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
+
+
+#: The columns that can be hidden.
+_OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 
 
 class Plants(Feature):
@@ -104,6 +108,12 @@ class Plants(Feature):
         check(self._orders, "added")
         menus.add_switch(Section.VIEW_PLANTS, self.tr("&Compact rows"), self._set_compact)
         menus.add_switch(Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._keep_tag)
+        switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
+        best_width = self.tr("&Best width"), self._fit_columns, False
+        columns = menus.add_submenu(Section.VIEW_COLUMNS, self.tr("Col&umns"), [*switches, best_width])
+        self._columns = dict(zip(_OPTIONAL, columns, strict=False))
+        for action in self._columns.values():
+            action.setChecked(True)
         text = self.tr("New &plants (top of the list)")
         menus.add(Section.VIEW_PLANTS, text, self._jump_to_top, "Ctrl+Home")
 
@@ -123,6 +133,8 @@ class Plants(Feature):
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.plant_wanted.connect(browser.show_plant)
+        browser.table.menu_wanted.connect(self._open_row_menu)
+        browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
         self._editing = EditController(self.context, browser.table, self._form.tags)
         return browser
 
@@ -138,6 +150,25 @@ class Plants(Feature):
     @Slot(bool)
     def _set_compact(self, compact: bool) -> None:
         self._browser.table.set_compact(compact=compact)
+
+    @Slot()
+    def _on_columns_chosen(self) -> None:
+        for column, action in self._columns.items():
+            self._browser.table.set_column_shown(column, shown=action.isChecked())
+
+    @Slot()
+    def _fit_columns(self) -> None:
+        self._browser.table.fit_to_contents()
+
+    @Slot(QPoint)
+    def _open_row_menu(self, position: QPoint) -> None:
+        sections = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD
+        self.context.menus.context_menu(self._browser.table, *sections).popup(position)
+
+    @Slot(QPoint)
+    def _open_header_menu(self, position: QPoint) -> None:
+        header = self._browser.table.horizontalHeader()
+        self.context.menus.context_menu(header, Section.VIEW_COLUMNS).popup(header.mapToGlobal(position))
 
     @Slot()
     def _focus_search(self) -> None:

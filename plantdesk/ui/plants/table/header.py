@@ -26,6 +26,7 @@ class PlantHeader(QHeaderView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._theme = theme
         self.setSectionsClickable(True)
         self.setHighlightSections(False)

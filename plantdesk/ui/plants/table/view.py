@@ -11,12 +11,21 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
+    QPoint,
     QRect,
     Qt,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QFontMetrics, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QContextMenuEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+)
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
 from plantdesk.ui.plants.table.cell_editor import CellEditor
@@ -26,7 +35,7 @@ from plantdesk.ui.plants.table.header import PlantHeader
 from plantdesk.ui.plants.table.highlights import RowHighlights
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import override
-from plantdesk.ui.theme.metrics import M, tabular
+from plantdesk.ui.theme.metrics import M, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
@@ -52,13 +61,14 @@ class PlantTable(QTableView):
 
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
     number of selected rows. `copy_wanted`: the keys for copying were pressed. `edit_wanted(column)`: Enter or a double
-    click on a cell that can be edited.
+    click on a cell that can be edited. `menu_wanted(position)`: a context menu, at a position of the screen.
     """
 
     unseen_changed = Signal(int)
     selection_count_changed = Signal(int)
     copy_wanted = Signal()
     edit_wanted = Signal(int)
+    menu_wanted = Signal(QPoint)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +77,7 @@ class PlantTable(QTableView):
         self._compact = False
         self._unseen = 0
         self._widths_for = (0, -1)
+        self._unwanted: frozenset[Column] = frozenset()
         self._highlights = RowHighlights(self)
         self._editor = CellEditor(self.viewport())
         self._edited_id: int | None = None
@@ -83,6 +94,22 @@ class PlantTable(QTableView):
         self.doubleClicked.connect(self._on_double_clicked)
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
+
+    def set_column_shown(self, column: Column, *, shown: bool) -> None:
+        """Show or hide a column; in a narrow table some are hidden all the same."""
+        self._unwanted = self._unwanted - {column} if shown else self._unwanted | {column}
+        self._fit_columns()
+
+    @Slot()
+    def fit_to_contents(self) -> None:
+        """Give every column but the name the width that its heading and the visible rows need."""
+        header = self.horizontalHeader()
+        header.setResizeContentsPrecision(0)
+        for column in _WIDTHS:
+            pill = 2 * S if column is Column.TAG else 0
+            self.setColumnWidth(
+                column, max(self.sizeHintForColumn(column) + 2 * M + pill, header.sectionSizeHint(column))
+            )
 
     def set_compact(self, *, compact: bool) -> None:
         """Make rows lower, or of the usual height."""
@@ -181,12 +208,19 @@ class PlantTable(QTableView):
             self.copy()
         elif event.key() in ENTER_KEYS:
             self.edit_wanted.emit(Column.NAME)
+        elif event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
+            self.menu_wanted.emit(self._below_current_row())  # the Menu key makes a context menu event
         elif event.key() in _ENDS:  # with Ctrl the same as without it, where Qt would only move the current row
             event.setModifiers(event.modifiers() & ~Qt.KeyboardModifier.ControlModifier)
             super().keyPressEvent(event)
             self._scroll_to_end(event.key())
         else:
             super().keyPressEvent(event)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        self.menu_wanted.emit(self._below_current_row() if by_key else event.globalPos())
 
     @override
     def moveCursor(self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
@@ -302,12 +336,21 @@ class PlantTable(QTableView):
         digit = QFontMetrics(tabular(self.font())).horizontalAdvance("0")
         digits = self.viewport().width() // max(digit, 1)
         wide = digits >= _WIDE_TABLE
-        for column, minimum in _SHOWN_FROM.items():
-            self.setColumnHidden(column, digits < minimum)
+        for column in _WIDTHS:
+            self.setColumnHidden(column, column in self._unwanted or digits < _SHOWN_FROM.get(column, 0))
         if self._widths_for != (digit, wide):
             self._widths_for = (digit, wide)
             for column, (wide_digits, narrow_digits) in _WIDTHS.items():
                 self.setColumnWidth(column, (wide_digits if wide else narrow_digits) * digit + 2 * M)
+
+    def _below_current_row(self) -> QPoint:
+        """Return where a key opens the context menu: under the start of the current row's name."""
+        index = self.currentIndex()
+        if not index.isValid():
+            return self.viewport().mapToGlobal(self.viewport().rect().topLeft())
+        self.scrollTo(index)
+        cell = self.visualRect(self._plants.index(index.row(), Column.NAME))
+        return self.viewport().mapToGlobal(cell.bottomLeft())
 
     def _place_editor(self) -> None:
         """Move the editor with its row; while that is not in the rows, it stays where it is."""

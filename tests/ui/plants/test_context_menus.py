@@ -1,0 +1,149 @@
+"""The menus of rows and of the header, by keys and clicks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+
+from plantdesk.ui.edit.commands import EditCommands
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.view import PlantTable
+from tests.support.desk import Desk, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.store_queries import StoreQueries
+    from tests.ui.conftest import Adder
+
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+ROW_MENU = ["Edit name", "Edit tag", "Delete plants", "Copy", "Select all"]
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[Desk]:
+    """Two plants, the second on top."""
+    add("Aloe", "Basil")
+    features = [Plants(context), EditCommands(context)]
+    for feature in features:
+        feature.complete()
+        feature.set_store(OpenStore(store, queries))
+    desk = Desk(qtbot, context.page.window())
+    desk.window.resize(1180, 760)
+    table = desk.the(PlantTable)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 2)
+    with qtbot.waitActive(desk.window):
+        desk.window.activateWindow()
+    yield desk
+    for feature in features:
+        feature.release_store()
+
+
+def place_of(table: PlantTable, row: int) -> QPoint:
+    return table.visualRect(table.model().index(row, Column.NAME)).center()
+
+
+def right_click(widget: QWidget, place: QPoint) -> None:
+    """Press the right button and send the event that the window system sends then."""
+    QTest.mouseClick(widget, Qt.MouseButton.RightButton, pos=place)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, widget.mapToGlobal(place))
+    QApplication.sendEvent(widget, event)
+
+
+def texts(menu: QMenu) -> list[str]:
+    return [plain(each.text()) for each in menu.actions() if not each.isSeparator()]
+
+
+def choose(menu: QMenu, command: str) -> None:
+    action = next(each for each in menu.actions() if plain(each.text()) == command)
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+
+def shown(table: PlantTable) -> list[str]:
+    return [column.name for column in Column if not table.isColumnHidden(column)]
+
+
+def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(desk: Desk) -> None:
+    table = desk.the(PlantTable)
+    right_click(table.viewport(), place_of(table, 1))
+    menu = desk.popup()
+    assert texts(menu) == ROW_MENU
+    assert list(table.selected_ids()) == [1]
+    choose(menu, "Delete plants")
+    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+
+
+def test_a_right_click_in_the_selection_keeps_it(desk: Desk) -> None:
+    table = desk.the(PlantTable)
+    table.selectAll()
+    right_click(table.viewport(), place_of(table, 1))
+    choose(desk.popup(), "Copy")
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Copied 2 plants.")
+    assert "Basil" in QGuiApplication.clipboard().text()
+
+
+def test_shift_f10_opens_the_menu_at_the_current_row(desk: Desk) -> None:
+    table = desk.the(PlantTable)
+    table.setFocus()
+    table.selectRow(1)
+    desk.press(Qt.Key.Key_F10, SHIFT)
+    menu = desk.popup()
+    assert texts(menu) == ROW_MENU
+    assert abs(menu.y() - table.viewport().mapToGlobal(place_of(table, 1)).y()) < table.rowHeight(1)
+    choose(menu, "Edit name")
+    desk.qtbot.waitUntil(table.editor.isVisible)
+    assert table.editor.text() == "Aloe"
+
+
+def test_the_menu_key_opens_the_same_menu(desk: Desk) -> None:
+    table = desk.the(PlantTable)
+    table.setFocus()
+    table.selectRow(0)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
+    QApplication.sendEvent(table.viewport(), event)
+    menu = desk.popup()
+    assert texts(menu) == ROW_MENU
+    menu.close()
+
+
+def test_the_menu_of_the_header_hides_and_shows_columns(desk: Desk) -> None:
+    table = desk.the(PlantTable)
+    header = table.horizontalHeader()
+    assert shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"]
+    for expected in (["ID", "NAME", "TAG", "SOURCE"], ["ID", "NAME", "TAG", "ADDED", "SOURCE"]):
+        right_click(header.viewport(), header.viewport().rect().center())
+        menu = desk.popup()
+        assert texts(menu) == ["ID", "Tag", "Added", "From", "Best width"]
+        choose(menu, "Added")
+        assert shown(table) == expected
+
+
+def test_a_narrow_table_hides_no_column_for_good(desk: Desk) -> None:
+    table = desk.the(PlantTable)
+    desk.action("Tag").trigger()
+    desk.window.resize(640, 500)
+    desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "ADDED"])
+    desk.window.resize(1180, 760)
+    desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "ADDED", "SOURCE"])
+
+
+def test_best_width_fits_the_columns_to_what_they_show(desk: Desk, add: Adder) -> None:
+    table = desk.the(PlantTable)
+    before = table.columnWidth(Column.ID)
+    add("Dill", tag="a very long tag that needs much more than the usual width of its column")
+    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 3)
+    desk.action("Best width").trigger()
+    assert table.columnWidth(Column.ID) < before
+    text = table.model().index(0, Column.TAG).data()
+    assert table.columnWidth(Column.TAG) > table.fontMetrics().horizontalAdvance(text)
