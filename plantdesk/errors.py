@@ -191,6 +191,13 @@ class EditConflictError(PlantDeskError):
         self.current = current
 
 
+class SelectionChangedError(PlantDeskError):
+    """A set of plants has another size than when the user was asked about it."""
+
+    def __init__(self, expected: int, found: int) -> None:
+        super().__init__(f"{found:,} plants match now instead of {expected:,}. Nothing was changed. Try again.")
+
+
 class NothingToUndoError(PlantDeskError):
     """There is no such change, it is undone already, or its before-images were removed."""
 
@@ -199,8 +206,11 @@ class UndoConflictError(PlantDeskError):
     """All `plants` of a change have been changed since; undoing it would lose that."""
 
     def __init__(self, title: str, plants: int) -> None:
-        count = "The plant has" if plants == 1 else f"All {plants:,} plants have"
-        super().__init__(f"“{title}” cannot be undone: {count} been changed since. Undo the later changes first.")
+        count = "the plant has" if plants == 1 else f"all {plants:,} plants have"
+        super().__init__(
+            f"“{shortened(title)}” cannot be undone: {count} been changed since, or the ID is in use again. "
+            "`plantdesk history` lists the changes; `plantdesk undo NUMBER` undoes another one."
+        )
 
 
 # --- the store ---
@@ -297,6 +307,13 @@ class StoreGoneError(StoreError):
         )
 
 
+class NoStoreError(StoreError):
+    """The file of a command that only reads or changes plants does not exist; it is not created."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(f"There is no database “{file}” yet. The window and `plantdesk add` create it.")
+
+
 class FolderMissingError(StoreUnreachableError):
     """The folder of the named file does not exist."""
 
@@ -333,6 +350,10 @@ class NewerStoreError(StoreError):
 
 def shortened(text: str, longest: int = 60) -> str:
     """Return `text` on one line, printable and at most `longest` characters, for use in a message."""
-    head = text[: longest + 1]
-    line = "".join(character if character.isprintable() else " " for character in head)
+    line = printable(text[: longest + 1])
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """Return `text` on one line, with a space for each character that could control a terminal."""
+    return "".join(character if character.isprintable() else " " for character in text)

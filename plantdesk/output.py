@@ -5,8 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 
 class OutputError(PlantDeskError):
@@ -18,6 +22,21 @@ class OutputError(PlantDeskError):
 
 class BrokenPipeOutputError(OutputError):
     """The reader of standard output has closed it."""
+
+
+def report(text: str) -> None:
+    """Print `text` on standard error. A failure is ignored: what the text reports is done all the same."""
+    try:
+        print(text, file=sys.stderr)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def use_utf8() -> None:
+    """Write UTF-8 and unchanged line breaks from now on, for a program that reads standard output."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(encoding="utf-8", newline="\n")
 
 
 def write(text: str) -> None:
@@ -48,9 +67,13 @@ def flush() -> None:
         raise _failure(error) from error
 
 
+def _discard(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def _failure(error: OSError) -> OutputError:
     """Return the failure, and discard further output: Python would retry at exit, and print a traceback."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _discard(sys.stdout)
     # Windows reports a closed pipe as EINVAL.
     is_gone = isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
     return BrokenPipeOutputError(error) if is_gone else OutputError(error)

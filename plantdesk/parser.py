@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
+from plantdesk.errors import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -86,6 +88,15 @@ def span(text: str) -> timedelta:
     if found is None:
         raise argparse.ArgumentTypeError(f"“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def unicode_text(text: str) -> str:
+    """Parse any text that is valid in the encoding of the terminal, as all texts of plants are."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(f"“{printable(text)}” is not valid text") from None
+    return text
 
 
 def time_ago(text: str) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plantdesk.command_parser import add_command, add_database, database_of, sentence
-from plantdesk.parser import time_ago, whole_number
+from plantdesk.parser import time_ago, unicode_text, whole_number
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from plantdesk.command_parser import Commands
     from plantdesk.commands.plants import Filter
@@ -27,16 +28,20 @@ def add_to(commands: Commands) -> None:
     _add_history(commands)
 
 
+def _database(options: argparse.Namespace) -> Path:
+    return database_of(options, with_folder=False)  # these commands do not create a database
+
+
 def add_filter(command: Parser) -> None:
     """Add the options that select plants."""
-    command.add_argument("--search", metavar="TEXT", help="only those with these words in name, tag or ID")
-    command.add_argument("--tag", help="only those with this tag")
+    command.add_argument("--search", metavar="TEXT", type=unicode_text, help="only those with these words")
+    command.add_argument("--tag", type=unicode_text, help="only those with this tag")
     command.add_argument("--no-tag", action="store_true", help="only those without a tag")
     command.add_argument(
         "--from",
         dest="source",
         metavar="SOURCE",
-        help="only those of: form, command, import, or a token's name",
+        help="only those of: form, command, import, token, or a token's name",
     )
     command.add_argument(
         "--since", metavar="TIME", type=time_ago, help="only those added since: 12h, 7d, 2026-11-21 or 2026-11-21T18:00"
@@ -65,7 +70,7 @@ def _run_list(options: argparse.Namespace) -> int:
     from plantdesk.commands import plants
 
     form = plants.Form.JSON if options.json else plants.Form.CSV if options.csv else plants.Form.TEXT
-    return plants.show_list(database_of(options), filter_of(options), options.limit, form)
+    return plants.show_list(_database(options), filter_of(options), options.limit, form)
 
 
 def _add_get(commands: Commands) -> None:
@@ -77,7 +82,7 @@ def _add_get(commands: Commands) -> None:
 def _run_get(options: argparse.Namespace) -> int:
     from plantdesk.commands import plants
 
-    return plants.show(database_of(options), options.id, as_json=options.json)
+    return plants.show(_database(options), options.id, as_json=options.json)
 
 
 def _add_edit(commands: Commands) -> None:
@@ -97,7 +102,7 @@ def _run_edit(options: argparse.Namespace) -> int:
     if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
         options.parser.error("give --name, --tag, --no-tag or --note")
     wanted = plants.Wanted(options.name, options.tag, options.no_tag, options.note)
-    return plants.edit(database_of(options), options.id, wanted)
+    return plants.edit(_database(options), options.id, wanted)
 
 
 def _add_delete(commands: Commands) -> None:
@@ -113,7 +118,9 @@ def _run_delete(options: argparse.Namespace) -> int:
     wanted = filter_of(options)
     if bool(options.ids) == (wanted != plants.Filter()):
         options.parser.error("give either IDs, or --search, --tag, --no-tag, --from or --since")
-    return plants.delete(database_of(options), options.ids, wanted, confirmed=options.yes)
+    if wanted.text is not None and not wanted.text.split():
+        options.parser.error("--search needs a word, since an empty one selects all plants")
+    return plants.delete(_database(options), options.ids, wanted, confirmed=options.yes)
 
 
 def _add_tag(commands: Commands) -> None:
@@ -137,25 +144,25 @@ def _add_tag(commands: Commands) -> None:
 def _run_tag_list(options: argparse.Namespace) -> int:
     from plantdesk.commands import tags
 
-    return tags.show(database_of(options), as_json=options.json)
+    return tags.show(_database(options), as_json=options.json)
 
 
 def _run_tag_rename(options: argparse.Namespace) -> int:
     from plantdesk.commands import tags
 
-    return tags.rename(database_of(options), options.tag, options.new)
+    return tags.rename(_database(options), options.tag, options.new)
 
 
 def _run_tag_merge(options: argparse.Namespace) -> int:
     from plantdesk.commands import tags
 
-    return tags.merge(database_of(options), options.tags, options.into)
+    return tags.merge(_database(options), options.tags, options.into)
 
 
 def _run_tag_remove(options: argparse.Namespace) -> int:
     from plantdesk.commands import tags
 
-    return tags.remove(database_of(options), options.tag)
+    return tags.remove(_database(options), options.tag)
 
 
 def _add_history(commands: Commands) -> None:
@@ -174,16 +181,16 @@ def _add_history(commands: Commands) -> None:
 def _run_history(options: argparse.Namespace) -> int:
     from plantdesk.commands import history
 
-    return history.show(database_of(options), options.limit, as_json=options.json)
+    return history.show(_database(options), options.limit, as_json=options.json)
 
 
 def _run_undo(options: argparse.Namespace) -> int:
     from plantdesk.commands import history
 
-    return history.undo(database_of(options), options.number)
+    return history.undo(_database(options), options.number)
 
 
 def _run_redo(options: argparse.Namespace) -> int:
     from plantdesk.commands import history
 
-    return history.redo(database_of(options))
+    return history.redo(_database(options))

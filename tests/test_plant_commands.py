@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -198,7 +201,120 @@ def test_an_undo_reports_what_it_left(run: Run) -> None:
     run("edit", "3", "--note", "mine")
     code, _, report = run("undo", "1")
     assert code == 0
-    assert "1 plants" in report or "1 plant" in report
+    assert "1 plant has been" in report
     assert report.rstrip().endswith("3")
     assert json.loads(run("get", "3", "--json")[1])["note"] == "mine"
     assert json.loads(run("get", "-1", "--json")[1])["tag"] == "kitchen"
+
+
+def test_texts_are_shown_whole_and_cannot_control_the_terminal(run: Run) -> None:
+    name, note = "N" * 200 + "\x1b[31m", "first " * 50 + "\n\x1b]0;title\x07second"
+    assert run("edit", "3", "--name", name, "--note", note)[0] == 0
+    shown = run("get", "3")[1]
+    assert "N" * 200 in shown
+    assert "first " * 50 in shown
+    everything = shown + run("list")[1] + run("history")[1] + run("undo")[2]
+    assert "\x1b" not in everything
+    assert "\x07" not in everything
+
+
+def test_csv_is_exact_in_a_pipe_and_safe_on_a_terminal(run: Run) -> None:
+    pty = pytest.importorskip("pty")
+    name = 'a\rb\nc\r\nd,"e" \x1b[31m Röse 🌵'
+    assert run("edit", "3", "--name", name)[0] == 0
+    command = [sys.executable, "-m", "plantdesk", "list", "--csv"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    printed = subprocess.run(command, capture_output=True, check=True, env=environment).stdout.decode()
+    rows = list(csv.DictReader(io.StringIO(printed, newline="")))
+    assert [row["name"] for row in rows if row["id"] == "3"] == [name]
+    terminal, theirs = pty.openpty()
+    subprocess.run(command, stdout=theirs, check=True)
+    os.close(theirs)
+    assert b"\x1b" not in os.read(terminal, 100_000)
+    os.close(terminal)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list"],
+        ["list", "--json"],
+        ["get", "1"],
+        ["edit", "1", "--name", "x"],
+        ["delete", "1"],
+        ["delete", "--tag", "x", "--yes"],
+        ["tag", "list"],
+        ["tag", "remove", "x"],
+        ["history"],
+        ["undo"],
+        ["redo"],
+    ],
+    ids=" ".join,
+)
+def test_no_database_is_created_by_a_command_that_only_changes_one(
+    run: Run, tmp_path: Path, arguments: list[str]
+) -> None:
+    code, printed, error = run(*arguments, "--database", str(tmp_path / "typo.db"))
+    assert (code, printed) == (1, "")
+    assert "typo.db" in error
+    assert list(tmp_path.glob("*typo.db*")) == []
+
+
+@pytest.mark.parametrize("option", ["--tag", "--search"])
+def test_text_that_is_not_unicode_is_wrong_usage(option: str) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        main(["list", option, "\udcff"])
+    assert exit_code.value.code == 2
+
+
+def test_an_empty_search_deletes_nothing(run: Run) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        main(["delete", "--search", " ", "--yes"])
+    assert exit_code.value.code == 2
+    assert listed(run) == [9, 2, -1, 3]
+
+
+def test_plants_that_match_since_the_question_are_not_deleted(run: Run) -> None:
+    pty = pytest.importorskip("pty")
+    terminal, theirs = pty.openpty()
+    command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        printed = b""
+        while b"[y/N]" not in printed:
+            printed += os.read(terminal, 1000)
+        assert run("edit", "2", "--tag", "kitchen")[0] == 0
+        os.write(terminal, b"y\n")
+        process.wait(30)
+    printed += os.read(terminal, 1000)
+    os.close(theirs)
+    os.close(terminal)
+    assert process.returncode == 1
+    assert b"plantdesk: 3 plants match now" in printed
+    assert listed(run) == [9, 2, -1, 3]
+
+
+def test_the_hint_names_another_database(run: Run, tmp_path: Path) -> None:
+    database = tmp_path / "my other.db"
+    for _ in range(2):
+        assert run("add", "--name", "Fern", "--database", str(database))[0] == 0
+    _, _, hint = run("delete", "1", "--database", str(database))
+    _, command = hint.rstrip().split("type: plantdesk ")
+    assert main(shlex.split(command)) == 0
+    assert run("get", "1", "--database", str(database))[0] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+def test_a_change_that_cannot_be_reported_is_no_failure(run: Run) -> None:
+    for arguments in (["delete", "3"], ["undo"]):
+        with Path("/dev/full").open("w", encoding="utf-8") as full:
+            done = subprocess.run([sys.executable, "-m", "plantdesk", *arguments], stderr=full, check=False)
+        assert done.returncode == 0
+    assert listed(run) == [9, 2, -1, 3]
+
+
+def test_tokens_of_one_name_count_together(run: Run) -> None:
+    with closing(Store(paths.database_file())) as store:
+        store.tokens.revoke("greenhouse").result(30)
+        source = store.tokens.create("greenhouse").result(30).row.source
+        store.add(new_plant({"id": 10, "name": "Agave"}), source).result(30)
+    assert listed(run, "--from", "greenhouse") == [10, 9]

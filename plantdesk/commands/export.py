@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk import output
 from plantdesk.atomic_replace import replaced_text
-from plantdesk.commands.opening import open_store
+from plantdesk.commands.opening import open_existing_store
 from plantdesk.commands.plants import selection_of
 from plantdesk.transfer.formats import PIPE, format_of
 from plantdesk.transfer.writing import pieces
@@ -36,7 +36,7 @@ def run(database: Path, file: Path, given: Format | None, wanted: Filter) -> int
             count += len(batch)
             yield batch
 
-    with closing(open_store(database)) as store, closing(store.reader()) as reader:
+    with closing(open_existing_store(database)) as store, closing(store.reader()) as reader:
         selection = selection_of(store, wanted)
         with _written(file) as write:
             for piece in pieces(counted(reader.pages(selection)), form):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from plantdesk import output
 from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
-from plantdesk.commands.opening import open_store
+from plantdesk.commands.opening import open_existing_store
 from plantdesk.errors import shortened
 from plantdesk.records import COMMAND
 
@@ -23,27 +23,27 @@ _MAX_IDS = 10
 
 def show(database: Path, limit: int, *, as_json: bool) -> int:
     """Print the newest changes as a table or in JSON. Raises StoreError."""
-    with closing(open_store(database)) as store, closing(store.reader()) as reader:
+    with closing(open_existing_store(database)) as store, closing(store.reader()) as reader:
         changes = reader.history(limit)
     if as_json:
         print_json([_facts(change) for change in changes])
     elif changes:
         print_table(("NUMBER", "TIME", "BY", "PLANTS", "CHANGE"), [_cells(change) for change in changes])
     else:
-        print("There are no changes yet: plants were only added.", file=sys.stderr)
+        output.report("There are no changes yet: plants were only added.")
     return 0
 
 
 def undo(database: Path, number: int | None) -> int:
     """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(open_store(database)) as store:
+    with closing(open_existing_store(database)) as store:
         _report(store.undo(number, COMMAND).result())
     return 0
 
 
 def redo(database: Path) -> int:
     """Take back the latest undo. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(open_store(database)) as store:
+    with closing(open_existing_store(database)) as store:
         _report(store.redo(COMMAND).result())
     return 0
 
@@ -51,10 +51,15 @@ def redo(database: Path) -> int:
 def _report(undone: Undone) -> None:
     change = undone.change
     plants = "1 plant" if change.plants == 1 else f"{change.plants:,} plants"
-    print(f"{shortened(change.title, 100)} ({plants}).", file=sys.stderr)
+    output.report(f"{shortened(change.title, 100)} ({plants}).")
     if undone.skipped:
         ids = ", ".join(map(str, undone.skipped_ids[:_MAX_IDS])) + (", …" if undone.skipped > _MAX_IDS else "")
-        print(f"{undone.skipped:,} plants have been changed since and were left as they are: {ids}", file=sys.stderr)
+        have = (
+            "1 plant has been changed since and was"
+            if undone.skipped == 1
+            else (f"{undone.skipped:,} plants have been changed since and were")
+        )
+        output.report(f"{have} left as they are: {ids}" if undone.skipped > 1 else f"{have} left as it is: {ids}")
 
 
 def _cells(change: Change) -> tuple[str, ...]:

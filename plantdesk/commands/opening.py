@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk.store import Store
+from plantdesk.errors import NoStoreError
+from plantdesk.store import Backups, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+def open_existing_store(database: Path) -> Store:
+    """Open a store that should be there; the caller closes it. Raises NoStoreError, StoreError."""
+    if not os.path.lexists(database) and not Backups(database).newest_first():
+        raise NoStoreError(database.name)
+    return open_store(database)
+
+
 def open_store(database: Path) -> Store:
-    """Open the store; the caller closes it. Raises StoreError."""
+    """Open the store, or create it; the caller closes it. Raises StoreError."""
     if sys.stderr is None or not sys.stderr.isatty():
         return Store(database)
     progress = _Progress()

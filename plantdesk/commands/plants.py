@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import json
+import shlex
 import sys
 from contextlib import closing
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk import output
+from plantdesk import output, paths
 from plantdesk.commands.confirmation import confirm
 from plantdesk.commands.formatting import iso_time, local_time, print_json
-from plantdesk.commands.opening import open_store
-from plantdesk.errors import UnknownPlantError, UnknownSourceError, shortened
+from plantdesk.commands.opening import open_existing_store
+from plantdesk.errors import UnknownPlantError, UnknownSourceError, printable, shortened
 from plantdesk.records import COMMAND, SourceKind, parse_id
 from plantdesk.store import KEEP, Delete, DeleteAll, Selection, Store, edited
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 #: Plants that are printed together.
 _BATCH = 500
 _MAX_NAME = 60
+_MAX_TITLE = 100
 _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
 
@@ -61,8 +62,10 @@ class Wanted(NamedTuple):
 
 def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> int:
     """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
-    with closing(open_store(database)) as store, closing(store.reader()) as reader:
+    with closing(open_existing_store(database)) as store, closing(store.reader()) as reader:
         rows = itertools.islice(reader.selected(selection_of(store, wanted)), limit)
+        if form is Form.CSV and not _is_on_terminal():
+            output.use_utf8()
         for text in {Form.TEXT: _as_text, Form.JSON: _as_json, Form.CSV: _as_csv}[form](rows):
             output.write(text)
     return 0
@@ -70,23 +73,23 @@ def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> 
 
 def show(database: Path, plant_id: str, *, as_json: bool) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
-    with closing(open_store(database)) as store:
+    with closing(open_existing_store(database)) as store:
         row = _plant(store, parse_id(plant_id))
     if as_json:
         print_json(_facts(row))
         return 0
     source = f"{row.source.kind} {_printable(row.source.label)}".rstrip()
-    lines = [f"ID:    {row.id}", f"Name:  {_printable(row.name)}"]
-    lines += [f"Tag:   {_printable(row.tag)}"] if row.tag is not None else []
+    lines = [f"ID:    {row.id}", f"Name:  {printable(row.name)}"]
+    lines += [f"Tag:   {printable(row.tag)}"] if row.tag is not None else []
     lines += [f"Added: {local_time(row.added_at)} by {source}"]
-    lines += ["Note:", *(f"  {_printable(line)}" for line in row.note.splitlines())] if row.note else []
+    lines += ["Note:", *(f"  {printable(line)}" for line in row.note.splitlines())] if row.note else []
     output.write("\n".join(lines))
     return 0
 
 
 def edit(database: Path, plant_id: str, wanted: Wanted) -> int:
     """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
-    with closing(open_store(database)) as store:
+    with closing(open_existing_store(database)) as store:
         row = _plant(store, parse_id(plant_id))
         update = edited(
             row,
@@ -94,16 +97,17 @@ def edit(database: Path, plant_id: str, wanted: Wanted) -> int:
             tag=None if wanted.without_tag else KEEP if wanted.tag is None else wanted.tag,
             note=KEEP if wanted.note is None else wanted.note,
         )
-        report(store.apply([update], COMMAND).result())
+        report(store.apply([update], COMMAND).result(), database)
     return 0
 
 
 def delete(database: Path, ids: Sequence[str], wanted: Filter, *, confirmed: bool) -> int:
     """Delete plants by id or by filter, after a question if there are several.
 
-    Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, StoreError.
+    Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, EditConflictError,
+    SelectionChangedError, StoreError.
     """
-    with closing(open_store(database)) as store:
+    with closing(open_existing_store(database)) as store:
         edits: list[Edit]
         if ids:
             rows = [_plant(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
@@ -111,20 +115,27 @@ def delete(database: Path, ids: Sequence[str], wanted: Filter, *, confirmed: boo
         else:
             selection = selection_of(store, wanted)
             with closing(store.reader()) as reader:
-                edits, count = [DeleteAll(selection)], reader.count_selected(selection)
+                count = reader.count_selected(selection)
+            edits = [DeleteAll(selection, None if confirmed else count)]
         if count > 1 and not confirmed:
             confirm(f"Delete {count:,} plants?", f"None of the {count:,} plants was deleted")
-        report(store.apply(edits, COMMAND).result())
+        report(store.apply(edits, COMMAND).result(), database)
     return 0
 
 
-def report(applied: Applied) -> None:
+def report(applied: Applied, database: Path) -> None:
     """Print on standard error what was changed, and how to undo it."""
     if applied.change is None:
-        print("Nothing to change.", file=sys.stderr)
+        output.report("Nothing to change.")
     else:
-        title = _printable(applied.change.title)
-        print(f"{title}. To undo it, type: plantdesk undo {applied.change.number}", file=sys.stderr)
+        title = shortened(applied.change.title, _MAX_TITLE)
+        output.report(f"{title}. To undo it, type: {undo_command(database, applied.change.number)}")
+
+
+def undo_command(database: Path, number: int) -> str:
+    """Return what the user types to undo a change of this database."""
+    is_own = database == paths.database_file(with_folder=False)
+    return f"plantdesk undo {number}" + ("" if is_own else f" --database {shlex.quote(str(database))}")
 
 
 def _plant(store: Store, plant_id: int) -> PlantRow:
@@ -142,15 +153,15 @@ def selection_of(store: Store, wanted: Filter) -> Selection:
     return Selection(wanted.text or "", tag, kind, label, wanted.since)
 
 
-def _source(store: Store, name: str) -> tuple[SourceKind, str | None]:
-    """Return the kind of source that `name` is, or the token or import of this name. Raises UnknownSourceError."""
+def _source(store: Store, name: str) -> tuple[SourceKind | None, str | None]:
+    """Return the kind of source that `name` is, else None and the name, of a token. Raises UnknownSourceError."""
     if name in set(SourceKind):
         return SourceKind(name), None
     with closing(store.reader()) as reader:
-        kinds = [source.kind for source in reader.sources() if source.label == name]
-    if not kinds:
+        is_known = any(source.label == name for source in reader.sources())
+    if not is_known:
         raise UnknownSourceError(name)
-    return kinds[0], name
+    return None, name
 
 
 def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:
@@ -174,10 +185,26 @@ def _as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
 
 def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
     yield ",".join(_FIELDS)
+    is_on_terminal = _is_on_terminal()
     for batch in _batches(rows):
-        text = io.StringIO()
-        csv.DictWriter(text, _FIELDS, lineterminator="\n").writerows(_facts(row) for row in batch)
-        yield text.getvalue().removesuffix("\n")
+        lines = _Lines()
+        for row in batch:
+            facts = _facts(row).items()
+            csv.writer(lines).writerow(
+                [printable(value) if is_on_terminal and isinstance(value, str) else value for _, value in facts]
+            )
+        yield "\n".join(lines)
+
+
+class _Lines(list[str]):
+    """Lines of CSV. The writer quotes both CR and LF only if both are in its own line end, which is removed here."""
+
+    def write(self, line: str) -> None:
+        self.append(line.removesuffix("\r\n"))
+
+
+def _is_on_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _batches(rows: Iterator[PlantRow]) -> Iterator[list[PlantRow]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk import output
 from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
 from plantdesk.commands.opening import open_store
+from plantdesk.commands.plants import report
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
     with closing(open_store(database)) as store:
         if remove_plants:
             removed = store.tokens.revoke_and_remove_plants(name).result()
-            print(f"Deleted {removed.plants:,} plants. To bring them back, type: plantdesk undo", file=sys.stderr)
+            if removed.change is not None:
+                report(removed, database)
         else:
             store.tokens.revoke(name).result()
     return 0

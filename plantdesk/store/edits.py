@@ -56,7 +56,7 @@ class Selection(NamedTuple):
     """A set of plants: those that match every condition given. Empty: all plants.
 
     `text` is a search, `since` the time of adding in milliseconds since 1970, UTC. `label` is the name of a token or an
-    import and needs its kind. Each of `ids` that does not exist is left out.
+    import. Each of `ids` that does not exist is left out.
     """
 
     text: str = ""
@@ -75,9 +75,10 @@ class SetTag(NamedTuple):
 
 
 class DeleteAll(NamedTuple):
-    """Delete a set of plants."""
+    """Delete a set of plants; it must still have the `size` that the user saw, if that is given."""
 
     plants: Selection
+    size: int | None = None
 
 
 Edit = Insert | Update | Delete | SetTag | DeleteAll

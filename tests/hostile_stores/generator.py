@@ -256,6 +256,92 @@ HARMLESS: dict[str, Callable[[Path, Path], None]] = {
     ),
 }
 
+_CHANGE = "INSERT INTO change (number, made_at, source_id, kind, title, plants, undoes, undone, size) VALUES"
+_IMAGE = "INSERT INTO before_image VALUES"
+_EDIT = f"{_CHANGE} (1, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"
+_TOUCHED = "UPDATE plant SET change = 1"
+_FAR = 2**63 - 1
+
+
+def edited(image: str, *others: str) -> Callable[[Path, Path], None]:
+    """A store whose only plant was edited by change 1; `image` is what comes after the key of its before-image."""
+    return changed(_EDIT, _TOUCHED, f"{_IMAGE} (1, 1, 1, {image})", *others)
+
+
+_FINE = "'Old', NULL, NULL, 1, 10000, 1, NULL, 0"
+
+#: Stores whose history no PlantDesk has written; the plant itself is right.
+BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
+    "right": edited(_FINE),
+    "number at the end": changed(f"{_CHANGE} ({_FAR}, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"),
+    "number near the end": changed(f"{_CHANGE} ({2**62}, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"),
+    "number below zero": changed(f"{_CHANGE} (-7, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"),
+    "numbers with gaps": edited(_FINE, f"{_CHANGE} (4000000000, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"),
+    "image without an entry": edited(_FINE, f"{_IMAGE} (2, 1, NULL, {_FINE})", f"{_IMAGE} (3, 1, 3, {_FINE})"),
+    "image at the end": edited(_FINE, f"{_IMAGE} ({_FAR}, 1, NULL, {_FINE})"),
+    "image below zero": edited(_FINE, f"{_IMAGE} (-9, 1, NULL, {_FINE})"),
+    "entry without images": changed(_EDIT, "UPDATE change SET plants = 5"),
+    "undoes itself": edited(_FINE, "UPDATE change SET undoes = 1, kind = 'undo'"),
+    "undoes a later one": edited(
+        _FINE,
+        f"{_CHANGE} (2, 0, 1, 'undo', 'Undo: x', 1, 1, 0, 99)",
+        "UPDATE change SET undoes = 2, kind = 'undo' WHERE number = 1",
+    ),
+    "undoes nothing": edited(_FINE, "UPDATE change SET undoes = 77, kind = 'undo'"),
+    "undone 7": edited(_FINE, "UPDATE change SET undone = 7"),
+    "long chain": changed(
+        f"{_CHANGE} (1, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)",
+        *(f"{_CHANGE} ({number}, 0, 1, 'undo', 'Undo', 1, {number - 1}, 0, 9)" for number in range(2, 3000)),
+        "UPDATE plant SET change = 2999",
+        f"{_IMAGE} (2999, 1, 2999, {_FINE})",
+    ),
+    "unknown kind": edited(_FINE, "UPDATE change SET kind = 'evil'"),
+    "unknown source": edited(_FINE, "PRAGMA foreign_keys = OFF", "UPDATE change SET source_id = 99"),
+    "terrible title": edited(_FINE, "UPDATE change SET title = char(27) || '[2J<b>' || char(10) || char(8238)"),
+    "huge title": edited(_FINE, "UPDATE change SET title = CAST(zeroblob(2000000) AS TEXT)"),
+    "title not Unicode": edited(_FINE, "UPDATE change SET title = CAST(x'ff' AS TEXT)"),
+    "time at the end": edited(_FINE, "UPDATE change SET made_at = 9223372036854775807"),
+    "time at the start": edited(_FINE, "UPDATE change SET made_at = -9223372036854775807"),
+    "plants below zero": edited(_FINE, "UPDATE change SET plants = -5"),
+    "plants at the end": edited(_FINE, "UPDATE change SET plants = 9223372036854775807"),
+    "size below zero": edited(_FINE, "UPDATE change SET size = -5"),
+    "sizes at the end": edited(
+        _FINE,
+        "UPDATE change SET size = 9223372036854775807",
+        f"{_CHANGE} (2, 0, 1, 'edit', 'Edit', 0, NULL, 0, {_FAR})",
+    ),
+    "image without a name": edited("NULL, NULL, NULL, 1, 10000, 1, NULL, 0"),
+    "image without an order": edited("'Old', NULL, NULL, NULL, 10000, 1, NULL, 0"),
+    "image without a time": edited("'Old', NULL, NULL, 1, NULL, 1, NULL, 0"),
+    "image without a source": edited("'Old', NULL, NULL, 1, 10000, NULL, NULL, 0"),
+    "image without a version": edited("'Old', NULL, NULL, 1, 10000, 1, NULL, NULL"),
+    "image of an unknown source": edited("'Old', NULL, NULL, 1, 10000, 99, NULL, 0"),
+    "image of year 300,000": edited(f"'Old', NULL, NULL, 1, {_FAR}, 1, NULL, 0"),
+    "image at the end of the order": edited(f"'Old', NULL, NULL, {_FAR}, 10000, 1, NULL, 0"),
+    "image before the order": edited("'Old', NULL, NULL, -3, 10000, 1, NULL, 0"),
+    "image of a later change": edited(f"'Old', NULL, NULL, 1, 10000, 1, NULL, {_FAR}"),
+    "image below all changes": edited("'Old', NULL, NULL, 1, 10000, 1, NULL, -3"),
+    "image not Unicode": edited("CAST(x'ff' AS TEXT), NULL, CAST(x'ff' AS TEXT), 1, 10000, 1, NULL, 0"),
+    "huge image": edited("CAST(zeroblob(3000000) AS TEXT), NULL, NULL, 1, 10000, 1, NULL, 0"),
+    "images with one place": edited(
+        "'Old', NULL, NULL, 5, 10000, 1, NULL, 0",
+        "INSERT INTO plant (id, name, seq, added_at, source_id, change) VALUES (2, '', 2, 0, 1, 1)",
+        "INSERT INTO plant (id, name, seq, added_at, source_id, change) VALUES (3, '', 5, 0, 1, 0)",
+        f"{_IMAGE} (1, 2, 1, 'Old', NULL, NULL, 5, 10000, 1, NULL, 0)",
+    ),
+    "change of nothing": changed("UPDATE plant SET change = 4000"),
+    "change at the end": changed("UPDATE plant SET change = 9223372036854775807"),
+    "change below zero": changed("UPDATE plant SET change = -9223372036854775807"),
+    "long note": changed("UPDATE plant SET note = CAST(zeroblob(300000) AS TEXT)"),
+    "note not Unicode": changed("UPDATE plant SET note = CAST(x'ff' AS TEXT)"),
+    "order at its end": changed("UPDATE plant SET seq = 4611686018427387904"),
+    "last place at its end": changed("UPDATE store SET last_seq = 9223372036854775807"),
+    "last place near its end": changed("UPDATE store SET last_seq = 4611686018427387903"),
+    "last place below zero": changed("UPDATE store SET last_seq = -9223372036854775807"),
+    "commits at the end": changed("UPDATE store SET other_commits = 9223372036854775807"),
+    "no row about the store": changed("DELETE FROM store"),
+}
+
 #: Something beside a store that is right: the store may be opened or refused, but what it points to is not touched.
 SIDE_FILES: dict[str, Callable[[Path, Path], None]] = {
     "linked log": linked_side_file("-wal"),

@@ -8,17 +8,32 @@ import signal
 import sqlite3
 import stat
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from plantdesk.errors import BackupUnusableError, PlantDeskError, StoreError
+from plantdesk.errors import BackupUnusableError, PlantDeskError, StoreDamagedError, StoreError
 from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import Backups, Store, View, back_up, copy_store, preview_restore, restore
-from tests.hostile_stores.generator import BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
+from plantdesk.store import (
+    Backups,
+    DeleteAll,
+    Selection,
+    SetTag,
+    Store,
+    View,
+    back_up,
+    copy_store,
+    edited,
+    preview_restore,
+    restore,
+)
+from plantdesk.store.sqlite.files import opening
+from plantdesk.store.sqlite.history import is_prunable, prune
+from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
     Make = Callable[[Path, Path], None]
@@ -150,6 +165,60 @@ def test_a_store_with_odd_rows_is_opened_and_works(folder: Path, victim: Path, m
         assert set(reader.rows(ids)) == set(ids)
         store.tokens.list()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("is_checked", [True, False], ids=["checked", "too large to check"])
+@cases(BAD_HISTORIES)
+def test_a_bad_history_ends_in_a_message(
+    folder: Path, victim: Path, own: Path, make: Make, monkeypatch: pytest.MonkeyPatch, *, is_checked: bool
+) -> None:
+    path = folder / "garden.db"
+    make(path, victim)
+    if not is_checked:  # as for a file above 16 MiB that was opened before
+        monkeypatch.setattr(opening, "check_whole", lambda _: None)
+    try:
+        store = Store(path)
+    except StoreDamagedError:
+        restore(own, path)
+        assert [name for _, name, _ in plants(own)] == ["Fern"]
+        return
+    with closing(store), closing(store.reader()) as reader:
+        for change in reader.history():
+            _outcome(store.undo(change.number, COMMAND))
+        for step in ("undo", "undo", "redo", "redo", "undo"):
+            _outcome(store.redo(COMMAND) if step == "redo" else store.undo(None, COMMAND))
+            rows = list(reader.selected(Selection()))
+            if rows:
+                _outcome(store.apply([edited(rows[0], note="New")], COMMAND))
+            _outcome(store.apply([SetTag(Selection(), step)], COMMAND))
+        _outcome(store.apply([DeleteAll(Selection())], COMMAND))
+        _outcome(store.undo(None, COMMAND))
+        assert not any(_outcome(store.add(new_plant({"id": 60 + n, "name": "New"}), COMMAND)) for n in range(2))
+        with suppress(PlantDeskError):
+            restore(own, path)
+        with suppress(PlantDeskError):
+            restore(path, back_up(path).path)
+        _outcome(store.undo(None, COMMAND))
+        _prune_all(path)
+        assert all(change.plants >= 0 for change in reader.history())
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA ignore_check_constraints = ON")
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def _prune_all(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        for _ in range(20):
+            if is_prunable(database, 2**53):
+                prune(database, 2**53)
+        assert not is_prunable(database, 2**53)
+
+
+def _outcome(future: Future[Any]) -> BaseException | None:
+    error = future.exception(_SECONDS)
+    assert error is None or isinstance(error, PlantDeskError), error
+    assert error is None or "\x1b" not in str(error)
+    return error
 
 
 @cases(HARMLESS)

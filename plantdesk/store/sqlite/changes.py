@@ -7,23 +7,30 @@ CONTRIBUTING, "How plants are changed", explains the tables.
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Integer, MetaData, Table, delete, insert
 
-from plantdesk.errors import EditConflictError, IdTakenError, NothingToUndoError, UndoConflictError
+from plantdesk.errors import (
+    EditConflictError,
+    IdTakenError,
+    NothingToUndoError,
+    SelectionChangedError,
+    UndoConflictError,
+    shortened,
+)
 from plantdesk.records import Change, ChangeKind, PlantRow, Source
 from plantdesk.store.edits import Applied, Delete, DeleteAll, Insert, SetTag, Undone, Update, kind_of, title_of
 from plantdesk.store.folding import folded
 from plantdesk.store.sqlite.connections import driver_connection
-from plantdesk.store.sqlite.history import read_change, redo_target, undo_target
+from plantdesk.store.sqlite.history import last_number, read_change, redo_target, undo_target
 from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.sqlite.queries import ids_of
 from plantdesk.store.sqlite.row_reads import VERSION, last_seq, rows_by_id
 from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
     from sqlmodel import Session
@@ -86,6 +93,7 @@ def apply(
                 _set_tag(raw, number, edit.tag)
             case DeleteAll():
                 _select(session, edit.plants)
+                _check_size(raw, edit.size)
                 _delete_selected(raw, number)
     (plants,) = raw.execute("SELECT count(*) FROM before_image WHERE change = ?", (number,)).fetchone()
     if not plants:
@@ -118,8 +126,7 @@ def begin(connection: sqlite3.Connection) -> int:
         "UPDATE store SET last_seq = max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) "
         "WHERE last_seq < (SELECT coalesce(max(seq), 0) FROM plant)"
     )
-    (number,) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM change").fetchone()
-    return int(number)
+    return last_number(connection) + 1
 
 
 def record(
@@ -210,6 +217,12 @@ def _select(session: Session, selection: Selection) -> None:
     connection.execute(delete(_SELECTED).where(_SELECTED.c.id.not_in(ids_of(selection._replace(ids=None)))))
 
 
+def _check_size(connection: sqlite3.Connection, expected: int | None) -> None:
+    (found,) = connection.execute("SELECT count(*) FROM temp.selected").fetchone()
+    if expected is not None and found != expected:
+        raise SelectionChangedError(expected, found)
+
+
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:
     add_functions(connection)
     connection.execute(
@@ -240,21 +253,28 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
     undone = read_change(connection, number)
     if not undone.can_undo:
         reason = "is undone already" if undone.is_undone else "is too old: the state before it is no longer stored"
-        raise NothingToUndoError(f"“{undone.title}” {reason}. `plantdesk history` lists the changes.")
+        raise NothingToUndoError(f"“{shortened(undone.title)}” {reason}. `plantdesk history` lists the changes.")
     values = {"undone": number, "number": begin(connection)}
     plants = connection.execute(_UNDO_IMAGES, values).rowcount
     if plants == 0:
         raise UndoConflictError(undone.title, undone.plants)
-    connection.execute(_REMOVE_PRESENT, values)
-    if connection.execute(f"SELECT EXISTS (SELECT 1 {_BACK} AND {_IS_TAKEN})", values).fetchone() == (1,):
-        _move_to_end(connection, values)
-    connection.execute(_BRING_BACK, values)
+    try:
+        _bring_back(connection, values)
+    except sqlite3.IntegrityError as error:  # another program wrote to the table
+        raise NothingToUndoError(f"“{shortened(undone.title)}” has no valid state before it.") from error
     skipped = connection.execute(_SKIPPED, values).fetchall() if plants < undone.plants else []
     kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
     title = f"{kind.capitalize()}: {undone.title.removeprefix('Undo: ').removeprefix('Redo: ')}"
     change = record(connection, values["number"], source, kind, title, number)
     _mark(connection, number, is_undone=True)
-    return Undone(change, undone.plants - plants, tuple(plant_id for (plant_id,) in skipped))
+    return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped))
+
+
+def _bring_back(connection: sqlite3.Connection, values: dict[str, int]) -> None:
+    connection.execute(_REMOVE_PRESENT, values)
+    if connection.execute(f"SELECT EXISTS (SELECT 1 {_BACK} AND {_IS_TAKEN})", values).fetchone() == (1,):
+        _move_to_end(connection, values)
+    connection.execute(_BRING_BACK, values)
 
 
 def _move_to_end(connection: sqlite3.Connection, values: dict[str, int]) -> None:
@@ -269,5 +289,6 @@ def _mark(connection: sqlite3.Connection, number: int, *, is_undone: bool) -> No
     """Mark a change as undone, or as in force again; what it undoes itself is then the opposite."""
     sql = "UPDATE change SET undone = ? WHERE number = ? RETURNING undoes"
     row = connection.execute(sql, (is_undone, number)).fetchone()
-    if row is not None and row[0] is not None:
-        _mark(connection, row[0], is_undone=not is_undone)
+    while row is not None and row[0] is not None and row[0] < number:  # else another program wrote it
+        number, is_undone = row[0], not is_undone
+        row = connection.execute(sql, (is_undone, number)).fetchone()

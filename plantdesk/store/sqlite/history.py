@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import NothingToUndoError
+from plantdesk.errors import NothingToUndoError, StoreDamagedError
 from plantdesk.records import Change, ChangeKind, Source, SourceKind
+from plantdesk.store.sqlite.row_reads import MAX_NUMBER
 
 if TYPE_CHECKING:
     import sqlite3
@@ -40,8 +41,12 @@ def newest_changes(connection: sqlite3.Connection, limit: int, before: int | Non
 
 
 def last_number(connection: sqlite3.Connection) -> int:
-    """Return the number of the newest change, 0 where there is none. Raises sqlite3.Error."""
-    (number,) = connection.execute("SELECT coalesce(max(number), 0) FROM change").fetchone()
+    """Return the largest number of a change, 0 where there is none. Raises StoreDamagedError and sqlite3.Error."""
+    sql = """SELECT max(0, (SELECT coalesce(max(number), 0) FROM change),
+                           (SELECT coalesce(max(change), 0) FROM before_image))"""
+    (number,) = connection.execute(sql).fetchone()
+    if number > MAX_NUMBER:
+        raise StoreDamagedError
     return int(number)
 
 
@@ -94,7 +99,7 @@ def _newest_outdated(connection: sqlite3.Connection, now: int) -> int:
     (pages,), (page_size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
     allowed = max(_MAX_SIZE, pages * page_size * _MAX_SHARE)
     sql = """SELECT coalesce(max(number), 0) FROM (
-                 SELECT number, made_at, row_number() OVER newest AS place, sum(size) OVER newest AS total FROM change
+                 SELECT number, made_at, row_number() OVER newest AS place, total(size) OVER newest AS total FROM change
                  WHERE size IS NOT NULL WINDOW newest AS (ORDER BY number DESC))
              WHERE place > 1 AND (total > :allowed OR (made_at < :oldest AND place > :min))"""
     values = {"allowed": allowed, "oldest": now - _MAX_AGE, "min": _MIN_CHANGES}
@@ -113,4 +118,4 @@ def _change(row: tuple[int, int, int, str, str, str, str, int, int | None, int, 
     number, made_at, source_id, source_kind, label, kind, title, plants, undoes, undone, has_images = row
     source = Source(source_id, SourceKind(source_kind), label)
     can_undo = bool(has_images) and not undone
-    return Change(number, made_at, source, ChangeKind(kind), title, plants, undoes, bool(undone), can_undo)
+    return Change(number, made_at, source, ChangeKind(kind), title, max(0, plants), undoes, bool(undone), can_undo)

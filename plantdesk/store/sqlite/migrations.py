@@ -103,21 +103,21 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             identity TEXT NOT NULL,
-            last_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL CHECK (last_seq BETWEEN 0 AND 4611686018427387904),
             other_commits INTEGER NOT NULL
         ) STRICT""",
         "INSERT INTO store VALUES (1, lower(hex(randomblob(16))), 0, 0)",
         "DROP TABLE revision",
         """CREATE TABLE change (
-            number INTEGER PRIMARY KEY,
+            number INTEGER PRIMARY KEY CHECK (number BETWEEN 1 AND 4611686018427387904),
             made_at INTEGER NOT NULL,
             source_id INTEGER NOT NULL REFERENCES source (id),
             kind TEXT NOT NULL,
             title TEXT NOT NULL,
-            plants INTEGER NOT NULL,
-            undoes INTEGER,
+            plants INTEGER NOT NULL CHECK (plants >= 0),
+            undoes INTEGER CHECK (undoes < number),
             undone INTEGER NOT NULL DEFAULT 0,
-            size INTEGER
+            size INTEGER CHECK (size >= 0)
         ) STRICT""",
         """CREATE TABLE before_image (
             change INTEGER NOT NULL,
@@ -131,7 +131,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             source_id INTEGER,
             folded TEXT,
             plant_change INTEGER,
-            PRIMARY KEY (change, plant_id)
+            PRIMARY KEY (change, plant_id),
+            CHECK (seq IS NULL OR (name IS NOT NULL AND source_id IS NOT NULL AND plant_change IS NOT NULL
+                                   AND seq BETWEEN 1 AND 4611686018427387904
+                                   AND added_at IS NOT NULL AND added_at BETWEEN -62135596800000 AND 253402300799999))
         ) STRICT, WITHOUT ROWID""",
     ),
 )

@@ -190,8 +190,10 @@ def ids_of(selection: Selection) -> SelectOfScalar[int]:
         conditions.append(
             col(PlantTable.tag).is_(selection.tag) if selection.tag is None else col(PlantTable.tag) == selection.tag
         )
-    if selection.source is not None:
-        sources = select(SourceTable.id).where(SourceTable.kind == selection.source)
+    if selection.source is not None or selection.label is not None:
+        sources = select(SourceTable.id)
+        if selection.source is not None:
+            sources = sources.where(SourceTable.kind == selection.source)
         if selection.label is not None:
             sources = sources.where(SourceTable.label == selection.label)
         conditions.append(col(PlantTable.source_id).in_(sources))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from plantdesk.errors import StoreDamagedError
 from plantdesk.records import LARGEST_ID, PlantRow, Source, SourceKind
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _Item = TypeVar("_Item")
+
+#: Above it a place in the order of arrival, or the number of a change, was not written by PlantDesk.
+MAX_NUMBER = 2**62 - 2**32
 
 #: Items in one statement. Even with 7 values for each this is far below SQLite's limit of 32,766 variables.
 CHUNK = 500
@@ -55,10 +59,11 @@ def rows_since(connection: sqlite3.Connection, seq: int, limit: int) -> list[Pla
 
 
 def last_seq(connection: sqlite3.Connection) -> int:
-    """Return the largest `seq` that was ever used, 0 in a new store. Raises sqlite3.Error."""
-    sql = "SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store"
-    (seq,) = connection.execute(sql).fetchone()
-    return int(seq)
+    """Return the largest `seq` that was ever used, 0 in a new store. Raises StoreDamagedError and sqlite3.Error."""
+    row = connection.execute("SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store").fetchone()
+    if row is None or row[0] > MAX_NUMBER:
+        raise StoreDamagedError
+    return int(row[0])
 
 
 def next_free_id(connection: sqlite3.Connection) -> int:

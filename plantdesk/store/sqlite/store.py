@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.errors import PlantDeskError, StoreError
 from plantdesk.listeners import Listeners
 from plantdesk.records import Changes
 from plantdesk.store.protocols import PlantStore
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-    from plantdesk.errors import StoreDamagedError, StoreError
+    from plantdesk.errors import StoreDamagedError
     from plantdesk.records import Change, ChangeKind, NewPlant, PlantFields, PlantRow, Source
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.sqlite.connections import Progress
@@ -48,7 +48,11 @@ class Store(PlantStore):
         self.path = self.file.path
         self._listeners: Listeners[Changes] = Listeners()
         self._health_listeners: Listeners[StoreError | None] = Listeners()
-        self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
+        try:
+            self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
+        except StoreError:
+            self.file.close()
+            raise
         self._tokens = Tokens(self.file, self._writer)
 
     @property

@@ -127,7 +127,7 @@ class ChangeDetector:
     @staticmethod
     def count(connection: sqlite3.Connection) -> None:
         """Count a commit that changes no plant, within its transaction, so that others need not reload all plants."""
-        connection.execute("UPDATE store SET other_commits = other_commits + 1")
+        connection.execute("UPDATE store SET other_commits = (other_commits + 1) & 0xFFFFFFFF")
 
     def _poll(self) -> Changes:
         state = self._read_state()  # in a transaction the version is that of its snapshot, after something was read
@@ -136,7 +136,7 @@ class ChangeDetector:
             return Changes()
         self._version = version
         # Else by a program that does not count, such as sqlite3.
-        is_explained = any(now > before for now, before in zip(state, self._state, strict=True))
+        is_explained = state != self._state
         changes, self._state = self._since(self._state)
         return changes._replace(needs_reload=changes.needs_reload or not is_explained, tokens=True)
 
@@ -153,9 +153,9 @@ class ChangeDetector:
         return Changes(tuple(added), updated, removed, history=state.change > known.change), state
 
     def _read_state(self) -> _State:
-        sql = "SELECT other_commits FROM store"
-        (other_commits,) = self._connection.execute(sql).fetchone()
-        return _State(last_seq(self._connection), last_number(self._connection), other_commits)
+        seq, change = last_seq(self._connection), last_number(self._connection)
+        (other_commits,) = self._connection.execute("SELECT other_commits FROM store").fetchone()
+        return _State(seq, change, other_commits)
 
     def _data_version(self) -> int:
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()
@@ -170,7 +170,11 @@ class WriteConnection:
         self.connection = make_engine(file.connect).connect()
         self.raw = driver_connection(self.connection)
         self.checkpointer = Checkpointer(file, self.raw)
-        self.detector = ChangeDetector(self.raw)
+        try:
+            self.detector = ChangeDetector(self.raw)
+        except StoreDamagedError:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the connection."""
