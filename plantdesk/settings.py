@@ -46,6 +46,10 @@ def _is_text_scale(value: object) -> bool:
     return isinstance(value, int | float) and type(value) is not bool and SMALLEST_TEXT <= value <= LARGEST_TEXT
 
 
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
 @dataclass(frozen=True)
 class WindowSettings:
     """The window's last size, in device-independent pixels."""
@@ -70,6 +74,8 @@ class Settings:
     ask_for_updates: bool = _flag(default=False)
     updates_answered: bool = _flag(default=False)  # whether the user has answered that question
     updates_asked_at: int = _integer(0, 0, 2**53)  # seconds since 1970
+    #: The layout of the table for each store, by the path of its file; the one used last is the last.
+    layouts: Mapping[str, object] = field(default_factory=dict, metadata={"is_valid": _is_object})
     window: WindowSettings = field(default_factory=WindowSettings, metadata={"nested": WindowSettings})
     others: Mapping[str, object] = field(default_factory=dict)
 
@@ -108,7 +114,8 @@ def _check(settings: Settings | WindowSettings) -> None:
 def _flat(values: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON object of settings, with `others` as members of it."""
     others = values.pop("others")
-    return {**others, **{name: _flat(value) if isinstance(value, dict) else value for name, value in values.items()}}
+    nested = {each.name for each in fields(Settings) if each.metadata.get("nested")}
+    return {**others, **{name: _flat(value) if name in nested else value for name, value in values.items()}}
 
 
 def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Settings:

@@ -15,11 +15,14 @@ from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
+from plantdesk.ui.plants.table.layout import from_json
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, plural
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plantdesk.errors import PlantDeskError, StoreError
     from plantdesk.records import Changes
     from plantdesk.store import Applied, PlantStore
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.edit_controller import EditController
 
 
+#: The other stores whose layout is kept.
+_MAX_LAYOUTS = 50
 #: The columns that can be hidden.
 _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 
@@ -41,6 +46,7 @@ class Plants(Feature):
         super().__init__(context)
         self._store: PlantStore | None = None
         self._editing: EditController | None = None
+        self._layout_key: str | None = None
         self._message = context.message
         self._form = PlantForm(context.theme, context.message)
         self._add_controller = AddPlantController(self._form, context.bridge, self)
@@ -64,6 +70,7 @@ class Plants(Feature):
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
         self._allow_adding(allowed=True)
+        self._restore_layout(opened.store.path)
         self._browser.set_store(opened.store)
         if self._editing is not None:
             self._editing.set_store(*opened)
@@ -82,6 +89,7 @@ class Plants(Feature):
 
     @override
     def release_store(self) -> None:
+        self._save_layout()
         if self._editing is not None:
             self._editing.release_store()
         self._browser.close_store()
@@ -106,7 +114,7 @@ class Plants(Feature):
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
         check(self._orders, "added")
-        menus.add_switch(Section.VIEW_PLANTS, self.tr("&Compact rows"), self._set_compact)
+        self._compact = menus.add_switch(Section.VIEW_PLANTS, self.tr("&Compact rows"), self._set_compact)
         menus.add_switch(Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._keep_tag)
         switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
         best_width = self.tr("&Best width"), self._fit_columns, False
@@ -154,11 +162,11 @@ class Plants(Feature):
     @Slot()
     def _on_columns_chosen(self) -> None:
         for column, action in self._columns.items():
-            self._browser.table.set_column_shown(column, shown=action.isChecked())
+            self._browser.table.columns.set_shown(column, shown=action.isChecked())
 
     @Slot()
     def _fit_columns(self) -> None:
-        self._browser.table.fit_to_contents()
+        self._browser.table.columns.fit_to_contents()
 
     @Slot(QPoint)
     def _open_row_menu(self, position: QPoint) -> None:
@@ -230,6 +238,25 @@ class Plants(Feature):
     def _on_query_failed(self, error: Exception) -> None:
         if self._store is not None and isinstance(error, StoreDamagedError):
             self._store.report_damage(error)
+
+    # --- the layout of the table ---
+
+    def _restore_layout(self, path: Path) -> None:
+        self._layout_key = str(path)
+        layout = from_json(self.context.preferences.settings.layouts.get(self._layout_key))
+        self._browser.table.set_table_layout(layout)
+        self._compact.setChecked(layout.is_compact)
+        for column, action in self._columns.items():
+            action.setChecked(column not in layout.hidden)
+
+    def _save_layout(self) -> None:
+        if self._layout_key is not None:
+            others = {**self.context.preferences.settings.layouts}
+            others.pop(self._layout_key, None)
+            kept = dict(list(others.items())[-_MAX_LAYOUTS:])
+            layouts = {**kept, self._layout_key: self._browser.table.table_layout().as_json()}
+            self.context.preferences.change(layouts=layouts)
+            self._layout_key = None
 
     # --- the store ---
 

@@ -21,7 +21,6 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
     QContextMenuEvent,
-    QFontMetrics,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -30,12 +29,13 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
 from plantdesk.ui.plants.table.cell_editor import CellEditor
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
+from plantdesk.ui.plants.table.columns import TableColumns
 from plantdesk.ui.plants.table.delegate import RowDelegate
 from plantdesk.ui.plants.table.header import PlantHeader
 from plantdesk.ui.plants.table.highlights import RowHighlights
+from plantdesk.ui.plants.table.layout import TableLayout
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import override
-from plantdesk.ui.theme.metrics import M, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
@@ -49,11 +49,6 @@ if TYPE_CHECKING:
 
 _RING = 2
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
-#: Widths of the columns in digits, wide and narrow; the name takes what is left.
-_WIDTHS = {Column.ID: (20, 13), Column.TAG: (18, 15), Column.ADDED: (17, 13), Column.SOURCE: (18, 13)}
-#: In a table of fewer digits the columns are narrow, and in a still narrower one they are hidden.
-_WIDE_TABLE = 110
-_SHOWN_FROM = {Column.SOURCE: 90, Column.ADDED: 65}
 
 
 class PlantTable(QTableView):
@@ -76,8 +71,6 @@ class PlantTable(QTableView):
         self._theme = theme
         self._compact = False
         self._unseen = 0
-        self._widths_for = (0, -1)
-        self._unwanted: frozenset[Column] = frozenset()
         self._highlights = RowHighlights(self)
         self._editor = CellEditor(self.viewport())
         self._edited_id: int | None = None
@@ -95,21 +88,24 @@ class PlantTable(QTableView):
         theme.changed.connect(self._on_theme_changed)
         self._on_theme_changed()
 
-    def set_column_shown(self, column: Column, *, shown: bool) -> None:
-        """Show or hide a column; in a narrow table some are hidden all the same."""
-        self._unwanted = self._unwanted - {column} if shown else self._unwanted | {column}
-        self._fit_columns()
+    def table_layout(self) -> TableLayout:
+        """Return what is remembered of the table."""
+        query = self._plants.query
+        return TableLayout(
+            column=query.column,
+            descending=query.descending,
+            hidden=self._columns.hidden,
+            is_compact=self._compact,
+            widths=self._columns.widths(wide=True),
+            narrow_widths=self._columns.widths(wide=False),
+        )
 
-    @Slot()
-    def fit_to_contents(self) -> None:
-        """Give every column but the name the width that its heading and the visible rows need."""
-        header = self.horizontalHeader()
-        header.setResizeContentsPrecision(0)
-        for column in _WIDTHS:
-            pill = 2 * S if column is Column.TAG else 0
-            self.setColumnWidth(
-                column, max(self.sizeHintForColumn(column) + 2 * M + pill, header.sectionSizeHint(column))
-            )
+    def set_table_layout(self, layout: TableLayout) -> None:
+        """Show the table as it was."""
+        self._columns.restore(layout)
+        self.set_compact(compact=layout.is_compact)
+        order = Qt.SortOrder.DescendingOrder if layout.descending else Qt.SortOrder.AscendingOrder
+        self.sortByColumn(layout.column, order)
 
     def set_compact(self, *, compact: bool) -> None:
         """Make rows lower, or of the usual height."""
@@ -160,6 +156,11 @@ class PlantTable(QTableView):
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows from top to bottom: 8 MB for a million."""
         return array("q", self._selection_keeper.selected_ids())
+
+    @property
+    def columns(self) -> TableColumns:
+        """Width and visibility of the columns."""
+        return self._columns
 
     @property
     def editor(self) -> CellEditor:
@@ -269,7 +270,7 @@ class PlantTable(QTableView):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_columns()
+        self._columns.fit()
 
     @Slot(object)
     def _on_rows_added(self, ids: array[int]) -> None:
@@ -303,7 +304,7 @@ class PlantTable(QTableView):
     def _on_theme_changed(self) -> None:
         metrics = self._theme.metrics
         self.verticalHeader().setDefaultSectionSize(metrics.compact_row if self._compact else metrics.row)
-        self._fit_columns()
+        self._columns.fit()
         self.viewport().update()
 
     def _set_up_rows(self) -> None:
@@ -327,21 +328,10 @@ class PlantTable(QTableView):
         self.setModel(model)
         header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(64)
+        self._columns = TableColumns(self)
         descending = Qt.SortOrder.DescendingOrder
         header.setSortIndicator(model.query.column, descending)
         self.setSortingEnabled(True)
-
-    def _fit_columns(self) -> None:
-        """Set the widths of the columns for the width of the table and the text size."""
-        digit = QFontMetrics(tabular(self.font())).horizontalAdvance("0")
-        digits = self.viewport().width() // max(digit, 1)
-        wide = digits >= _WIDE_TABLE
-        for column in _WIDTHS:
-            self.setColumnHidden(column, column in self._unwanted or digits < _SHOWN_FROM.get(column, 0))
-        if self._widths_for != (digit, wide):
-            self._widths_for = (digit, wide)
-            for column, (wide_digits, narrow_digits) in _WIDTHS.items():
-                self.setColumnWidth(column, (wide_digits if wide else narrow_digits) * digit + 2 * M)
 
     def _below_current_row(self) -> QPoint:
         """Return where a key opens the context menu: under the start of the current row's name."""

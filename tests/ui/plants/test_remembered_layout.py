@@ -1,0 +1,131 @@
+"""The layout of the table is remembered for each store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from plantdesk.store import Store
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.store_queries import StoreQueries
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.feature import WindowContext
+    from tests.ui.conftest import Adder
+
+
+class LayoutDesk(Desk):
+    """A window that opens one store after the other."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext) -> None:
+        super().__init__(qtbot, context.page.window())
+        self.context = context
+        self.window.resize(1400, 760)
+        self.plants = Plants(context)
+        self.plants.complete()
+        self.queries: StoreQueries | None = None
+
+    @property
+    def table(self) -> PlantTable:
+        return self.the(PlantTable)
+
+    def open(self, store: Store) -> None:
+        self.close()
+        self.queries = StoreQueries(self.context.bridge.short_tasks, store)
+        self.plants.set_store(OpenStore(store, self.queries))
+
+    def close(self) -> None:
+        if self.queries is not None:
+            self.plants.release_store()
+            self.queries.close()
+            self.queries = None
+
+    def names(self) -> list[str]:
+        model = self.table.model()
+        return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
+
+    def drag_edge(self, column: Column, pixels: int) -> None:
+        """Drag the right edge of a heading."""
+        header = self.table.horizontalHeader()
+        edge = header.sectionViewportPosition(column) + header.sectionSize(column) - 1
+        start, end = QPoint(edge, header.height() // 2), QPoint(edge + pixels, header.height() // 2)
+        QTest.mousePress(header.viewport(), Qt.MouseButton.LeftButton, pos=start)
+        QTest.mouseMove(header.viewport(), end)
+        QTest.mouseRelease(header.viewport(), Qt.MouseButton.LeftButton, pos=end)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, context: WindowContext, store: Store, add: Adder) -> Iterator[LayoutDesk]:
+    """Aloe, Cactus and Basil, the newest on top."""
+    add("Basil", "Cactus", "Aloe")
+    desk = LayoutDesk(qtbot, context)
+    desk.open(store)
+    qtbot.waitUntil(lambda: desk.names() == ["Aloe", "Cactus", "Basil"])
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def other_store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "other.db")
+    yield store
+    store.close()
+
+
+def test_order_columns_and_density_are_those_of_the_store(desk: LayoutDesk, store: Store, other_store: Store) -> None:
+    desk.choose("View", "By name")
+    desk.choose("View", "Compact rows")
+    desk.action("From").trigger()
+    height = desk.table.rowHeight(0)
+    desk.open(other_store)
+    assert not desk.table.isColumnHidden(Column.SOURCE)
+    assert [desk.action(text).isChecked() for text in ("Newest first", "Compact rows", "From")] == [True, False, True]
+    desk.open(store)
+    desk.qtbot.waitUntil(lambda: desk.names() == ["Aloe", "Basil", "Cactus"])
+    assert (desk.table.rowHeight(0), desk.table.isColumnHidden(Column.SOURCE)) == (height, True)
+    assert [desk.action(text).isChecked() for text in ("By name", "Compact rows", "From")] == [True, True, False]
+
+
+def test_the_layout_is_in_the_settings_file(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
+    desk.choose("View", "By name")
+    desk.close()
+    desk.context.preferences = Preferences(tmp_path / "settings.json")
+    desk.action("Newest first").trigger()
+    desk.open(store)
+    desk.qtbot.waitUntil(lambda: desk.names() == ["Aloe", "Basil", "Cactus"])
+
+
+def test_a_chosen_width_is_remembered(desk: LayoutDesk, store: Store, other_store: Store) -> None:
+    usual = desk.table.columnWidth(Column.TAG)
+    desk.drag_edge(Column.TAG, 80)
+    chosen = desk.table.columnWidth(Column.TAG)
+    assert chosen == usual + 80
+    desk.open(other_store)
+    assert desk.table.columnWidth(Column.TAG) == usual
+    desk.open(store)
+    assert desk.table.columnWidth(Column.TAG) == pytest.approx(chosen, abs=1)
+
+
+def test_a_width_chosen_in_a_wide_window_is_not_forced_on_a_narrow_one(desk: LayoutDesk) -> None:
+    desk.window.resize(700, 500)
+    narrow = desk.table.columnWidth(Column.TAG)
+    desk.window.resize(1400, 760)
+    desk.drag_edge(Column.TAG, 200)
+    chosen = desk.table.columnWidth(Column.TAG)
+    desk.window.resize(700, 500)
+    desk.qtbot.waitUntil(lambda: desk.table.columnWidth(Column.TAG) == narrow)
+    desk.window.resize(1400, 760)
+    desk.qtbot.waitUntil(lambda: abs(desk.table.columnWidth(Column.TAG) - chosen) <= 1)
