@@ -188,7 +188,7 @@ class PlantStore(Protocol):
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
         """Call `listener` on the writer thread with what keeps the store from taking plants, then None when it does.
 
-        It is called at once, on this thread, where the store is in trouble already. A store in trouble is tried again
+        It is called at once, on this thread, where the store cannot be written to already. It is tried again
         every two seconds. Returns the function that ends the subscription. A listener must be quick and must not raise.
         """
 

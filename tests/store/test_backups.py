@@ -142,7 +142,7 @@ def damage(path: Path) -> None:
         file.write(b"\x5a" * (size - 4096))
 
 
-def test_a_locked_store_is_told_after_a_while(path: Path) -> None:
+def test_a_locked_store_is_reported_after_a_while(path: Path) -> None:
     Store(path).close()
     source = sqlite3.connect(path, timeout=0.05, isolation_level=None)
     with closing(source), closing(connect(path)) as other:
@@ -154,7 +154,7 @@ def test_a_locked_store_is_told_after_a_while(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_a_file_in_place_of_the_folder_is_told(path: Path, backups: Backups) -> None:
+def test_a_file_in_place_of_the_folder_is_reported(path: Path, backups: Backups) -> None:
     backups.folder.write_text("mine")
     with pytest.raises(StoreUnreachableError, match=r"plants\.db-backups"):
         back_up(path)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import NothingToUndoError
+from plantdesk.errors import NothingToUndoError, UndoConflictError
 from plantdesk.records import FORM, ChangeKind, PlantRow
-from plantdesk.store import DeleteAll, Selection, SetTag, back_up, edited, restore
+from plantdesk.store import DeleteAll, Selection, SetTag, Store, back_up, edited, restore
 from plantdesk.store.sqlite import history
 from tests.store.contract.test_changes import add, apply, rows, undo
 from tests.store.test_backups import until
@@ -18,7 +18,6 @@ from tests.store.test_backups import until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store import Store
 
 SECONDS = 30
 
@@ -55,3 +54,51 @@ def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pyte
     assert {row.tag for row in rows(store)} == {"tag 1"}
     with closing(sqlite3.connect(store.path)) as database:
         until(lambda: database.execute("SELECT count(DISTINCT change) FROM before_image").fetchone() == (1,))
+
+
+@pytest.mark.usefixtures("plants")
+def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rows(store)
+    apply(store, DeleteAll(Selection()))
+    monkeypatch.setattr(history, "_MAX_SIZE", 0)
+    monkeypatch.setattr(history, "_MAX_SHARE", 0)
+    with closing(store.reader()) as reader:
+        for _ in range(3):
+            undo(store)
+            assert [row[:6] for row in rows(store)] == [row[:6] for row in before]
+            until(lambda: sum(change.can_undo for change in reader.history()) == 1)
+            store.redo(FORM).result(SECONDS)
+            assert rows(store) == []
+            until(lambda: sum(change.can_undo for change in reader.history()) == 1)
+
+
+def test_undo_goes_back_across_restores(store: Store, path: Path, plants: list[PlantRow]) -> None:
+    backup = back_up(path)
+    number = apply(store, edited(plants[0], name="Great fern"), edited(plants[1], note="dry"))
+    edited_rows = rows(store)
+    restore(path, backup.path, FORM)
+    assert isinstance(store.undo(number, FORM).exception(SECONDS), UndoConflictError)
+    undo(store)
+    assert rows(store) == edited_rows
+    undo(store)
+    assert rows(store) == plants
+    store.redo(FORM).result(SECONDS)
+    store.redo(FORM).result(SECONDS)
+    assert [row[:6] for row in rows(store)] == [row[:6] for row in plants]
+
+
+def test_deleted_plants_come_back_after_a_restore_took_their_places(
+    store: Store, path: Path, tmp_path: Path, plants: list[PlantRow]
+) -> None:
+    with closing(Store(tmp_path / "foreign.db")) as foreign:
+        for plant_id in (11, 12, 13):
+            add(foreign, plant_id, "Foreign")
+    number = apply(store, DeleteAll(Selection()))
+    restore(path, tmp_path / "foreign.db", FORM)
+    undo(store, number)
+    assert [row.id for row in rows(store)] == [11, 12, 13, *(row.id for row in plants)]
+    store.redo(FORM).result(SECONDS)
+    assert [row.id for row in rows(store)] == [11, 12, 13]
+    undo(store)
+    undo(store)
+    assert {row[:6] for row in rows(store)} == {row[:6] for row in plants}

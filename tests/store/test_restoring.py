@@ -56,7 +56,7 @@ def backup(store: Store, path: Path) -> Backup:
     return made
 
 
-def test_a_look_tells_what_would_come_back_go_and_change(path: Path, backup: Backup) -> None:
+def test_a_preview_lists_what_would_come_back_go_and_change(path: Path, backup: Backup) -> None:
     before = rows(path)
     preview = preview_restore(path, backup.path)
     assert preview.plants == 3
@@ -103,9 +103,7 @@ def test_who_looks_at_the_store_hears_of_it(store: Store, path: Path, backup: Ba
 
 
 @pytest.mark.usefixtures("backup")
-def test_plants_that_were_changed_are_heard_of_even_where_newer_ones_come(
-    store: Store, path: Path, tmp_path: Path
-) -> None:
+def test_changed_plants_are_reported_even_where_newer_ones_come(store: Store, path: Path, tmp_path: Path) -> None:
     other_path = tmp_path / "other.db"
     other = Store(other_path)
     for number in range(20):
@@ -182,7 +180,7 @@ def test_without_a_backup_of_the_present_state_nothing_is_restored(path: Path, b
     assert rows(path) == before
 
 
-def test_a_locked_store_is_told_and_left(path: Path, backup: Backup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_store_is_reported_and_left(path: Path, backup: Backup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plantdesk.store.sqlite.connections.LOCK_SECONDS", 0.05)
     before = rows(path)
     with closing(connect(path)) as other:

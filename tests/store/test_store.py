@@ -67,7 +67,7 @@ def test_a_failing_listener_does_not_stop_the_writer(store: Store, caplog: pytes
     assert "a listener failed" in caplog.text
 
 
-def test_plants_of_another_process_are_heard_of(store: Store, path: Path) -> None:
+def test_plants_of_another_process_are_reported(store: Store, path: Path) -> None:
     heard: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(heard.put)
     other = Store(path)
@@ -103,7 +103,7 @@ def test_what_another_program_changed_is_to_be_read_again(store: Store, path: Pa
     assert heard.get(timeout=SECONDS).needs_reload
 
 
-def test_a_lock_of_another_program_is_waited_for_and_then_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_of_another_program_is_waited_for_and_then_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "LOCK_SECONDS", 0.05)
     store = Store(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -117,7 +117,7 @@ def test_a_lock_of_another_program_is_waited_for_and_then_told(path: Path, monke
     assert len(stored(path)) == 1
 
 
-def test_a_full_disk_is_told_and_nothing_is_half_written(store: Store, path: Path) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_half_written(store: Store, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
     pages = store._writer._current.get().raw.execute("PRAGMA page_count").fetchone()[0]  # noqa: SLF001  SQLite's own limit is a full disk
     store._writer._current.get().raw.execute(f"PRAGMA max_page_count = {pages + 2}")  # noqa: SLF001
@@ -215,7 +215,7 @@ def health(store: Store, monkeypatch: pytest.MonkeyPatch) -> SimpleQueue[StoreEr
 
 
 @posix
-def test_a_missing_file_is_told_without_a_write_and_so_is_its_return(
+def test_a_missing_file_is_reported_without_a_write_and_so_is_its_return(
     path: Path, health: SimpleQueue[StoreError | None]
 ) -> None:
     path.rename(path.with_name("elsewhere.db"))
@@ -225,7 +225,7 @@ def test_a_missing_file_is_told_without_a_write_and_so_is_its_return(
     assert health.empty()
 
 
-def test_a_lock_of_another_program_is_told_until_it_is_gone(
+def test_a_lock_of_another_program_is_reported_until_it_is_gone(
     store: Store, path: Path, health: SimpleQueue[StoreError | None]
 ) -> None:
     store.add(plant(1), FORM).result(SECONDS)

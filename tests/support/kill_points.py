@@ -204,6 +204,27 @@ def _check_change(store: Store) -> None:
         assert {row.tag for row in rows.values()} == ({"new"} if changes else {None})
 
 
+def _restore_and_undo(desk: Desk) -> None:
+    backup = next(each for each in Backups(desk.path).newest_first() if each.kind is BackupKind.BY_HAND)
+    with closing(Store(desk.path)) as store:
+        arm()
+        restore(desk.path, backup.path)
+        store.undo(None, COMMAND).result(_SECONDS)
+
+
+def _check_restore(store: Store) -> None:
+    """Check that restore and undo are complete or absent; undo a restore that was not undone."""
+    with closing(store.reader()) as reader:
+        changes = reader.history()
+        assert [change.kind for change in changes[::-1]] in [
+            [],
+            [ChangeKind.RESTORE],
+            [ChangeKind.RESTORE, ChangeKind.UNDO],
+        ]
+        if len(changes) == 1:
+            store.undo(None, COMMAND).result(_SECONDS)
+
+
 class Scenario(NamedTuple):
     prepare: Callable[[Desk], None]
     act: Callable[[Desk], None]
@@ -228,6 +249,7 @@ SCENARIOS = {
     "restore-missing": Scenario(_missing, _restore, may_fail=True),
     "replace": Scenario(_two_stores, _replace, only_own=True),
     "change": Scenario(_filled, _change, _check_change),
+    "undo-restore": Scenario(_backed_up, _restore_and_undo, _check_restore),
     "lose-log": Scenario(_filled, _lose_log, only_own=True),
 }
 

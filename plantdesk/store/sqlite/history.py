@@ -57,8 +57,21 @@ def changed_since(connection: sqlite3.Connection, number: int, limit: int) -> li
 
 
 def undo_target(connection: sqlite3.Connection) -> int:
-    """Return the number of the latest change that is not undone. Raises NothingToUndoError."""
-    return _target(connection, "undoes IS NULL", "undo")
+    """Return the number of the latest change that is not undone, or of its latest redo where only that can be undone.
+
+    Raises NothingToUndoError.
+    """
+    number = _target(connection, "undoes IS NULL", "undo")
+    if connection.execute("SELECT size IS NOT NULL FROM change WHERE number = ?", (number,)).fetchone() == (1,):
+        return number
+    sql = """SELECT number, undoes, undone = 0 AND size IS NOT NULL FROM change
+             WHERE number > ? AND undoes IS NOT NULL ORDER BY number"""
+    is_redo, latest = {number: True}, number
+    for later, undoes, can_undo in connection.execute(sql, (number,)):
+        if undoes in is_redo:
+            is_redo[later] = not is_redo[undoes]
+            latest = later if is_redo[later] and can_undo else latest
+    return latest
 
 
 def redo_target(connection: sqlite3.Connection) -> int:

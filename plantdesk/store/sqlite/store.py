@@ -89,7 +89,7 @@ class Store(PlantStore):
             row = add_as_next(driver_connection(session.connection()), fields, source)
             return row, Changes((row,))
 
-        return self._writer.do(action)
+        return self._writer.submit(action)
 
     @override
     def apply(
@@ -99,7 +99,7 @@ class Store(PlantStore):
             applied = apply(session, edits, source, title=title, kind=kind)
             return applied, Changes(history=applied.change is not None)
 
-        return self._writer.do(action)
+        return self._writer.submit(action)
 
     @override
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
@@ -113,7 +113,7 @@ class Store(PlantStore):
         def action(session: Session) -> tuple[Undone, Changes]:
             return undone(driver_connection(session.connection())), Changes(history=True)
 
-        return self._writer.do(action)
+        return self._writer.submit(action)
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
@@ -131,7 +131,7 @@ class Store(PlantStore):
         def action(_session: Session) -> tuple[None, Changes]:
             raise error
 
-        self._writer.do(action)
+        self._writer.submit(action)
 
     @override
     def reader(self) -> Reader:

@@ -65,7 +65,7 @@ class Tokens(TokenStore):
             session.flush()
             return NewToken(token, _token_row(row)), _CHANGED
 
-        return self._writer.do(action)
+        return self._writer.submit(action)
 
     @override
     def revoke(self, name: str) -> Future[None]:
@@ -73,7 +73,7 @@ class Tokens(TokenStore):
             _revoke(session, name)
             return None, _CHANGED
 
-        return self._writer.do(action)
+        return self._writer.submit(action)
 
     @override
     def revoke_and_remove_plants(self, name: str) -> Future[Applied]:
@@ -84,7 +84,7 @@ class Tokens(TokenStore):
             applied = apply(session, [plants], COMMAND, title=f"Delete the plants of token “{shortened(label)}”")
             return applied, Changes(tokens=True, history=applied.change is not None)
 
-        return self._writer.do(action)
+        return self._writer.submit(action)
 
     @override
     def used(self, source: Source) -> Future[None]:
@@ -95,7 +95,7 @@ class Tokens(TokenStore):
                 session.add(row)
             return None, _CHANGED
 
-        return self._writer.do(action)
+        return self._writer.submit(action)
 
     @override
     def list(self) -> builtins.list[TokenRow]:

@@ -44,7 +44,7 @@ Outcomes = list["PlantRow | PlantDeskError"]
 _POLL_INTERVAL = 0.05
 #: Polls without work of this process after which the log is moved into the database file: about a second.
 _QUIET_POLLS = 20
-#: Polls after which a store in trouble is tried again: about two seconds.
+#: Polls after which a store that cannot be written to is tried again: about two seconds.
 _RETRY_POLLS = 40
 #: Polls after which a damaged one is checked again, which takes its time: half a minute.
 _CHECK_POLLS = 600
@@ -55,7 +55,7 @@ _GROUP_LIMIT = 2000
 
 
 @dataclass(slots=True)
-class _Adding:
+class _AddJob:
     """Plants of one caller, to share a transaction with those of others."""
 
     entries: Sequence[tuple[NewPlant, Source]]
@@ -66,8 +66,8 @@ class _Adding:
 
 
 @dataclass(slots=True)
-class _Doing(Generic[_Result]):
-    """Any other write, in a transaction of its own; it says itself what it changed."""
+class _WriteJob(Generic[_Result]):
+    """Any other write, in a transaction of its own; it returns what it changed."""
 
     action: Callable[[Session], tuple[_Result, Changes]]
     future: Future[_Result] = field(default_factory=Future)
@@ -84,7 +84,7 @@ class Writer:
         self._file = file
         self._publish = publish
         self._health = Health(report_health)
-        self._queue: SimpleQueue[_Adding | _Doing[Any] | None] = SimpleQueue()
+        self._queue: SimpleQueue[_AddJob | _WriteJob[Any] | None] = SimpleQueue()
         self._closing = False
         self._lock = threading.Lock()
         self._disk = DiskSpace(file.path.parent)
@@ -104,14 +104,14 @@ class Writer:
 
     def add(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[Outcomes]:
         """Queue plants; the Future gives an outcome for each and never fails."""
-        job = _Adding(entries)
+        job = _AddJob(entries)
         if not self._queued(job):
             job.fail(StoreClosedError())
         return job.future
 
-    def do(self, action: Callable[[Session], tuple[_Result, Changes]]) -> Future[_Result]:
+    def submit(self, action: Callable[[Session], tuple[_Result, Changes]]) -> Future[_Result]:
         """Queue any other write; it returns its result, and the changes to publish once they are durable."""
-        job = _Doing(action)
+        job = _WriteJob(action)
         if not self._queued(job):
             job.fail(StoreClosedError())
         return job.future
@@ -124,7 +124,7 @@ class Writer:
                 self._queue.put(None)
         self._thread.join()
 
-    def _queued(self, job: _Adding | _Doing[Any]) -> bool:
+    def _queued(self, job: _AddJob | _WriteJob[Any]) -> bool:
         with self._lock:
             if not self._closing:
                 self._queue.put(job)
@@ -135,8 +135,8 @@ class Writer:
     def _run(self) -> None:
         try:
             while (job := self._next_job()) is not None:
-                if isinstance(job, _Doing):
-                    self._do(job)
+                if isinstance(job, _WriteJob):
+                    self._run_write(job)
                 else:
                     self._add_with_all_waiting(job)
         finally:
@@ -153,7 +153,7 @@ class Writer:
         self._current.close()
         self._file.close()
 
-    def _next_job(self) -> _Adding | _Doing[Any] | None:
+    def _next_job(self) -> _AddJob | _WriteJob[Any] | None:
         polls = 0
         while True:
             try:
@@ -189,18 +189,18 @@ class Writer:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
             while self._queue.empty() and self._known is not None and is_prunable(self._known.raw, now_ms()):
-                with self._durably() as connection:
+                with self._durable_transaction() as connection:
                     prune(connection.raw, now_ms())
                     ChangeDetector.count(connection.raw)
                 connection.detector.note_commit(Changes())
                 connection.checkpointer.committed()
 
     def _try_again(self) -> None:
-        """Write something that changes no plant, to see whether a store in trouble can be written to again."""
+        """Write something that changes no plant, to see whether the store can be written to again."""
         if self._health.is_well:
             return
         with contextlib.suppress(StoreError):
-            with self._durably() as connection:
+            with self._durable_transaction() as connection:
                 ChangeDetector.count(connection.raw)
             connection.detector.note_commit(Changes())
             if self._health.is_damaged:
@@ -208,7 +208,7 @@ class Writer:
                     check_whole(connection.raw)
                 self._health.healed()
 
-    def _add_with_all_waiting(self, first: _Adding) -> None:
+    def _add_with_all_waiting(self, first: _AddJob) -> None:
         """Write `first` and all plants queued behind it together; another kind of job behind them comes next."""
         group, size, following = [first], len(first.entries), None
         while size < _GROUP_LIMIT:
@@ -216,7 +216,7 @@ class Writer:
                 job = self._queue.get_nowait()
             except Empty:
                 break
-            if not isinstance(job, _Adding):
+            if not isinstance(job, _AddJob):
                 following = (job,)
                 break
             group.append(job)
@@ -225,17 +225,17 @@ class Writer:
         self._resolve(group, outcomes)
         self._notify(Changes(tuple(added)))
         if following is not None:
-            self._follow(*following)
+            self._run_next(*following)
 
-    def _follow(self, job: _Doing[Any] | None) -> None:
+    def _run_next(self, job: _WriteJob[Any] | None) -> None:
         if job is None:
             self._queue.put(None)  # nothing can be queued behind the end, so it is still the last
         else:
-            self._do(job)
+            self._run_write(job)
 
     def _add(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
         try:
-            return self._add_durably(entries)
+            return self._add_in_transaction(entries)
         except PlantDeskError as error:
             return Outcome([error] * len(entries), [])
         except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
@@ -247,9 +247,9 @@ class Writer:
             [outcome for one in each for outcome in one.outcomes], [row for one in each for row in one.added]
         )
 
-    def _add_durably(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
+    def _add_in_transaction(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
         refusal = self._disk.refusal()
-        with self._durably() as connection:
+        with self._durable_transaction() as connection:
             outcome = add_group(connection.raw, entries, token_refusal=refusal)
             if not outcome.added:
                 ChangeDetector.count(connection.raw)
@@ -257,16 +257,16 @@ class Writer:
         connection.checkpointer.committed(1 + len(outcome.added) // 20)
         return outcome
 
-    def _resolve(self, group: Sequence[_Adding], outcomes: Outcomes) -> None:
+    def _resolve(self, group: Sequence[_AddJob], outcomes: Outcomes) -> None:
         start = 0
         for job in group:
             end = start + len(job.entries)
             job.future.set_result(outcomes[start:end])
             start = end
 
-    def _do(self, job: _Doing[Any]) -> None:
+    def _run_write(self, job: _WriteJob[Any]) -> None:
         try:
-            with self._durably() as connection:
+            with self._durable_transaction() as connection:
                 session = Session(connection.connection, expire_on_commit=False)
                 result, changes = job.action(session)
                 session.flush()
@@ -286,7 +286,7 @@ class Writer:
         self._notify(changes)
 
     @contextlib.contextmanager
-    def _durably(self) -> Iterator[WriteConnection]:
+    def _durable_transaction(self) -> Iterator[WriteConnection]:
         """Make what a block writes durable, in the file that is under the name. Raises StoreError."""
         try:
             with translate_errors():

@@ -112,7 +112,7 @@ def test_two_tokens_never_share_a_name_but_a_revoked_one_frees_it(store: PlantSt
     store.tokens.create("greenhouse").result(SECONDS)
 
 
-def test_revoking_what_is_not_there_is_told(store: PlantStore) -> None:
+def test_revoking_an_unknown_token_is_an_error(store: PlantStore) -> None:
     with pytest.raises(UnknownTokenError, match="“nobody”"):
         store.tokens.revoke("nobody").result(SECONDS)
 

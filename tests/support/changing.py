@@ -1,0 +1,50 @@
+"""Changes a store at random, in a process of its own: `python -m tests.support.changing FILE SEED STEPS`."""
+
+from __future__ import annotations
+
+import random
+import sys
+from contextlib import closing, suppress
+from pathlib import Path
+
+from plantdesk.errors import PlantDeskError
+from plantdesk.records import COMMAND, new_plant
+from plantdesk.store import Delete, DeleteAll, Selection, SetTag, Store, edited
+
+_SECONDS = 30
+
+
+def main() -> None:
+    """Make changes and print the ids of the plants that were added."""
+    path, seed, steps = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    chance = random.Random(seed)
+    with closing(Store(path)) as store:
+        for step in range(steps):
+            with suppress(PlantDeskError):  # conflicts with the others
+                _change(store, chance, seed * 10_000 + step)
+
+
+def _change(store: Store, chance: random.Random, new_id: int) -> None:
+    with closing(store.reader()) as reader:
+        rows = list(reader.selected(Selection()))
+        newest = max((change.number for change in reader.history(1)), default=1)
+    one, tag = chance.choice(rows) if rows else None, chance.choice("abc")
+    kind = chance.choice(("add", "add", "add", "edit", "delete", "tag", "delete all", "undo", "undo any", "redo"))
+    if kind == "add" or one is None:
+        store.add(new_plant({"id": new_id, "name": "New", "tag": tag}), COMMAND).result(_SECONDS)
+        sys.stdout.write(f"{new_id}\n")
+    elif kind == "edit":
+        store.apply([edited(one, name=f"Name {new_id}")], COMMAND).result(_SECONDS)
+    elif kind == "delete":
+        store.apply([Delete(one.id, one.version, one.name)], COMMAND).result(_SECONDS)
+    elif kind in {"tag", "delete all"}:
+        plants = Selection(tag=tag)
+        store.apply([SetTag(plants, "a") if kind == "tag" else DeleteAll(plants)], COMMAND).result(_SECONDS)
+    elif kind == "redo":
+        store.redo(COMMAND).result(_SECONDS)
+    else:
+        store.undo(None if kind == "undo" else chance.randint(1, newest), COMMAND).result(_SECONDS)
+
+
+if __name__ == "__main__":
+    main()
