@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
@@ -26,6 +27,7 @@ _MAX_EXPONENT_DIGITS = 8
 _LARGE = 20_000
 #: Repeated members that the message names.
 _MAX_NAMED = 5
+_BLANKS = re.compile(r"[ \t\r\n]*")
 _EXAMPLE = 'Send one plant as {"id": 1, "name": "Fern"}.'
 
 
@@ -60,7 +62,118 @@ def parse_object(data: bytes | bytearray) -> dict[str, object]:
 
     Nested objects, and numbers with a fraction or exponent in arrays, are opaque; their members are not checked.
     """
-    top = _value(_text(data))
+    return _members(_value(_text(data)))
+
+
+def line_value(line: str) -> dict[str, object] | PlantDeskError:
+    """Return the members of the object in a line, or what is wrong with it, as `parse_object` raises it."""
+    try:
+        return _members(_value(line))
+    except PlantDeskError as error:
+        return error
+
+
+def _members_or_error(value: object) -> dict[str, object] | PlantDeskError:
+    try:
+        return _members(value)
+    except PlantDeskError as error:
+        return error
+
+
+class FileSyntaxError(Exception):
+    """A file is not an array in JSON. `line` is counted from 1."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.reason, self.line = reason, line
+
+
+def array_items(pieces: Iterator[str], longest: int) -> Iterator[tuple[int, dict[str, object] | PlantDeskError]]:
+    """Yield the line and the members of each object of an array, or what is wrong with it, as `line_value` does.
+
+    No item may have more than `longest` characters. Raises FileSyntaxError.
+    """
+    buffer = _Buffer(pieces, longest)
+    if buffer.next_character() != "[":
+        raise buffer.error("It is not a JSON array, a list in [ ].")
+    buffer.at += 1
+    if buffer.next_character() == "]":
+        buffer.at += 1
+    else:
+        yield buffer.item()
+        while buffer.next_character() == ",":
+            buffer.at += 1
+            yield buffer.item()
+        if buffer.next_character() != "]":
+            raise buffer.error("The array is not closed, or a comma is missing.")
+        buffer.at += 1
+    if buffer.next_character():
+        raise buffer.error("Something follows the end of the array.")
+
+
+class _Buffer:
+    """The part of a text that is being parsed."""
+
+    def __init__(self, pieces: Iterator[str], longest: int) -> None:
+        self._pieces, self._longest = pieces, longest
+        self._text, self.at = "", 0
+        self._line, self._counted = 1, 0
+
+    def error(self, reason: str) -> FileSyntaxError:
+        return FileSyntaxError(reason, self.line())
+
+    def line(self) -> int:
+        """Return the line of the present position."""
+        self._line += self._text.count("\n", self._counted, self.at)
+        self._counted = self.at
+        return self._line
+
+    def next_character(self) -> str:
+        """Skip blanks; return the character there, or nothing at the end."""
+        while True:
+            found = _BLANKS.match(self._text, self.at)
+            self.at = found.end() if found else self.at
+            if self.at < len(self._text):
+                return self._text[self.at]
+            if not self._more():
+                return ""
+
+    def item(self) -> tuple[int, dict[str, object] | PlantDeskError]:
+        """Return the line and the value of the item that begins here."""
+        self.next_character()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self.at)
+            except NotJsonError as error:
+                raise self.error(str(error)) from None
+            except RecursionError:
+                raise self.error("An object is nested too deeply.") from None
+            except json.JSONDecodeError as error:
+                if len(self._text) - self.at > self._longest:
+                    raise self.error(f"An object is longer than {self._longest:,} characters.") from None
+                if not self._more():
+                    self.at = error.pos
+                    raise self.error(f"It is not JSON: {error.msg}.") from None
+            else:
+                if end < len(self._text) or not self._more():  # else a number may go on in the next piece
+                    line, self.at = self.line(), end
+                    return line, _members_or_error(value)
+
+    def _more(self) -> bool:
+        """Read at least as much again, so that a long item is not parsed often; False at the end."""
+        self.line()
+        parts, size = [self._text[self.at :]], 0
+        self.at = self._counted = 0
+        for piece in self._pieces:
+            parts.append(piece)
+            size += len(piece)
+            if size >= len(parts[0]) and size:
+                break
+        self._text = "".join(parts)
+        return size > 0
+
+
+def _members(top: object) -> dict[str, object]:
     if not isinstance(top, _Object):
         raise NotAnObjectError
     members = dict(top)

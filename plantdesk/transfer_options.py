@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,18 @@ from plantdesk.plant_options import add_filter, filter_of
 from plantdesk.transfer.formats import Format
 
 if TYPE_CHECKING:
-    import argparse
-
     from plantdesk.command_parser import Commands
     from plantdesk.parser import Parser
+
+#: Of `OnClash`, which takes long to import.
+_ON_CLASH = ("refuse", "skip", "new-id", "replace")
+_FIELDS = ("id", "name", "tag", "note")
 
 
 def add_to(commands: Commands) -> None:
     """Add the commands to those of the program."""
     _add_export(commands)
+    _add_import(commands)
 
 
 def _add_format(command: Parser) -> None:
@@ -41,3 +45,51 @@ def _run_export(options: argparse.Namespace) -> int:
     from plantdesk.commands import export
 
     return export.run(database_of(options), options.file, _format(options), filter_of(options))
+
+
+def _add_import(commands: Commands) -> None:
+    does = "add the plants of files: CSV, TSV, JSON or JSON Lines; undo removes them"
+    command = add_command(commands, "import", does, _run_import, "database")
+    command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
+    _add_format(command)
+    command.add_argument("--dry-run", action="store_true", help="show only what would be new, clash or be invalid")
+    command.add_argument(
+        "--map",
+        metavar="FIELD=COLUMN",
+        action="append",
+        type=_column,
+        default=[],
+        help="the column of id, name, tag or note, where its header is another word",
+    )
+    command.add_argument(
+        "--on-clash",
+        choices=_ON_CLASH,
+        default="refuse",
+        help="for an ID that another plant has: import nothing, skip the row, take a new ID, or replace the plant",
+    )
+    command.add_argument("--skip-invalid", action="store_true", help="import the other rows when some are invalid")
+    command.add_argument("--rejects", metavar="FILE", type=Path, help="write the rows left out to a CSV file")
+    command.add_argument("--tag", help="the tag of plants that have none in the file")
+    command.add_argument("--json", action="store_true", help="print the counts as JSON, for scripts")
+
+
+def _run_import(options: argparse.Namespace) -> int:
+    from plantdesk.commands import import_files
+    from plantdesk.store import OnClash
+    from plantdesk.transfer.importing import Wanted
+
+    if len(dict(options.map)) < len(options.map):
+        options.parser.error("--map may name each field only once")
+    form, on_clash = _format(options), OnClash(options.on_clash)
+    wanted = Wanted(form, dict(options.map), on_clash, options.skip_invalid, options.tag)
+    database = database_of(options)
+    return import_files.run(
+        database, options.files, wanted, options.rejects, dry_run=options.dry_run, as_json=options.json
+    )
+
+
+def _column(text: str) -> tuple[str, str]:
+    field, is_given, column = text.partition("=")
+    if field not in _FIELDS or not is_given:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a column: give id, name, tag or note, as in name=Sorte")
+    return field, column

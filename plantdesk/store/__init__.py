@@ -18,7 +18,8 @@ from plantdesk.store.edits import (
     Update,
     edited,
 )
-from plantdesk.store.protocols import NewToken, PlantReader, PlantStore, TokenLookup, TokenStore
+from plantdesk.store.imports import Clash, ImportClashError, ImportCounts, ImportRow, OnClash
+from plantdesk.store.protocols import NewToken, PlantImport, PlantReader, PlantStore, TokenLookup, TokenStore
 from plantdesk.store.restore_text import preview_text
 from plantdesk.store.sqlite.backups.difference import Difference, Group
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
@@ -36,14 +37,20 @@ __all__ = [
     "Backup",
     "BackupKind",
     "Backups",
+    "Clash",
     "Delete",
     "DeleteAll",
     "Difference",
     "Edit",
     "Group",
+    "ImportClashError",
+    "ImportCounts",
+    "ImportRow",
     "Insert",
     "NewToken",
+    "OnClash",
     "Order",
+    "PlantImport",
     "PlantReader",
     "PlantStore",
     "Reader",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     import builtins
     from array import array
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
     from plantdesk.errors import PlantDeskError, StoreDamagedError, StoreError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         TokenRow,
     )
     from plantdesk.store.edits import Applied, Edit, Selection, Undone
+    from plantdesk.store.imports import Clash, ImportCounts, ImportRow, OnClash
     from plantdesk.store.views import Order, View
 
 
@@ -129,6 +130,31 @@ class TokenStore(Protocol):
         """Open a lookup with a connection of its own, for one thread; the caller closes it."""
 
 
+class PlantImport(Protocol):
+    """An import: plants are collected beside the store, compared with it, and added as one change. For one thread.
+
+    Nothing is in the store before `apply`. Every method raises StoreError.
+    """
+
+    def add(self, rows: Iterable[ImportRow]) -> None:
+        """Collect rows, which may be millions: they are not held in memory. They must be valid."""
+
+    def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
+        """Compare all rows with the store. `fields` are those that the file has; a plant keeps its others."""
+
+    def clashes(self) -> Iterator[Clash]:
+        """Yield the rows that the last `compare` found to clash, in their order."""
+
+    def apply(self, label: str) -> Applied:
+        """Add what was compared as one change, durably; `label` is the name of the import. Blocks.
+
+        KeyboardInterrupt leaves nothing, unless all is written already. Raises ImportClashError and StoreBusyError.
+        """
+
+    def close(self) -> None:
+        """Remove what was collected."""
+
+
 class PlantStore(Protocol):
     """An open store. All methods may be called from any thread."""
 
@@ -178,6 +204,9 @@ class PlantStore(Protocol):
 
     def redo(self, source: Source) -> Future[Undone]:
         """Take back the latest undo that is in force. The Future's exceptions are those of `undo`."""
+
+    def new_import(self) -> PlantImport:
+        """Begin an import; the caller closes it. Raises StoreError."""
 
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
         """Call `listener` on the writer thread after each durable change, also those of other processes.

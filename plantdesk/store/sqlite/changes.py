@@ -228,21 +228,22 @@ def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> No
     connection.execute(
         f"DELETE FROM temp.selected WHERE id IN (SELECT id FROM plant WHERE tag IS ? AND {_IS_SELECTED})", (tag,)
     )
-    _store_images(connection, number, number)
+    store_images(connection, number, number)
     sql = f"UPDATE plant SET tag = :tag, change = :number, folded = {folded_sql('name', ':tag')} WHERE {_IS_SELECTED}"
     connection.execute(sql, {"tag": tag, "number": number})
 
 
 def _delete_selected(connection: sqlite3.Connection, number: int) -> None:
-    _store_images(connection, number, None)
+    store_images(connection, number, None)
     sql = "SELECT (SELECT count(*) FROM temp.selected) = (SELECT count(*) FROM plant)"
     (is_all,) = connection.execute(sql).fetchone()
     # Without a condition SQLite frees whole pages instead of deleting rows.
     connection.execute("DELETE FROM plant" if is_all else f"DELETE FROM plant WHERE {_IS_SELECTED}")
 
 
-def _store_images(connection: sqlite3.Connection, number: int, after: int | None) -> None:
-    sql = f"{_IMAGE} {_PLANT} WHERE {_IS_SELECTED} {_KEEP_FIRST}"
+def store_images(connection: sqlite3.Connection, number: int, after: int | None, condition: str = _IS_SELECTED) -> None:
+    """Store the before-images of a change of the plants that an SQL condition selects."""
+    sql = f"{_IMAGE} {_PLANT} WHERE {condition} {_KEEP_FIRST}"
     connection.execute(sql, {"number": number, "after": after})
 
 

@@ -14,6 +14,7 @@ from plantdesk.store.protocols import PlantStore
 from plantdesk.store.sqlite.changes import apply, redo, undo
 from plantdesk.store.sqlite.connections import driver_connection
 from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.imports import SqliteImport
 from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.tokens import Tokens
@@ -114,6 +115,10 @@ class Store(PlantStore):
             return undone(driver_connection(session.connection())), Changes(history=True)
 
         return self._writer.submit(action)
+
+    @override
+    def new_import(self) -> SqliteImport:
+        return SqliteImport(self.file, self._writer)
 
     @override
     def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:

@@ -21,6 +21,7 @@ from sqlmodel import Session
 from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError, StoreReadOnlyError
 from plantdesk.records import Changes
 from plantdesk.store.health import Health
+from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import check_whole, transaction, translate_errors
 from plantdesk.store.sqlite.files.disk_space import DiskSpace
 from plantdesk.store.sqlite.history import is_prunable, prune
@@ -29,6 +30,7 @@ from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConne
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from plantdesk.records import NewPlant, PlantRow, Source
     from plantdesk.store.health import HealthListener
@@ -70,6 +72,8 @@ class _WriteJob(Generic[_Result]):
     """Any other write, in a transaction of its own; it returns what it changed."""
 
     action: Callable[[Session], tuple[_Result, Changes]]
+    #: A file of SQLite whose tables the action finds as `other`.
+    attached: Path | None = None
     future: Future[_Result] = field(default_factory=Future)
 
     def fail(self, error: Exception) -> None:
@@ -109,9 +113,14 @@ class Writer:
             job.fail(StoreClosedError())
         return job.future
 
-    def submit(self, action: Callable[[Session], tuple[_Result, Changes]]) -> Future[_Result]:
-        """Queue any other write; it returns its result, and the changes to publish once they are durable."""
-        job = _WriteJob(action)
+    def submit(
+        self, action: Callable[[Session], tuple[_Result, Changes]], *, attached: Path | None = None
+    ) -> Future[_Result]:
+        """Queue any other write; it returns its result, and the changes to publish once they are durable.
+
+        `attached` is a trusted file of SQLite whose tables the action can read as `other`.
+        """
+        job = _WriteJob(action, attached)
         if not self._queued(job):
             job.fail(StoreClosedError())
         return job.future
@@ -266,7 +275,7 @@ class Writer:
 
     def _run_write(self, job: _WriteJob[Any]) -> None:
         try:
-            with self._durable_transaction() as connection:
+            with self._attached(job.attached), self._durable_transaction() as connection:
                 session = Session(connection.connection, expire_on_commit=False)
                 result, changes = job.action(session)
                 session.flush()
@@ -300,6 +309,16 @@ class Writer:
             raise
         self._current.committed()
         self._health.succeeded()
+
+    @contextlib.contextmanager
+    def _attached(self, file: Path | None) -> Iterator[None]:
+        if file is None:
+            yield
+            return
+        with translate_errors():
+            raw = self._current_connection().raw
+            with attached(raw, file):
+                yield
 
     def _notify(self, changes: Changes) -> None:
         if changes != Changes():

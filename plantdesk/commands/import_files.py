@@ -1,0 +1,113 @@
+"""`plantdesk import`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from plantdesk.commands.formatting import print_json
+from plantdesk.commands.opening import open_store
+from plantdesk.errors import shortened
+from plantdesk.store import OnClash
+from plantdesk.transfer.importing import FileImport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from plantdesk.store import Applied
+    from plantdesk.transfer.importing import Preview, Wanted
+
+_REFRESH = 0.1
+_MEBI = 1_048_576
+
+
+def run(
+    database: Path, files: Sequence[Path], wanted: Wanted, rejects: Path | None, *, dry_run: bool, as_json: bool
+) -> int:
+    """Import files and print the counts; return 1 if a row was left out.
+
+    Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportClashError, StoreError, OSError.
+    """
+    progress = _Progress()
+    with closing(open_store(database)) as store, FileImport(store, wanted, progress.show) as files_import:
+        try:
+            preview = files_import.read(files)
+        finally:
+            progress.end()
+        if rejects is not None and _left_out(preview, wanted):
+            files_import.write_refused(rejects)
+        _print_preview(preview, files_import, wanted)
+        applied = None
+        try:
+            applied = None if dry_run else files_import.apply()
+        finally:
+            if as_json:
+                _print_json(preview, files_import, applied)
+        if dry_run:
+            print("Nothing was imported: it is a dry run.", file=sys.stderr)
+        elif applied is None or applied.change is None:
+            print("Nothing to import.", file=sys.stderr)
+        else:
+            _print_change(applied)
+    return 1 if _left_out(preview, wanted) else 0
+
+
+def _left_out(preview: Preview, wanted: Wanted) -> int:
+    is_left_out = wanted.on_clash in {OnClash.REFUSE, OnClash.SKIP}
+    return preview.invalid + (preview.counts.clashing if is_left_out else 0)
+
+
+def _print_preview(preview: Preview, files_import: FileImport, wanted: Wanted) -> None:
+    new, unchanged, clashing = preview.counts
+    for row in preview.listed:
+        name = shortened(files_import.name_of(row), 60)
+        print(f"{name}, line {row.line:,}: {shortened(row.reason, 300)}", file=sys.stderr)
+    what = "" if not clashing else f" ({wanted.on_clash})"
+    counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
+    print(counts, file=sys.stderr)
+
+
+def _print_json(preview: Preview, files_import: FileImport, applied: Applied | None) -> None:
+    rows = [{"file": files_import.name_of(row), "line": row.line, "reason": row.reason} for row in preview.listed]
+    change = None if applied is None or applied.change is None else applied.change.number
+    plants = 0 if applied is None else applied.plants
+    counts = {**preview.counts._asdict(), "invalid": preview.invalid}
+    print_json({**counts, "imported": plants, "change": change, "rows": rows})
+
+
+def _print_change(applied: Applied) -> None:
+    if applied.change is not None:
+        title = shortened(applied.change.title, 120)
+        print(f"{title}. To undo it, type: plantdesk undo {applied.change.number}", file=sys.stderr)
+
+
+class _Progress:
+    """A line on the terminal; nothing where standard error is none."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
+        self._started = self._last = time.monotonic()
+        self._width = 0
+
+    def show(self, rows: int, done: int, size: int) -> None:
+        """Overwrite the line, at most ten times a second."""
+        now = time.monotonic()
+        if not self._is_shown or now - self._last < _REFRESH:
+            return
+        self._last, seconds = now, now - self._started
+        text = f"{rows:,} rows, {rows / seconds:,.0f} a second"
+        if size:
+            share = min(done / size, 1)
+            text = f"{share:4.0%}  {text}, {seconds / share - seconds:.0f} s left"
+        else:
+            text += f", {done / _MEBI:,.0f} MiB"
+        print(f"\r{text.ljust(self._width)}", end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+    def end(self) -> None:
+        """Remove the line."""
+        if self._width:
+            print("\r" + " " * self._width, end="\r", file=sys.stderr, flush=True)

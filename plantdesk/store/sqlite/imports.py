@@ -1,0 +1,274 @@
+"""Imports: rows are collected and compared in a file beside the store, and written by few statements.
+
+The writer takes the write lock only for the last step, one transaction. What was committed since the comparison and
+touches a row of the import makes it compare again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from typing_extensions import override
+
+from plantdesk.errors import StoreBusyError, shortened
+from plantdesk.records import LARGEST_ID, ChangeKind, Changes, Source, SourceKind
+from plantdesk.store.edits import Applied
+from plantdesk.store.folding import folded
+from plantdesk.store.imports import Clash, ImportClashError, ImportCounts, ImportRow, OnClash
+from plantdesk.store.protocols import PlantImport
+from plantdesk.store.sqlite.changes import begin, record, store_images
+from plantdesk.store.sqlite.connections import driver_connection, translate_errors
+from plantdesk.store.sqlite.files.atomic_file import unnamed_draft
+from plantdesk.store.sqlite.history import last_number
+from plantdesk.store.sqlite.inserts import now_ms
+from plantdesk.store.sqlite.row_reads import last_seq
+from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from concurrent.futures import Future
+
+    from sqlmodel import Session
+
+    from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.writer import Writer
+
+#: Times that an import is compared again because something else has changed its plants meanwhile.
+_MAX_TRIES = 20
+_MAX_NAME = 40
+
+#: `known` are rows that are not new, `fresh` those that get an id from the store: the `nth` after the largest.
+_TABLES = (
+    """CREATE TABLE other.row (place INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL, id INTEGER,
+                                name TEXT NOT NULL, tag TEXT, note TEXT, folded TEXT) STRICT""",
+    "CREATE TABLE other.known (place INTEGER PRIMARY KEY, clashes INTEGER NOT NULL, owner TEXT NOT NULL) STRICT",
+    "CREATE TABLE other.fresh (place INTEGER PRIMARY KEY, nth INTEGER NOT NULL) STRICT",
+)
+_INSERT_ROW = "INSERT INTO other.row (file, line, id, name, tag, note, folded) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_KNOWN_IN_STORE = """INSERT INTO other.known SELECT r.place, NOT ({same}), p.name
+                     FROM other.row AS r CROSS JOIN main.plant AS p ON p.id = r.id"""
+_KNOWN_IN_FILE = """INSERT OR IGNORE INTO other.known SELECT r.place, NOT ({same}), p.name
+    FROM (SELECT id, min(place) AS place FROM other.row WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1) AS first
+    JOIN other.row AS r ON r.id = first.id AND r.place > first.place JOIN other.row AS p ON p.place = first.place"""
+#: Of several rows with one id the last replaces the others, also when it is as the plant was before.
+_LAST_WINS = """UPDATE other.known SET clashes = 1 FROM other.row AS r WHERE r.place = known.place AND r.id IN (
+    SELECT id FROM other.known JOIN other.row USING (place) WHERE clashes)"""
+_FRESH = """INSERT INTO other.fresh SELECT place, row_number() OVER (ORDER BY place)
+            FROM other.row WHERE id IS NULL OR (:new_id AND place IN (SELECT place FROM other.known WHERE clashes))"""
+#: The id before the first gap of free ids that is large enough.
+_BASE = f"""SELECT min(id) FROM (
+    SELECT id, coalesce(lead(id) OVER (ORDER BY id) - 1, {LARGEST_ID}) AS last FROM (
+        SELECT max(0, (SELECT coalesce(max(id), 0) FROM main.plant), (SELECT coalesce(max(id), 0) FROM other.row)) AS id
+        {{all_ids}})) WHERE last - id >= :count"""
+_ALL_IDS = """UNION SELECT 0 UNION SELECT id FROM main.plant WHERE id > 0
+              UNION SELECT id FROM other.row WHERE id > 0"""
+_TOUCHED = """SELECT EXISTS (SELECT 1 FROM other.row WHERE id IN (
+    SELECT id FROM main.plant WHERE seq > :seq UNION SELECT plant_id FROM main.before_image WHERE change > :change))"""
+_NEW = """FROM other.row AS r LEFT JOIN other.fresh AS f ON f.place = r.place
+          WHERE f.place IS NOT NULL OR r.place NOT IN (SELECT place FROM other.known)"""
+_ID = "coalesce(f.nth + :base, r.id)"
+_INSERT_IMAGES = f"""INSERT INTO main.before_image (change, plant_id, after)
+                     SELECT :number, {_ID} AS id, :number {_NEW} ORDER BY id"""
+_INSERT_PLANTS = f"""INSERT INTO main.plant (id, name, tag, note, seq, added_at, source_id, folded, change)
+    SELECT {_ID}, r.name, r.tag, r.note, :last + r.place, :now, :source, r.folded, :number {_NEW} ORDER BY r.place"""
+_CLASHING = "SELECT r.id FROM other.known AS k JOIN other.row AS r ON r.place = k.place WHERE k.clashes"
+_REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} FROM other.row AS r
+    WHERE plant.id = r.id AND r.place IN (SELECT max(place) FROM other.row JOIN other.known USING (place)
+                                          WHERE clashes GROUP BY id)"""
+
+
+class _StaleError(Exception):
+    """The store has changed since the comparison."""
+
+
+class _Compared(NamedTuple):
+    """The state of the store at the comparison, and its result."""
+
+    seq: int
+    change: int
+    counts: ImportCounts
+
+
+class SqliteImport(PlantImport):
+    """An import into a SQLite store. Belongs to one thread."""
+
+    def __init__(self, file: StoreFile, writer: Writer) -> None:
+        """Begin. Raises StoreError and OSError."""
+        self._writer = writer
+        self._ascending = True
+        self._last = -(2**63) - 1
+        with ExitStack() as stack, translate_errors():
+            self._draft = stack.enter_context(unnamed_draft(file.path))
+            self._raw = file.connect()
+            stack.callback(self._raw.close)
+            self._raw.execute("ATTACH ? AS other", (str(self._draft),))
+            for pragma in ("journal_mode = OFF", "synchronous = OFF"):
+                self._raw.execute(f"PRAGMA other.{pragma}")
+            for table in _TABLES:
+                self._raw.execute(table)
+            self._stack = stack.pop_all()
+
+    @override
+    def add(self, rows: Iterable[ImportRow]) -> None:
+        with translate_errors(), _writing(self._raw):
+            self._raw.executemany(_INSERT_ROW, self._values(rows))
+
+    def _values(self, rows: Iterable[ImportRow]) -> Iterator[tuple[int | str | None, ...]]:
+        last = self._last
+        for row in rows:
+            _, _, plant_id, name, tag, _ = row
+            if plant_id is not None:
+                if plant_id <= last:
+                    self._ascending = False
+                last = plant_id
+            yield (*row, folded(name, tag))
+        self._last = last
+
+    @override
+    def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
+        self._on_clash, self._fields = on_clash, fields
+        same = " AND ".join(f"p.{each} IS r.{each}" for each in ("name", "tag", "note") if each in fields)
+        with translate_errors(), _writing(self._raw):
+            state = (last_seq(self._raw), last_number(self._raw))
+            for table in ("known", "fresh"):
+                self._raw.execute(f"DELETE FROM other.{table}")
+            self._raw.execute(_KNOWN_IN_STORE.format(same=same))
+            if not self._ascending:
+                self._raw.execute("CREATE INDEX IF NOT EXISTS other.row_id ON row (id)")
+                self._raw.execute(_KNOWN_IN_FILE.format(same=same))
+                if on_clash is OnClash.REPLACE:
+                    self._raw.execute(_LAST_WINS)
+            self._raw.execute(_FRESH, {"new_id": on_clash is OnClash.NEW_ID})
+            sql = """SELECT (SELECT count(*) FROM other.row) - count(*), count(*) - total(clashes), total(clashes)
+                     FROM other.known"""
+            new, unchanged, clashing = map(int, self._raw.execute(sql).fetchone())
+        self._compared = _Compared(*state, ImportCounts(new, unchanged, clashing))
+        return self._compared.counts
+
+    @override
+    def clashes(self) -> Iterator[Clash]:
+        sql = """SELECT file, line, id, name, tag, note, owner FROM other.known JOIN other.row USING (place)
+                 WHERE clashes ORDER BY place"""
+        with translate_errors():
+            for *values, owner in self._raw.execute(sql):
+                yield Clash(ImportRow(*values), owner)
+
+    @override
+    def apply(self, label: str) -> Applied:
+        for _ in range(_MAX_TRIES):
+            counts = self._compared.counts
+            if counts.clashing and self._on_clash is OnClash.REFUSE:
+                raise ImportClashError(counts.clashing)
+            if not counts.new and (not counts.clashing or self._on_clash is OnClash.SKIP):
+                return Applied(None)
+            try:
+                return self._written(label)
+            except (_StaleError, sqlite3.IntegrityError):
+                self.compare(self._on_clash, self._fields)
+        raise StoreBusyError
+
+    def _written(self, label: str) -> Applied:
+        write = _Write(self._compared, self._on_clash, self._fields, label)
+        future: Future[Applied] = self._writer.submit(write.run, attached=self._draft)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            write.cancel()
+            try:
+                return future.result()  # it may have been committed already
+            except InterruptedError:
+                raise KeyboardInterrupt from None
+
+    @override
+    def close(self) -> None:
+        self._stack.close()
+
+
+class _Write:
+    """The last step, on the writer thread."""
+
+    def __init__(self, compared: _Compared, on_clash: OnClash, fields: Collection[str], label: str) -> None:
+        self._compared, self._on_clash, self._fields, self._label = compared, on_clash, fields, label
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        """Let the write fail with InterruptedError, unless it is done. Any thread may call it."""
+        with self._lock:
+            self._cancelled = True
+            if self._connection is not None:
+                self._connection.interrupt()
+
+    def run(self, session: Session) -> tuple[Applied, Changes]:
+        """Write all rows as one change. Raises _StaleError, InterruptedError, sqlite3.Error."""
+        raw = driver_connection(session.connection())
+        with self._lock:
+            self._connection = raw
+        try:
+            applied = self._change(raw)
+        finally:
+            with self._lock:
+                self._connection = None
+        if self._cancelled:
+            raise InterruptedError
+        return applied, Changes(history=True, needs_reload=True)
+
+    def _change(self, raw: sqlite3.Connection) -> Applied:
+        state = {"seq": self._compared.seq, "change": self._compared.change}
+        if state != {"seq": last_seq(raw), "change": last_number(raw)}:
+            (is_stale,) = raw.execute(_TOUCHED, state).fetchone()
+            if is_stale:
+                raise _StaleError
+        number = begin(raw)
+        cursor = raw.execute("INSERT INTO source (kind, label) VALUES (?, ?)", (SourceKind.IMPORT, self._label))
+        source = Source(cursor.lastrowid or 0, SourceKind.IMPORT, self._label)
+        values = {
+            "number": number,
+            "base": _base(raw),
+            "last": last_seq(raw),
+            "now": now_ms(),
+            "source": source.id,
+        }
+        plants = raw.execute(_INSERT_PLANTS, values).rowcount
+        raw.execute(_INSERT_IMAGES, values)
+        if self._on_clash is OnClash.REPLACE:
+            plants += self._replace(raw, number)
+        what = "1 plant" if plants == 1 else f"{plants:,} plants"
+        title = f"Import {what} from “{shortened(self._label, _MAX_NAME)}”"
+        return Applied(record(raw, number, source, ChangeKind.IMPORT, title))
+
+    def _replace(self, raw: sqlite3.Connection, number: int) -> int:
+        add_functions(raw)
+        store_images(raw, number, number, f"id IN ({_CLASHING})")
+        columns = [f"{each} = r.{each}" for each in ("tag", "note") if each in self._fields]
+        tag = "r.tag" if "tag" in self._fields else "plant.tag"
+        columns.append(f"folded = {folded_sql('r.name', tag)}")
+        return raw.execute(_REPLACE.format(columns=", ".join(columns)), {"number": number}).rowcount
+
+
+def _base(raw: sqlite3.Connection) -> int:
+    """Return the id after which those without one follow."""
+    (count,) = raw.execute("SELECT count(*) FROM other.fresh").fetchone()
+    if not count:
+        return 0
+    (base,) = raw.execute(_BASE.format(all_ids=""), {"count": count}).fetchone()
+    if base is None:
+        (base,) = raw.execute(_BASE.format(all_ids=_ALL_IDS), {"count": count}).fetchone()
+    return int(base)
+
+
+@contextmanager
+def _writing(raw: sqlite3.Connection) -> Iterator[None]:
+    """Hold a transaction that takes no lock of the store."""
+    raw.execute("BEGIN")
+    try:
+        yield
+        raw.execute("COMMIT")
+    except BaseException:
+        if raw.in_transaction:
+            raw.execute("ROLLBACK")
+        raise

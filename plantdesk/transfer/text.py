@@ -1,0 +1,121 @@
+"""Reads text files of any encoding in pieces, so that memory does not grow with the file or with a line."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk.errors import PlantDeskError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+#: Characters of one plant in a file: the largest that the API takes, with all of them escaped, and its note.
+LONGEST = 16_777_216
+_HEAD = 65_536
+_PIECE = 262_144
+_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_KNOWN = {b"PK\x03\x04": "an Excel or ZIP file: save it as CSV first", b"SQLite format 3\0": "a database"}
+_CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
+#: Share of NUL bytes from which a text in one half of the bytes is UTF-16.
+_MOSTLY = 0.4
+
+
+class FileError(PlantDeskError):
+    """A file cannot be read as plants."""
+
+    def __init__(self, name: str, reason: str, line: int | None = None) -> None:
+        where = "" if line is None else f", line {line:,}"
+        super().__init__(f"“{name}”{where}: {reason} Nothing was imported.")
+
+
+class TextFile:
+    """An open file that is read once. `name` is for messages."""
+
+    def __init__(self, stream: BinaryIO, name: str, progress: Callable[[int], None]) -> None:
+        self.name = name
+        #: Lines that were given out by `lines`.
+        self.line = 0
+        self._stream = stream
+        self._progress = progress
+        self._newlines = 0
+
+    def error(self, reason: str, line: int | None = None) -> FileError:
+        """Return the error for a reason; the line is by default the last one that was given out."""
+        return FileError(self.name, reason, line or self.line or None)
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the text in pieces. Raises FileError and OSError."""
+        head = self._stream.read(_HEAD)
+        if not head:
+            raise FileError(self.name, "It is empty.")
+        decoder = codecs.getincrementaldecoder(self._encoding(head))("strict")
+        data = head
+        while data:
+            self._progress(len(data))
+            yield self._decoded(decoder, data)
+            data = self._stream.read(_PIECE)
+        yield self._decoded(decoder, b"", final=True)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines with their ends: LF, or CR and LF. Raises FileError and OSError."""
+        rest = ""
+        for piece in self.pieces():
+            lines = (rest + piece).split("\n")
+            rest = lines.pop()
+            for line in lines:
+                self.line += 1
+                yield line + "\n"
+            if len(rest) > LONGEST:
+                raise self.error(f"The line is longer than {LONGEST:,} characters.", self.line + 1)
+        if rest:
+            self.line += 1
+            yield rest
+
+    def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, *, final: bool = False) -> str:
+        try:
+            text = decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            line = self._newlines + error.object[: error.start].count(b"\n") + 1
+            reason = f"A byte is not {error.encoding.upper()} as the text before. Save the file as UTF-8."
+            raise self.error(reason, line) from None
+        self._newlines += text.count("\n")
+        return text
+
+    def _encoding(self, head: bytes) -> str:
+        for mark, what in _KNOWN.items():
+            if head.startswith(mark):
+                raise FileError(self.name, f"It is {what}.")
+        for mark, encoding in _BOMS.items():
+            if head.startswith(mark):
+                return encoding
+        half = len(head) // 2 or 1
+        for at, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+            if head[at::2].count(0) > _MOSTLY * half and not head[1 - at :: 2].count(0):
+                return encoding
+        is_utf8 = _is_utf8(head)
+        if (0 in head and b'"' not in head) or (not is_utf8 and _CONTROLS.intersection(head)):
+            raise FileError(self.name, "It is not a text file.")
+        return "utf-8" if is_utf8 else "cp1252"
+
+
+@contextmanager
+def opened(stream: BinaryIO, file: Path, progress: Callable[[int], None]) -> Iterator[TextFile]:
+    """Yield an open file for reading; raise FileError if it changed meanwhile."""
+    before = os.fstat(stream.fileno())
+    yield TextFile(stream, file.name, progress)
+    after = os.fstat(stream.fileno())
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) and Path(file).is_file():
+        raise FileError(file.name, "It changed while it was read.")
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,170 @@
+"""Imports: many rows as one change."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, ChangeKind, SourceKind, new_plant
+from plantdesk.store import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from plantdesk.store import PlantImport, PlantStore
+
+SECONDS = 30
+ALL = ("id", "name", "tag", "note")
+
+
+def row(line: int, plant_id: int | None, name: str, tag: str | None = None, note: str | None = None) -> ImportRow:
+    return ImportRow(1, line, plant_id, name, tag, note)
+
+
+def stored(store: PlantStore) -> list[tuple[int, str, str | None, str | None]]:
+    """All plants in their order of arrival."""
+    with closing(store.reader()) as reader:
+        return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
+
+
+def begun(store: PlantStore, *rows: ImportRow) -> PlantImport:
+    plants = store.new_import()
+    plants.add(rows)
+    return plants
+
+
+@pytest.fixture
+def store_with_fern(store: PlantStore) -> PlantStore:
+    store.add(new_plant({"id": 5, "name": "Fern", "tag": "hall"}), FORM).result(SECONDS)
+    return store
+
+
+def test_an_import_is_one_change_and_one_undo(store_with_fern: PlantStore) -> None:
+    store = store_with_fern
+    rows = [row(2, 9, "Röse", "", "water"), row(3, -4, "Ivy"), row(4, None, "New"), row(5, 5, "Fern", "hall")]
+    with closing(begun(store, *rows)) as plants:
+        assert plants.compare(OnClash.REFUSE, ALL) == ImportCounts(3, 1, 0)
+        applied = plants.apply("garden.csv")
+    fern = (5, "Fern", "hall", None)
+    assert stored(store) == [fern, (9, "Röse", "", "water"), (-4, "Ivy", None, None), (10, "New", None, None)]
+    change = applied.change
+    assert change is not None
+    assert (change.kind, change.source.kind, change.source.label) == (
+        ChangeKind.IMPORT,
+        SourceKind.IMPORT,
+        "garden.csv",
+    )
+    assert change.title == "Import 3 plants from “garden.csv”"
+    assert applied.plants == 3
+    with closing(store.reader()) as reader:
+        assert reader.count_selected(Selection(source=SourceKind.IMPORT, label="garden.csv")) == 3
+        assert reader.count_selected(Selection("rose")) == 1
+    assert store.undo(None, COMMAND).result(SECONDS).skipped == 0
+    assert stored(store) == [fern]
+
+
+def test_clashes_are_named_and_refuse_everything(store_with_fern: PlantStore) -> None:
+    rows = (row(2, 1, "Ivy"), row(3, 5, "Cactus"), row(4, 1, "Ivy"), row(5, 1, "Moss"))
+    with closing(begun(store_with_fern, *rows)) as plants:
+        assert plants.compare(OnClash.REFUSE, ALL) == ImportCounts(1, 1, 2)
+        assert list(plants.clashes()) == [Clash(rows[1], "Fern"), Clash(rows[3], "Ivy")]
+        with pytest.raises(ImportClashError, match="2 IDs"):
+            plants.apply("x")
+    assert stored(store_with_fern) == [(5, "Fern", "hall", None)]
+
+
+@pytest.mark.parametrize(
+    ("on_clash", "expected"),
+    [
+        (OnClash.SKIP, [(5, "Fern", "hall", None), (1, "Ivy", None, None)]),
+        (
+            OnClash.NEW_ID,
+            [
+                (5, "Fern", "hall", None),
+                (6, "Cactus", None, None),
+                (1, "Ivy", None, None),
+                (7, "Moss", None, "n"),
+            ],
+        ),
+        (OnClash.REPLACE, [(5, "Cactus", None, None), (1, "Moss", None, "n")]),
+    ],
+)
+def test_clashes_are_handled_as_asked(
+    store_with_fern: PlantStore, on_clash: OnClash, expected: list[tuple[int, str, str | None, str | None]]
+) -> None:
+    rows = (row(2, 5, "Cactus"), row(3, 1, "Ivy"), row(4, 1, "Moss", None, "n"))
+    with closing(begun(store_with_fern, *rows)) as plants:
+        assert plants.compare(on_clash, ALL) == ImportCounts(1, 0, 2)
+        plants.apply("x")
+    assert stored(store_with_fern) == expected
+    store_with_fern.undo(None, COMMAND).result(SECONDS)
+    assert stored(store_with_fern) == [(5, "Fern", "hall", None)]
+
+
+def test_the_last_of_several_rows_replaces(store_with_fern: PlantStore) -> None:
+    with closing(begun(store_with_fern, row(2, 5, "Cactus"), row(3, 5, "Fern", "hall"))) as plants:
+        plants.compare(OnClash.REPLACE, ALL)
+        plants.apply("x")
+    assert stored(store_with_fern) == [(5, "Fern", "hall", None)]
+
+
+def test_fields_that_the_file_lacks_are_kept(store_with_fern: PlantStore) -> None:
+    with closing(begun(store_with_fern, row(2, 5, "Färn"))) as plants:
+        assert plants.compare(OnClash.REPLACE, ("id", "name")).clashing == 1
+        plants.apply("x")
+    assert stored(store_with_fern) == [(5, "Färn", "hall", None)]
+    with closing(store_with_fern.reader()) as reader:
+        assert reader.count_selected(Selection("farn hall")) == 1
+
+
+@pytest.mark.parametrize("taken", [[LARGEST_ID], [LARGEST_ID, 3, -8]])
+def test_ids_after_the_largest_are_the_first_free_ones_together(store: PlantStore, taken: list[int]) -> None:
+    for plant_id in taken:
+        store.add(new_plant({"id": plant_id, "name": "Old"}), FORM).result(SECONDS)
+    with closing(begun(store, *(row(line, None, "New") for line in range(2, 5)))) as plants:
+        plants.compare(OnClash.REFUSE, ALL)
+        plants.apply("x")
+    ids = [plant_id for plant_id, name, *_ in stored(store) if name == "New"]
+    assert ids == ([1, 2, 3] if 3 not in taken else [4, 5, 6])
+
+
+def test_what_is_added_meanwhile_is_compared_again(store: PlantStore) -> None:
+    with closing(begun(store, row(2, 1, "Ivy"), row(3, 2, "Moss"), row(4, None, "New"))) as plants:
+        plants.compare(OnClash.SKIP, ALL)
+        store.add(new_plant({"id": 2, "name": "Cactus"}), COMMAND).result(SECONDS)
+        store.add(new_plant({"id": 3, "name": "Palm"}), COMMAND).result(SECONDS)
+        assert plants.apply("x").plants == 2
+    assert [each[:2] for each in stored(store)] == [(2, "Cactus"), (3, "Palm"), (1, "Ivy"), (4, "New")]
+
+
+def test_what_is_changed_meanwhile_is_compared_again(store_with_fern: PlantStore) -> None:
+    with closing(begun(store_with_fern, row(2, 5, "Fern", "hall"), row(3, 6, "Ivy"))) as plants:
+        assert plants.compare(OnClash.REFUSE, ALL) == ImportCounts(1, 1, 0)
+        with closing(begun(store_with_fern, row(2, 5, "Cactus"))) as other:
+            other.compare(OnClash.REPLACE, ALL)
+            other.apply("other")
+        with pytest.raises(ImportClashError):
+            plants.apply("x")
+    assert stored(store_with_fern) == [(5, "Cactus", None, None)]
+
+
+def test_an_import_of_known_plants_makes_no_change(store_with_fern: PlantStore) -> None:
+    with closing(begun(store_with_fern, row(2, 5, "Fern", "hall"))) as plants:
+        plants.compare(OnClash.REFUSE, ALL)
+        assert plants.apply("x").change is None
+    with closing(store_with_fern.reader()) as reader:
+        assert reader.history() == []
+
+
+def test_rows_that_cannot_be_read_leave_nothing(store: PlantStore) -> None:
+    def broken() -> Iterator[ImportRow]:
+        yield row(2, 1, "Ivy")
+        raise InterruptedError
+
+    rows: Iterable[ImportRow] = broken()
+    with closing(store.new_import()) as plants, pytest.raises(InterruptedError):
+        plants.add(rows)
+    assert stored(store) == []
+    store.add(new_plant({"id": 1, "name": "Ivy"}), FORM).result(SECONDS)

@@ -1,0 +1,241 @@
+"""`plantdesk import`, as a user runs it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk import paths
+from plantdesk.cli import main
+from plantdesk.records import FORM, new_plant
+from plantdesk.store import Selection, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    #: Writes a file and returns its path.
+    Write = Callable[..., str]
+
+Plants = list[tuple[int, str, str | None, str | None]]
+
+
+def stored() -> Plants:
+    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
+        return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(content: str | bytes, name: str = "plants.csv") -> str:
+        file = tmp_path / name
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(file)
+
+    return write
+
+
+AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n",
+        "\ufeffID;Name;Tag;Note\r\n1;Röse;bed;\r\n7;Fern;;wet\r\n",
+        "sep=;\nnr;pflanze;kategorie;bemerkung\n1;Röse;bed\n7;Fern;;wet",
+        "Note\tNom\tÉtiquette\tNuméro\n\tRöse\tbed\t1\n\nwet\tFern\t\t+7\n",
+        "Nombre|Etiqueta|Notas|Identificador|other\nRöse|bed||1|x\nFern||wet|07|y\n",
+        "'id','name','tag','note'\n'1','Röse','bed',\n7,Fern,,wet\n",
+        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-16"),
+        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-16-le"),
+        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("cp1252"),
+    ],
+    ids=["plain", "semicolon", "sep", "tab", "bar", "single quotes", "utf-16", "utf-16 without BOM", "cp1252"],
+)
+def test_csv_of_many_kinds_is_read(write: Write, content: str | bytes) -> None:
+    assert main(["import", write(content)]) == 0
+    assert stored() == AS_READ
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "a.json",
+            '[{"id": 1, "name": "Röse", "tag": "bed"},\n{"id": 7.0, "Name": "Fern", "tag":null, "note":"wet"}]',
+        ),
+        ("a.jsonl", '{"id": 1, "name": "Röse", "tag": "bed", "x": [1]}\n\n{"id": 7, "name": "Fern", "note": "wet"}'),
+        ("a.tsv", "id\tname\ttag\tnote\n1\tRöse\tbed\t\n7\tFern\t\twet\n"),
+    ],
+)
+def test_other_formats_are_read(write: Write, name: str, content: str) -> None:
+    assert main(["import", write(content, name)]) == 0
+    assert stored() == AS_READ
+
+
+def test_an_empty_text_in_quotes_is_none_without(write: Write) -> None:
+    file = write('id,name,tag,note\n1,"","",""\n2,"a ""b""",,\n3,"two\nlines","","x, y"\n')
+    assert main(["import", file]) == 0
+    assert stored() == [(1, "", "", None), (2, 'a "b"', None, None), (3, "two\nlines", "", "x, y")]
+
+
+def test_columns_can_be_mapped(write: Write) -> None:
+    file = write("name,common\nMonstera deliciosa,Swiss cheese plant\n")
+    assert main(["import", file, "--map", "name=Common", "--map", "note=name", "--tag", "office"]) == 0
+    assert stored() == [(1, "Swiss cheese plant", "office", "Monstera deliciosa")]
+
+
+def test_invalid_rows_refuse_the_file_and_can_be_skipped(
+    write: Write, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = write(f"id,name,note\n1,Fern,\nx,Ivy,\n3,,\n{2**63},Moss,\n5,a,b,c\n6,Rose,{'n' * 100_001}\n")
+    assert main(["import", file]) == 1
+    assert stored() == []
+    printed = capfd.readouterr().err
+    for line in (3, 4, 5, 6, 7):
+        assert f"plants.csv, line {line}: " in printed
+    assert "1 new, 0 unchanged, 0 clashing, 5 invalid" in printed
+    rejects = tmp_path / "rejects.csv"
+    assert main(["import", file, "--skip-invalid", "--rejects", str(rejects)]) == 1
+    assert stored() == [(1, "Fern", None, None)]
+    lines = rejects.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "file,line,reason,id,name,tag,note"
+    assert lines[1].startswith("plants.csv,3,")
+    assert lines[1].endswith(",x,Ivy,,")
+    assert len(lines) == 6
+
+
+def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    with closing(Store(paths.database_file())) as store:
+        store.add(new_plant({"id": 1, "name": "Cactus"}), FORM).result(30)
+    file = write("id,name\n1,Fern\n2,Ivy\n2,Ivy\n")
+    assert main(["import", file, "--dry-run", "--json"]) == 1
+    counts = json.loads(capfd.readouterr().out)
+    assert counts == {
+        "new": 1,
+        "unchanged": 1,
+        "clashing": 1,
+        "invalid": 0,
+        "imported": 0,
+        "change": None,
+        "rows": [{"file": "plants.csv", "line": 2, "reason": "ID 1 belongs to “Cactus”."}],
+    }
+    assert len(stored()) == 1
+
+
+def test_several_files_are_one_change(write: Write) -> None:
+    files = [write("name\nFern\n", "a.csv"), write('[{"name": "Ivy"}]', "b.json")]
+    assert main(["import", *files]) == 0
+    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
+        (change,) = reader.history()
+    assert (change.source.label, change.plants) == ("a.csv and 1 more", 2)
+    assert main(["undo"]) == 0
+    assert stored() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty"),
+        (b"\n\n", "header"),
+        (bytes(range(256)) * 300, "not a text file"),
+        (b"PK\x03\x04abc", "Excel"),
+        (b"SQLite format 3\0", "database"),
+        (b"\0" * 1000, "is not a text"),
+        (b'id,name\n1,a\n2,b\0c\n3,"d"\n', "line 3: It has a NUL"),
+        (b'id,name\n1,"a\n2,b\n', "line 2: A quote is opened and not closed"),
+        (b'id,name\n1,"a"x\n', "line 2: It is not CSV"),
+        (b"id,name\n1,a\r2,b\n", "line 2: A line ends with CR"),
+        (b"id,name\n" + b"1,\xc3\xa4\n" * 40_000 + b"2,\xe4\n", "line 40,002: A byte is not UTF-8"),
+        (b"number,height\n1,2\n", "no column for the name"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_files_that_are_no_plants_are_refused(
+    write: Write, content: bytes, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import", write(content), "--skip-invalid"]) == 1
+    assert message in capfd.readouterr().err
+    assert stored() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", "line 1: It is not a JSON array"),
+        ('[{"name": "a"}\n {"name": "b"}]', "line 2: The array is not closed, or a comma"),
+        ('[{"name": "a"},\n {"name": }]', "line 2: It is not JSON"),
+        ('[{"name": "a"}', "not closed"),
+        ('[{"name": "a"}] x', "Something follows"),
+    ],
+)
+def test_json_that_is_no_array_is_refused(
+    write: Write, content: str, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import", write(content, "a.json")]) == 1
+    assert message in capfd.readouterr().err
+    assert stored() == []
+
+
+@pytest.mark.parametrize("item", ["7", '{"id": "1", "name": "a"}', '{"name": "\\ud800"}', '{"name": "a", "name": "b"}'])
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_faulty_objects_are_invalid_rows(
+    write: Write, item: str, suffix: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    content = f'[{{"name": "Fern"}},\n{item}]' if suffix == "json" else f'{{"name": "Fern"}}\n{item}\n'
+    assert main(["import", write(content, f"a.{suffix}"), "--skip-invalid"]) == 1
+    assert f"a.{suffix}, line 2: " in capfd.readouterr().err
+    assert [name for _, name, *_ in stored()] == ["Fern"]
+
+
+def test_an_endless_line_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "long.csv"
+    with file.open("wb") as stream:
+        stream.write(b"id,name\n1,")
+        for _ in range(17):
+            stream.write(b"x" * 1_048_576)
+    assert main(["import", str(file)]) == 1
+    assert "line 2: The line is longer" in capfd.readouterr().err
+    assert main(["import", str(tmp_path / "gone.csv")]) == 1
+    assert "gone.csv" in capfd.readouterr().err
+
+
+def test_standard_input_is_read() -> None:
+    command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "jsonl"]
+    done = subprocess.run(command, input=b'{"name": "Fern"}\n', capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [name for _, name, *_ in stored()] == ["Fern"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_an_interrupt_leaves_nothing() -> None:
+    command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "csv"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"name\n" + b"Fern\n" * 200_000)
+        process.stdin.flush()  # the pipe holds 64 KiB, so the rows are being read
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(BrokenPipeError):
+            while process.poll() is None:  # a read that begins as the signal comes must not wait for ever
+                process.stdin.write(b"Fern\n" * 1000)
+                process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        assert process.wait(30) == 130
+    assert stored() == []
+    assert not list(paths.database_file().parent.glob("*.new"))
+
+
+def test_no_wrong_map(capfd: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--map", "height=x"], ["--map", "name=a", "--map", "name=b"], ["--on-clash", "x"]):
+        with pytest.raises(SystemExit):
+            main(["import", "x.csv", *arguments])
+    assert "id, name, tag or note" in capfd.readouterr().err
