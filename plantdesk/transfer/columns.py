@@ -61,8 +61,8 @@ def mapped(columns: Sequence[str], wanted: Mapping[str, str]) -> dict[str, int]:
     taken = set(found.values())
     for known in ({field: field for field in READ}, _FIELD_OF):
         for at, name in enumerate(names):
-            field = known.get(name)
-            if field is not None and field not in found and at not in taken:
-                found[field] = at
+            meant = known.get(name)
+            if meant is not None and meant not in found and at not in taken:
+                found[meant] = at
                 taken.add(at)
     return found
