@@ -33,7 +33,7 @@ _TAGS = 10
 _ids = itertools.count(10**9)
 
 
-class _Adding:
+class Adding:
     """Adds plants until the end of a block, and measures the longest wait."""
 
     def __init__(self, store: Store) -> None:
@@ -68,7 +68,7 @@ def _fill(store: Store, plants: int) -> None:
 
 def _large(store: Store, name: str, start: Callable[[], Future[Any]]) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with _Adding(store) as adding:
+    with Adding(store) as adding:
         started = time.perf_counter()
         start().result(_SECONDS)
         seconds = time.perf_counter() - started
