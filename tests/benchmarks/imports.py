@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.imports [--plants 1000000] [--rounds 3]
 
-Each round runs `sqlite3 .import` into a table with the columns and indexes of `plant`, `plantdesk import`, `sqlite3 -csv` and
-`plantdesk export`, one after another. Prints medians of seconds, the ratios, and the growth of memory of the import. Then it
-imports in a process that adds plants meanwhile, as scripts do, and prints the longest wait of one.
+Each round runs `sqlite3 .import` into a table with columns and indexes of `plant`, `plantdesk import`, `sqlite3 -csv`
+and `plantdesk export`, one after another. Prints medians of seconds, the ratios, and the memory of the largest process.
+Then it imports in a process that adds plants meanwhile, as scripts do, and prints the longest wait of one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from plantdesk.store import ImportRow, OnClash, Store
 from tests.benchmarks.changes import Adding
 
 _SCHEMA = """CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, seq INTEGER NOT NULL UNIQUE,
-             added_at INTEGER NOT NULL, source_id INTEGER NOT NULL, folded TEXT, note TEXT, change INTEGER NOT NULL) STRICT;"""
+             added_at INTEGER NOT NULL, source_id INTEGER NOT NULL, folded TEXT, note TEXT,
+             change INTEGER NOT NULL) STRICT;"""
 
 
 def _timed(command: list[str], text: str = "", output: Path = Path(os.devnull)) -> float:
