@@ -26,7 +26,7 @@ from plantdesk.records import COMMAND, FORM, new_plant
 from plantdesk.store import Backups, Store, back_up
 from plantdesk.store.sqlite import writer
 from plantdesk.store.sqlite.files import file_lock
-from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -155,6 +155,20 @@ def test_a_read_only_store_is_read_until_it_can_be_written(
             pass
         store.add(ALOE, FORM).result(10)
         assert reader.count() == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_a_read_only_store_of_an_older_version_is_reported_as_read_only(ordinary_folder: Path) -> None:
+    path = ordinary_folder / "plants.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        for step in MIGRATIONS[:2]:
+            for statement in step:
+                database.execute(statement)
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        database.execute("PRAGMA user_version = 2")
+    path.chmod(0o400)
+    with pytest.raises(StoreReadOnlyError, match=r"plants\.db.*read-only"):
+        Store(path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.errors import PlantDeskError, StoreError
+from plantdesk.errors import PlantDeskError, StoreError, StoreReadOnlyError
 from plantdesk.listeners import Listeners
 from plantdesk.records import Changes
 from plantdesk.store.protocols import PlantStore
 from plantdesk.store.sqlite.changes import apply, redo, undo
-from plantdesk.store.sqlite.connections import driver_connection
+from plantdesk.store.sqlite.connections import driver_connection, translate_errors
+from plantdesk.store.sqlite.files.open_checks import named
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.imports import SqliteImport
 from plantdesk.store.sqlite.inserts import add_as_next
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.tokens import Tokens
 from plantdesk.store.sqlite.writer import Writer
@@ -42,7 +45,8 @@ class Store(PlantStore):
         One that may not be written to is opened for reading; it is tried again until it can be. `create` makes a new
         store even where backups show that there was one. `progress` is called, on this thread, with the share that is
         done of a migration. Raises StoreError: FolderMissingError, ForeignFileError,
-        NewerStoreError, StoreDamagedError, StoreGoneError, StoreReadOnlyError (a new store could not be made),
+        NewerStoreError, StoreDamagedError, StoreGoneError, StoreReadOnlyError (a new store could not be made, or one
+        of an older PlantDesk not be updated),
         StoreBusyError, StoreUnreachableError. A refused file is left untouched.
         """
         self.file = StoreFile(path, create=create, progress=progress)
@@ -50,6 +54,7 @@ class Store(PlantStore):
         self._listeners: Listeners[Changes] = Listeners()
         self._health_listeners: Listeners[StoreError | None] = Listeners()
         try:
+            _refuse_outdated(self.file)
             self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
         except StoreError:
             self.file.close()
@@ -145,3 +150,12 @@ class Store(PlantStore):
     @override
     def close(self) -> None:
         self._writer.close()
+
+
+def _refuse_outdated(file: StoreFile) -> None:
+    """Raise StoreReadOnlyError for a store of an older PlantDesk that cannot be updated: no query fits its tables."""
+    if file.read_only:
+        with translate_errors(), closing(file.connect()) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version < SCHEMA_VERSION:
+            raise StoreReadOnlyError(named(file.path))
