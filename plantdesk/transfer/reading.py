@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -156,6 +157,7 @@ class _Records:
         self._text = text
         self._raw: list[str] = []
         self._size = 0
+        self._has_doubled = False
         self._lines = text.lines()
         first = next((line for line in self._lines if not line.isspace()), "")
         if delimiter is None and first[:4].lower() == "sep=" and first[4:5]:  # Excel's
@@ -167,12 +169,16 @@ class _Records:
         self._doubled, self._quote = 2 * quote, quote
         cell = rf"{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}|[^{re.escape(delimiter)}]*"
         self._cell = re.compile(rf"({cell})(?:{re.escape(delimiter)}|\Z)")
-        self.first_line = 0
+
+    @property
+    def first_line(self) -> int:
+        """The line in which the record begins."""
+        return self._text.line - len(self._raw) + 1
 
     def next(self) -> list[str] | None:
         """Return the cells of the next record, or None at the end. Raises FileError."""
         self._raw.clear()
-        self._size = 0
+        self._has_doubled = False
         try:
             return next(self._reader, None)
         except csv.Error as error:
@@ -180,31 +186,30 @@ class _Records:
 
     def with_missing(self, values: list[str | None], positions: Sequence[int | None]) -> list[str | None]:
         """Return the values of this record with None for empty cells that are not quoted."""
-        quoted: list[bool] = []
-        if any(self._doubled in line for line in self._raw):
-            cells = self._cell.findall("".join(self._raw).rstrip("\r\n"))
-            quoted = [cell.startswith(self._quote) for cell in cells]
+        if not self._has_doubled:
+            return [value or None for value in values]
+        cells = self._cell.findall("".join(self._raw).rstrip("\r\n"))
+        quoted = [cell.startswith(self._quote) for cell in cells]
         return [
             None if value == "" and (at is None or at >= len(quoted) or not quoted[at]) else value
             for value, at in zip(values, positions, strict=True)
         ]
 
     def _fed(self) -> Iterator[str]:
-        if self._first:
-            yield self._noted(self._first)
-        for line in self._lines:
-            yield self._noted(line)
+        raw, quote = self._raw, self._quote
+        for line in itertools.chain([self._first] if self._first else [], self._lines):
+            raw.append(line)
+            if quote in line or "\0" in line or len(raw) > 1:
+                self._check(line)
+            yield line
 
-    def _noted(self, line: str) -> str:
-        if not self._raw:
-            self.first_line = self._text.line
-        self._raw.append(line)
-        self._size += len(line)
+    def _check(self, line: str) -> None:
+        self._size = len(line) + (self._size if len(self._raw) > 1 else 0)
+        self._has_doubled = self._has_doubled or self._doubled in line
         if "\0" in line and self._quote not in line and len(self._raw) == 1:
             raise self._text.error("It has a NUL character.")
         if self._size > LONGEST:
             raise self._text.error("A quote is opened and not closed.", self.first_line)
-        return line
 
     @staticmethod
     def _reason(error: csv.Error) -> str:

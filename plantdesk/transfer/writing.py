@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from plantdesk.transfer.formats import FIELDS, Format
@@ -81,6 +82,7 @@ def _source(row: PlantRow) -> str:
     return f"{row.source.kind} {row.source.label}" if row.source.label else str(row.source.kind)
 
 
+@lru_cache(maxsize=1024)  # an import gives all its plants the same
 def _time(milliseconds: int) -> str:
     seconds = max(_EARLIEST, min(_LATEST, milliseconds / 1000))
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

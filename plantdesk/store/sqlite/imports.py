@@ -69,6 +69,7 @@ _TOUCHED = """SELECT EXISTS (SELECT 1 FROM other.row WHERE id IN (
     SELECT id FROM main.plant WHERE seq > :seq UNION SELECT plant_id FROM main.before_image WHERE change > :change))"""
 _NEW = """FROM other.row AS r LEFT JOIN other.fresh AS f ON f.place = r.place
           WHERE f.place IS NOT NULL OR r.place NOT IN (SELECT place FROM other.known)"""
+_ALL_ROWS = "FROM other.row AS r"
 _ID = "coalesce(f.nth + :base, r.id)"
 _INSERT_IMAGES = f"""INSERT INTO main.before_image (change, plant_id, after)
                      SELECT :number, {_ID} AS id, :number {_NEW} ORDER BY id"""
@@ -90,6 +91,8 @@ class _Compared(NamedTuple):
     seq: int
     change: int
     counts: ImportCounts
+    #: Whether all rows are new and have ascending ids of their own.
+    is_plain: bool
 
 
 class SqliteImport(PlantImport):
@@ -145,7 +148,9 @@ class SqliteImport(PlantImport):
             sql = """SELECT (SELECT count(*) FROM other.row) - count(*), count(*) - total(clashes), total(clashes)
                      FROM other.known"""
             new, unchanged, clashing = map(int, self._raw.execute(sql).fetchone())
-        self._compared = _Compared(*state, ImportCounts(new, unchanged, clashing))
+            (has_fresh,) = self._raw.execute("SELECT EXISTS (SELECT 1 FROM other.fresh)").fetchone()
+        is_plain = self._ascending and not (has_fresh or unchanged or clashing)
+        self._compared = _Compared(*state, ImportCounts(new, unchanged, clashing), is_plain)
         return self._compared.counts
 
     @override
@@ -233,13 +238,21 @@ class _Write:
             "now": now_ms(),
             "source": source.id,
         }
-        plants = raw.execute(_INSERT_PLANTS, values).rowcount
-        raw.execute(_INSERT_IMAGES, values)
+        insert_plants, insert_images = self._inserts()
+        plants = raw.execute(insert_plants, values).rowcount
+        raw.execute(insert_images, values)
         if self._on_clash is OnClash.REPLACE:
             plants += self._replace(raw, number)
         what = "1 plant" if plants == 1 else f"{plants:,} plants"
         title = f"Import {what} from “{shortened(self._label, _MAX_NAME)}”"
         return Applied(record(raw, number, source, ChangeKind.IMPORT, title))
+
+    def _inserts(self) -> tuple[str, str]:
+        """Return the statements; in the usual case, in which all rows are new and have ascending ids, quicker ones."""
+        if not self._compared.is_plain:
+            return _INSERT_PLANTS, _INSERT_IMAGES
+        plants = _INSERT_PLANTS.replace(_NEW, _ALL_ROWS).replace(_ID, "r.id")
+        return plants, _INSERT_IMAGES.replace(_NEW, _ALL_ROWS).replace(_ID, "r.id").replace("BY id", "BY place")
 
     def _replace(self, raw: sqlite3.Connection, number: int) -> int:
         add_functions(raw)
