@@ -349,3 +349,15 @@ def test_a_plant_that_is_being_edited_is_saved_when_the_store_is_closed(desk: Ed
     row = desk.plant(2)
     assert row is not None
     assert row.name == "Aloe vera"
+
+
+def test_a_mirrored_table_is_edited_the_same_way(desk: EditDesk) -> None:
+    desk.table.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    desk.table.clearSelection()
+    desk.table.go_to_first_row()
+    desk.press(Qt.Key.Key_F2)
+    desk.until_editing(3)
+    cell = desk.table.visualRect(desk.table.model().index(0, Column.NAME))
+    assert cell.contains(desk.editor.geometry())
+    desk.enter("Basil thyme")
+    desk.sees("Basil thyme", "Aloe", "Cactus")

@@ -146,7 +146,7 @@ class PlantTable(QTableView):
     def go_to_first_row(self) -> None:
         """Move the focus into the table, to the first row if none is selected."""
         if not self.selectionModel().hasSelection():
-            self.selectRow(0)
+            self._select_row(0)
         self.setFocus(Qt.FocusReason.TabFocusReason)
 
     def selected_count(self) -> int:
@@ -177,7 +177,7 @@ class PlantTable(QTableView):
         row = self.currentIndex().row()
         self._edited_id, self._edited_column = self.current_id(), column
         if not self.selectionModel().isRowSelected(row):
-            self.selectRow(row)
+            self._select_row(row)
         self.scrollTo(self._plants.index(row, column))
         self._place_editor()
         self._editor.show()
@@ -341,6 +341,11 @@ class PlantTable(QTableView):
         self.scrollTo(index)
         cell = self.visualRect(self._plants.index(index.row(), Column.NAME))
         return self.viewport().mapToGlobal(cell.bottomLeft())
+
+    def _select_row(self, row: int) -> None:
+        """Select a row alone; `selectRow` of Qt does nothing in a mirrored table."""
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        self.selectionModel().setCurrentIndex(self._plants.index(row, 0), flags)
 
     def _place_editor(self) -> None:
         """Move the editor with its row; while that is not in the rows, it stays where it is."""
