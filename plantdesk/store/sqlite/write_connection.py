@@ -136,7 +136,9 @@ class ChangeDetector:
             return Changes()
         self._version = version
         # Else by a program that does not count, such as sqlite3.
-        is_explained = state != self._state
+        known = self._state
+        has_grown = state.seq > known.seq or state.change > known.change
+        is_explained = has_grown or state.other_commits != known.other_commits  # a counter that wraps around
         changes, self._state = self._since(self._state)
         return changes._replace(needs_reload=changes.needs_reload or not is_explained, tokens=True)
 
