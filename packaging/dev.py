@@ -282,8 +282,8 @@ def main(arguments: list[str]) -> int:
         code = subprocess.call([python, "-P", "-m", *module], cwd=cwd, env=_clean())
         if code:
             return code
-    if name == "test" and rest in ([], ["--cov"]):  # all tests, on all processors
-        rest = ["--numprocesses", "auto", "--dist", "worksteal", *rest]
+    if name == "test" and rest in ([], ["--cov"]):  # all tests; half of their time they wait, so two for each processor
+        rest = ["--numprocesses", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal", *rest]
     return start([python, "-P", "-m", *last, *rest], cwd)
 
 
