@@ -155,10 +155,7 @@ def unversioned(name: str) -> str:
 
 
 def list_problems(found: list[str]) -> list[str]:
-    """Return how the files of a bundle differ from the committed list.
-
-    Modules of the standard library that this Python has built in are no files: distributions differ in that.
-    """
+    """Return how the files of a bundle differ from the committed list; modules built into this Python may lack."""
     built_in = {f"_internal/python3/lib-dynload/{name}.so" for name in sys.builtin_module_names}
     listed = [name for name in LISTED.read_text(encoding="utf-8").splitlines() if name not in built_in]
     new = [f"{name} is new in the bundle." for name in found if name not in listed]
