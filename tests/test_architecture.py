@@ -190,10 +190,10 @@ def test_long_functions_are_found() -> None:
 
 
 def test_silence_is_found() -> None:
-    told = "".join(f'def f{number}():\n    """Do it."""\n' for number in range(9))
-    assert not offences(house.documented, a=told + "def g():\n    pass\n")
-    assert len(offences(house.documented, a=told + "class G:\n    def h(self):\n        pass\n")) == 2
-    assert not offences(house.documented, a=told + "def _g():\n    pass\n")
+    described = "".join(f'def f{number}():\n    """Do it."""\n' for number in range(9))
+    assert not offences(house.documented, a=described + "def g():\n    pass\n")
+    assert len(offences(house.documented, a=described + "class G:\n    def h(self):\n        pass\n")) == 2
+    assert not offences(house.documented, a=described + "def _g():\n    pass\n")
 
 
 def test_an_override_is_told_by_its_base() -> None:

@@ -74,9 +74,9 @@ def test_what_the_loader_finds_is_not_missing() -> None:
 )
 def test_the_line_to_type_is_that_of_the_system(program: str, line: str, programs: Path) -> None:
     (programs / program).touch(mode=0o755)
-    told = display.install_hint([Library("libxcb-cursor.so.0", "libxcb-cursor0")])
-    assert line in told
-    assert "\n" not in told
+    hint = display.install_hint([Library("libxcb-cursor.so.0", "libxcb-cursor0")])
+    assert line in hint
+    assert "\n" not in hint
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_the_line_to_type_is_that_of_the_system(program: str, line: str, program
     ids=str,
 )
 def test_without_a_display_that_answers_serve_is_offered(environment: dict[str, str]) -> None:
-    with pytest.raises(NoDisplayError, match="plantdesk serve") as told:
+    with pytest.raises(NoDisplayError, match="plantdesk serve") as refused:
         display.prepare(environment)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_a_platform_without_display_is_nobodys_business() -> None:

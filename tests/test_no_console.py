@@ -133,7 +133,7 @@ def post(port: int, token: str, plant: dict[str, object]) -> int:
         return connection.getresponse().status
 
 
-@pytest.mark.skipif(os.name != "posix", reason="nothing tells a program without a window and a console to end there")
+@pytest.mark.skipif(os.name != "posix", reason="nothing asks a program without a window and a console to end there")
 def test_a_server_that_stops_shows_no_box(tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     box = f"from plantdesk import no_console; no_console.message_box = lambda text, code: open({str(shown)!r}, 'w')"

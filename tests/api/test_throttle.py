@@ -76,7 +76,7 @@ def test_the_number_of_delayed_responses_is_limited(monkeypatch: pytest.MonkeyPa
         await asyncio.gather(*tasks, return_exceptions=True)
         return waiting
 
-    assert asyncio.run(flood()) <= 3 + 1  # those done take a turn to tell
+    assert asyncio.run(flood()) <= 3 + 1  # those done take a turn to report
 
 
 def test_a_valid_token_is_not_delayed_by_invalid_ones(serve: Serve) -> None:

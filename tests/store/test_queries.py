@@ -39,7 +39,7 @@ def test_a_running_question_can_be_interrupted(store: Store) -> None:
         started.set()
         return 1
 
-    reader._raw.create_function("going", 0, go_on_for_ever)  # noqa: SLF001  tells that the query runs
+    reader._raw.create_function("going", 0, go_on_for_ever)  # noqa: SLF001  shows that the query runs
 
     def interrupt() -> None:
         started.wait(SECONDS)

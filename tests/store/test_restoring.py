@@ -29,7 +29,7 @@ def add(store: Store, plant_id: int, name: str = "Fern", source: Source = COMMAN
 
 
 def change(path: Path, *statements: str) -> None:
-    """Change plants as a later PlantDesk, or a person with the sqlite3 program, may."""
+    """Change plants as a later PlantDesk, or a user of the sqlite3 program, may."""
     with closing(sqlite3.connect(path)) as database:
         for statement in statements:
             database.execute(statement)
@@ -89,15 +89,15 @@ def test_restoring_can_undo_by_restoring(path: Path, backup: Backup) -> None:
 
 
 def test_who_looks_at_the_store_hears_of_it(store: Store, path: Path, backup: Backup) -> None:
-    heard: SimpleQueue[Changes] = SimpleQueue()
-    store.subscribe(heard.put)
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
     restore(path, backup.path)
-    while not (changes := heard.get(timeout=SECONDS)).history:
+    while not (changes := received.get(timeout=SECONDS)).history:
         pass
     with closing(store.reader()) as reader:
         assert reader.count() == 3
     add(store, 9)
-    while not (changes := heard.get(timeout=SECONDS)).added:
+    while not (changes := received.get(timeout=SECONDS)).added:
         pass
     assert [row.id for row in changes.added] == [9]
 
@@ -109,10 +109,10 @@ def test_changed_plants_are_reported_even_where_newer_ones_come(store: Store, pa
     for number in range(20):
         add(other, number)
     other.close()
-    heard: SimpleQueue[Changes] = SimpleQueue()
-    store.subscribe(heard.put)
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
     restore(path, other_path)
-    changes = heard.get(timeout=SECONDS)
+    changes = received.get(timeout=SECONDS)
     assert {row.id for row in (*changes.added, *changes.updated)} == set(range(20))
 
 

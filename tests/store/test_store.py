@@ -46,14 +46,14 @@ def stored(path: Path) -> list[tuple[object, ...]]:
 
 
 def test_listeners_hear_of_a_plant_after_it_is_there(store: Store, path: Path) -> None:
-    heard: SimpleQueue[tuple[Changes, int]] = SimpleQueue()
-    unsubscribe = store.subscribe(lambda changes: heard.put((changes, len(stored(path)))))
+    received: SimpleQueue[tuple[Changes, int]] = SimpleQueue()
+    unsubscribe = store.subscribe(lambda changes: received.put((changes, len(stored(path)))))
     row = store.add(plant(1), FORM).result(SECONDS)
-    assert heard.get(timeout=SECONDS) == (Changes((row,)), 1)
+    assert received.get(timeout=SECONDS) == (Changes((row,)), 1)
     unsubscribe()
     store.add(plant(2), FORM).result(SECONDS)
     store.close()
-    assert heard.empty()
+    assert received.empty()
 
 
 def test_a_failing_listener_does_not_stop_the_writer(store: Store, caplog: pytest.LogCaptureFixture) -> None:
@@ -68,26 +68,26 @@ def test_a_failing_listener_does_not_stop_the_writer(store: Store, caplog: pytes
 
 
 def test_plants_of_another_process_are_reported(store: Store, path: Path) -> None:
-    heard: SimpleQueue[Changes] = SimpleQueue()
-    store.subscribe(heard.put)
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
     other = Store(path)
     row = other.add(plant(5, tag="t"), COMMAND).result(SECONDS)
-    assert heard.get(timeout=SECONDS).added == (row,)
+    assert received.get(timeout=SECONDS).added == (row,)
     store.add(plant(6), FORM).result(SECONDS)
-    assert [each.id for each in heard.get(timeout=SECONDS).added] == [6]
+    assert [each.id for each in received.get(timeout=SECONDS).added] == [6]
     other.add(plant(7), FORM).result(SECONDS)
-    assert [each.id for each in heard.get(timeout=SECONDS).added] == [7]
+    assert [each.id for each in received.get(timeout=SECONDS).added] == [7]
     other.close()
 
 
 def test_opening_the_file_once_more_leaves_the_first_its_locks(store: Store, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
-    heard: SimpleQueue[Changes] = SimpleQueue()
-    store.subscribe(heard.put)
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
     Store(path).close()  # had it closed a descriptor of its own, the program below would take itself for the only one
     subprocess.run([sys.executable, "-m", "plantdesk", "add", "--name", "Fern", "--database", str(path)], check=True)
-    while not (changes := heard.get(timeout=SECONDS)).added:
-        pass  # that something has changed may be told once too often
+    while not (changes := received.get(timeout=SECONDS)).added:
+        pass  # that something has changed may be reported once too often
     assert [row.name for row in changes.added] == ["Fern"]
     store.add(plant(9), FORM).result(SECONDS)
     store.close()
@@ -96,11 +96,11 @@ def test_opening_the_file_once_more_leaves_the_first_its_locks(store: Store, pat
 
 def test_what_another_program_changed_is_to_be_read_again(store: Store, path: Path) -> None:
     store.add(plant(1), FORM).result(SECONDS)
-    heard: SimpleQueue[Changes] = SimpleQueue()
-    store.subscribe(heard.put)
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
     with closing(sqlite3.connect(path)) as other, other:
         other.execute("UPDATE plant SET name = 'Ficus'")
-    assert heard.get(timeout=SECONDS).needs_reload
+    assert received.get(timeout=SECONDS).needs_reload
 
 
 def test_a_lock_of_another_program_is_waited_for_and_then_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,12 +206,12 @@ def test_a_store_whose_log_was_deleted_goes_on_with_all_its_plants(store: Store,
 
 @pytest.fixture
 def health(store: Store, monkeypatch: pytest.MonkeyPatch) -> SimpleQueue[StoreError | None]:
-    """What the store tells of its health, tried again after every look."""
+    """What the store reports of its health; it retries after every poll."""
     monkeypatch.setattr(writer, "_RETRY_POLLS", 1)
-    told: SimpleQueue[StoreError | None] = SimpleQueue()
-    store.subscribe_health(told.put)
+    received: SimpleQueue[StoreError | None] = SimpleQueue()
+    store.subscribe_health(received.put)
     store.subscribe(lambda _changes: None)
-    return told
+    return received
 
 
 @posix

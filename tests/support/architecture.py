@@ -47,7 +47,7 @@ TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LI
 PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "plantdesk.spec", "README.md", "constraints.txt"}
 PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "proofs", "ci"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
-# Classes of Qt that show HTML unless they are told not to, or press a button on any Enter, and what wraps them.
+# Classes of Qt that show HTML by default, or press a button on any Enter, and what wraps them.
 WRAPPED = {
     "QLabel": "plantdesk.ui.widgets.plain_label",
     "QDialog": "plantdesk.ui.widgets.dialog",
@@ -210,7 +210,7 @@ def short_functions(modules: Modules) -> list[str]:
 
 
 def documented(modules: Modules) -> list[str]:
-    """Of the public functions and classes, nine in ten say what they do; an override is told by its base."""
+    """Of the public functions and classes, nine in ten say what they do; an override is documented by its base."""
     public = [(module, node) for module in modules.values() for node in _public(module.tree)]
     silent = [f"{module.name}.{node.name} has no docstring" for module, node in public if not ast.get_docstring(node)]
     return silent if public and 1 - len(silent) / len(public) < DOCUMENTED else []

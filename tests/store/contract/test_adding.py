@@ -109,13 +109,13 @@ def test_many_threads_at_once_lose_nothing(store: PlantStore) -> None:
 
 
 def test_the_store_gives_the_next_free_id_itself(store: PlantStore) -> None:
-    heard: SimpleQueue[Changes] = SimpleQueue()
+    received: SimpleQueue[Changes] = SimpleQueue()
     store.add(plant(7), FORM).result(SECONDS)
-    store.subscribe(heard.put)
+    store.subscribe(received.put)
     fields = plant_fields({"name": "Ficus", "tag": "office"})
     rows = [store.add_as_next(fields, COMMAND) for _ in range(3)]
     assert [row.result(SECONDS).id for row in rows] == [8, 9, 10]
     assert stored(store)[1:] == [(each, "Ficus", "office", COMMAND) for each in (8, 9, 10)]
-    assert [heard.get(timeout=SECONDS).added[0].id for _ in rows] == [8, 9, 10]
+    assert [received.get(timeout=SECONDS).added[0].id for _ in rows] == [8, 9, 10]
     store.add(plant(20), FORM).result(SECONDS)
-    assert [row.id for row in heard.get(timeout=SECONDS).added] == [20]
+    assert [row.id for row in received.get(timeout=SECONDS).added] == [20]

@@ -2,7 +2,7 @@
 
 The lock file `.NAME.lock` stays beside the store. It is held for the milliseconds of an opening only: what keeps
 acknowledged plants safe afterwards is that every commit checks the identity of the files (`StoreFile.check`). The note
-in it tells a leftover write-ahead log of another file from the store's own, which SQLite itself cannot
+in it distinguishes a leftover write-ahead log of another file from the store's own, which SQLite itself cannot
 (https://sqlite.org/howtocorrupt.html, section 1.4).
 """
 
