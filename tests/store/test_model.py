@@ -323,10 +323,24 @@ class StoreBesideDict(RuleBasedStateMachine):
     @rule(data=st.data(), elsewhere=st.booleans())
     def undo(self, data: st.DataObject, elsewhere: bool) -> None:  # noqa: FBT001
         wanted = data.draw(st.none() | st.sampled_from([99_999, *self.changes]))
-        targets = [number for number, each in self.changes.items() if each.undoes is None and not each.is_undone]
-        number = max(targets, default=None) if wanted is None else wanted
+        number = self.undo_target() if wanted is None else wanted
         with closing(Store(self.path)) if elsewhere else contextlib.nullcontext(self.store) as store:
             self.expect_undone(store.undo(wanted, FORM), number)
+
+    def undo_target(self) -> int | None:
+        """The latest change that is not undone, or its latest redo where only the before-images of that are stored."""
+        targets = [number for number, each in self.changes.items() if each.undoes is None and not each.is_undone]
+        number = max(targets, default=None)
+        if number is None or self.changes[number].is_stored:
+            return number
+        possible = [each for each, made in self.changes.items() if made.is_stored and not made.is_undone]
+        return max((each for each in possible if self.is_redo_of(each, number)), default=number)
+
+    def is_redo_of(self, number: int, first: int) -> bool:
+        steps = 0
+        while number != first and (undoes := self.changes[number].undoes) is not None:
+            number, steps = undoes, steps + 1
+        return number == first and steps > 0 and steps % 2 == 0
 
     @rule()
     def redo(self) -> None:
