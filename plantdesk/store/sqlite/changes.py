@@ -174,14 +174,14 @@ def _update(connection: sqlite3.Connection, number: int, edit: Update) -> None:
     row = _current(connection, edit.id, edit.version, edit.old_name)
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
-    _store_image(connection, number, edit.id, number)
+    store_images(connection, number, number, "plant.id = :id", id=edit.id)
     values = (edit.name, edit.tag, edit.note, folded(edit.name, edit.tag), number, edit.id)
     connection.execute("UPDATE plant SET name = ?, tag = ?, note = ?, folded = ?, change = ? WHERE id = ?", values)
 
 
 def _delete(connection: sqlite3.Connection, number: int, edit: Delete) -> None:
     _current(connection, edit.id, edit.version, edit.name)
-    _store_image(connection, number, edit.id, None)
+    store_images(connection, number, None, "plant.id = :id", id=edit.id)
     connection.execute("DELETE FROM plant WHERE id = ?", (edit.id,))
 
 
@@ -194,11 +194,6 @@ def _current(connection: sqlite3.Connection, plant_id: int, version: int, name: 
 
 def _row(connection: sqlite3.Connection, plant_id: int) -> PlantRow | None:
     return rows_by_id(connection, [plant_id]).get(plant_id)
-
-
-def _store_image(connection: sqlite3.Connection, number: int, plant_id: int, after: int | None) -> None:
-    sql = f"{_IMAGE} {_PLANT} WHERE plant.id = :id {_KEEP_FIRST}"
-    connection.execute(sql, {"number": number, "after": after, "id": plant_id})
 
 
 # --- edits of whole sets ---
@@ -241,10 +236,12 @@ def _delete_selected(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("DELETE FROM plant" if is_all else f"DELETE FROM plant WHERE {_IS_SELECTED}")
 
 
-def store_images(connection: sqlite3.Connection, number: int, after: int | None, condition: str = _IS_SELECTED) -> None:
-    """Store the before-images of a change of the plants that an SQL condition selects."""
+def store_images(
+    connection: sqlite3.Connection, number: int, after: int | None, condition: str = _IS_SELECTED, **values: int
+) -> None:
+    """Store the before-images of a change of the plants that an SQL condition, with its `values`, selects."""
     sql = f"{_IMAGE} {_PLANT} WHERE {condition} {_KEEP_FIRST}"
-    connection.execute(sql, {"number": number, "after": after})
+    connection.execute(sql, {"number": number, "after": after, **values})
 
 
 # --- undo ---

@@ -130,16 +130,17 @@ class ChangeDetector:
         connection.execute("UPDATE store SET other_commits = (other_commits + 1) & 0xFFFFFFFF")
 
     def _poll(self) -> Changes:
-        state = self._read_state()  # in a transaction the version is that of its snapshot, after something was read
+        # In a transaction the version is that of its snapshot, after something was read; each write comes through here.
+        self._connection.execute("SELECT 1 FROM store").fetchone()
         version = self._data_version()
         if version == self._version:
             return Changes()
-        self._version = version
-        # Else by a program that does not count, such as sqlite3.
         known = self._state
+        changes, state = self._since(known)
+        self._version, self._state = version, state
+        # Else by a program that does not count, such as sqlite3.
         has_grown = state.seq > known.seq or state.change > known.change
         is_explained = has_grown or state.other_commits != known.other_commits  # a counter that wraps around
-        changes, self._state = self._since(self._state)
         return changes._replace(needs_reload=changes.needs_reload or not is_explained, tokens=True)
 
     def _since(self, known: _State) -> tuple[Changes, _State]:

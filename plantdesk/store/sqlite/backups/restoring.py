@@ -92,11 +92,6 @@ class Restored(NamedTuple):
     #: The change of the history, which can be undone; None in a new store.
     change: Change | None = None
 
-    @property
-    def can_undo(self) -> bool:
-        """Whether the restore can be undone: not where it made a new store."""
-        return self.change is not None
-
 
 def preview_restore(path: Path, backup: Path) -> RestorePreview:
     """Return what restoring `backup` over the store at `path` would do, and change nothing.
