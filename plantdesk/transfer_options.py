@@ -52,6 +52,10 @@ def _add_import(commands: Commands) -> None:
     command = add_command(commands, "import", does, _run_import, "database")
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
     _add_format(command)
+    command.add_argument("--encoding", type=_encoding, help="the encoding of the files, such as cp1252")
+    command.add_argument(
+        "--no-header", action="store_true", help="the first row is a plant; --map takes the numbers of columns, from 1"
+    )
     command.add_argument("--dry-run", action="store_true", help="show only what would be new, clash or be invalid")
     command.add_argument(
         "--map",
@@ -76,16 +80,28 @@ def _add_import(commands: Commands) -> None:
 def _run_import(options: argparse.Namespace) -> int:
     from plantdesk.commands import import_files
     from plantdesk.store import OnClash
+    from plantdesk.transfer.columns import Columns
     from plantdesk.transfer.importing import Wanted
+    from plantdesk.transfer.inputs import Reading
 
     if len(dict(options.map)) < len(options.map):
         options.parser.error("--map may name each field only once")
-    form, on_clash = _format(options), OnClash(options.on_clash)
-    wanted = Wanted(form, dict(options.map), on_clash, options.skip_invalid, options.tag)
+    columns = Columns(dict(options.map), has_header=not options.no_header)
+    reading = Reading(_format(options), options.encoding, columns=columns)
+    wanted = Wanted(reading, OnClash(options.on_clash), options.skip_invalid, options.tag)
     database = database_of(options)
     return import_files.run(
         database, options.files, wanted, options.rejects, dry_run=options.dry_run, as_json=options.json
     )
+
+
+def _encoding(text: str) -> str:
+    import codecs
+
+    try:
+        return codecs.lookup(text).name
+    except LookupError:
+        raise argparse.ArgumentTypeError(f"“{text}” is not an encoding") from None
 
 
 def _column(text: str) -> tuple[str, str]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk.commands.formatting import print_json
 from plantdesk.commands.opening import open_store
 from plantdesk.errors import shortened
-from plantdesk.store import OnClash
+from plantdesk.store import Backups, OnClash
 from plantdesk.transfer.importing import FileImport
+from plantdesk.transfer.sources import file_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
-    from plantdesk.store import Applied
+    from plantdesk.store import Applied, Store
     from plantdesk.transfer.importing import Preview, Wanted
 
 _REFRESH = 0.1
@@ -32,9 +35,12 @@ def run(
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportClashError, StoreError, OSError.
     """
     progress = _Progress()
-    with closing(open_store(database)) as store, FileImport(store, wanted, progress.show) as files_import:
+    with ExitStack() as stack:
+        store = stack.enter_context(_opened(database, dry_run=dry_run))
+        files_import = stack.enter_context(FileImport(store, wanted, progress.show))
         try:
-            preview = files_import.read(files)
+            files_import.read([file_source(file) for file in files])
+            preview = files_import.compare(wanted.on_clash)
         finally:
             progress.end()
         if rejects is not None and _left_out(preview, wanted):
@@ -42,7 +48,7 @@ def run(
         _print_preview(preview, files_import, wanted)
         applied = None
         try:
-            applied = None if dry_run else files_import.apply()
+            applied = None if dry_run else files_import.apply(skip_invalid=wanted.skip_invalid)
         finally:
             if as_json:
                 _print_json(preview, files_import, applied)
@@ -53,6 +59,16 @@ def run(
         else:
             _print_change(applied)
     return 1 if _left_out(preview, wanted) else 0
+
+
+@contextmanager
+def _opened(database: Path, *, dry_run: bool) -> Iterator[Store]:
+    """Open the store; a dry run creates none, but compares with an empty one."""
+    with ExitStack() as stack:
+        if dry_run and not os.path.lexists(database) and not Backups(database).newest_first():
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            database = Path(folder) / database.name
+        yield stack.enter_context(closing(open_store(database)))
 
 
 def _left_out(preview: Preview, wanted: Wanted) -> int:

@@ -131,9 +131,10 @@ class TokenStore(Protocol):
 
 
 class PlantImport(Protocol):
-    """An import: plants are collected beside the store, compared with it, and added as one change. For one thread.
+    """An import: plants are collected beside the store, compared with it, and added as one change.
 
-    Nothing is in the store before `apply`. Every method raises StoreError.
+    One thread at a time may use it, but any thread may cancel it. Nothing is in the store before `apply`. Every method
+    raises StoreError, and InterruptedError after `cancel`.
     """
 
     def add(self, rows: Iterable[ImportRow]) -> None:
@@ -150,6 +151,9 @@ class PlantImport(Protocol):
 
         KeyboardInterrupt leaves nothing, unless all is written already. Raises ImportClashError and StoreBusyError.
         """
+
+    def cancel(self) -> None:
+        """Interrupt what runs, and refuse what follows; an `apply` that has written all is done."""
 
     def close(self) -> None:
         """Remove what was collected."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import PlantDeskError, shortened
 
@@ -24,7 +24,32 @@ _HEADERS = {
 }
 _FIELD_OF = {header: field for field, headers in _HEADERS.items() for header in headers.split("|")}
 _LONGEST = 100
+#: Characters of a text that is guessed to be a tag.
+_LONGEST_TAG = 30
 _MAX_NAMED = 10
+
+
+#: Rows by which header and columns are guessed.
+SAMPLED = 100
+
+
+class Columns(NamedTuple):
+    """Which columns are which fields: `chosen` by name or position, and others by their headers unless `only`.
+
+    `has_header` None: detected, and columns that no header names are guessed.
+    """
+
+    chosen: Mapping[str, str | int] = {}
+    only: bool = False
+    has_header: bool | None = True
+
+
+class Layout(NamedTuple):
+    """The columns of a table, and the position of each field among them."""
+
+    names: Sequence[str]
+    has_header: bool
+    fields: Mapping[str, int]
 
 
 class NoColumnError(PlantDeskError):
@@ -47,22 +72,93 @@ def field_of(header: str) -> str | None:
     return _FIELD_OF.get(plain(header))
 
 
-def mapped(columns: Sequence[str], wanted: Mapping[str, str]) -> dict[str, int]:
+def mapped(columns: Sequence[str], wanted: Mapping[str, str | int], *, only: bool = False) -> dict[str, int]:
     """Return the position of each field's column: as `wanted`, else the field's own name, else another name of it.
 
-    Raises NoColumnError for a wanted column that is missing.
+    A number is a position; with `only` no other columns are looked for. Raises NoColumnError for a missing column.
     """
-    found: dict[str, int] = {}
     names = [plain(column) for column in columns]
-    for field, column in wanted.items():
-        if column not in columns and plain(column) not in names:
-            raise NoColumnError(f"“{shortened(column, 30)}”", columns)
-        found[field] = columns.index(column) if column in columns else names.index(plain(column))
+    found = {field: _position(column, columns, names) for field, column in wanted.items()}
     taken = set(found.values())
-    for known in ({field: field for field in READ}, _FIELD_OF):
+    for known in () if only else ({field: field for field in READ}, _FIELD_OF):
         for at, name in enumerate(names):
             meant = known.get(name)
             if meant is not None and meant not in found and at not in taken:
                 found[meant] = at
                 taken.add(at)
     return found
+
+
+def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None = None) -> Layout:
+    """Return the layout of a table by its first rows, or as its format has it. Raises NoColumnError."""
+    chosen, only, has_header = columns
+    if known is not None:
+        fields = mapped(known.names, chosen, only=True)
+        others = {field: at for field, at in known.fields.items() if field not in fields and not only}
+        return known._replace(fields=others | fields)
+    first, others_rows = rows[0], rows[1:SAMPLED]
+    if has_header is None:
+        has_header = is_header(first, others_rows)
+    names = [cell or "" for cell in first] if has_header else [str(at) for at in range(1, len(first) + 1)]
+    if columns.has_header or chosen:
+        return Layout(names, has_header, mapped(names, chosen, only=only or not has_header))
+    return Layout(names, has_header, guessed(names, others_rows if has_header else rows[:SAMPLED]))
+
+
+def guessed(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:
+    """Return the position of each field's column by the headers, and by what the rows hold where they are unknown."""
+    found = mapped(columns, {})
+    known = set(found.values())
+    values = {
+        at: [row[at] for row in rows if at < len(row) and row[at]] for at in range(len(columns)) if at not in known
+    }
+    filled = {at: texts for at, texts in values.items() if texts}
+    numbers = [at for at, texts in filled.items() if all(map(is_id, texts))]
+    words = [at for at in filled if at not in numbers and not all(map(_is_number, filled[at]))]
+    unique = [at for at in numbers if len(set(filled[at])) == len(filled[at])]
+    if "id" not in found and unique and (words or "name" in found):
+        found["id"] = unique[0]
+    if "name" not in found and (words or numbers):
+        # Names differ, tags repeat; of several such columns the first is meant.
+        found["name"] = max(words or numbers, key=lambda at: (len(set(filled[at])) * 2 > len(filled[at]), -at))
+    rest = [at for at in words if at not in found.values()]
+    if "tag" not in found and rest:
+        short = [at for at in rest if max(map(_length, filled[at])) <= _LONGEST_TAG]
+        found |= {"tag": short[0]} if short else {}
+    rest = [at for at in rest if at not in found.values()]
+    if "note" not in found and rest:
+        found["note"] = max(rest, key=lambda at: max(map(_length, filled[at])))
+    return found
+
+
+def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
+    """Return whether the first row names the columns: a known name, or a text above numbers."""
+    if any(field_of(cell or "") for cell in first):
+        return True
+    below = [[row[at] for row in rows if at < len(row) and row[at]] for at in range(len(first))]
+    return any(
+        cell and not _is_number(cell) and texts and all(map(_is_number, texts))
+        for cell, texts in zip(first, below, strict=True)
+    )
+
+
+def is_id(text: str | None) -> bool:
+    """Return whether a text is a whole number."""
+    digits = (text or "").strip().removeprefix("-")
+    return digits.isascii() and digits.isdigit()
+
+
+def _is_number(text: str | None) -> bool:
+    return bool(text) and is_id(str(text).replace(".", "").replace(",", ""))
+
+
+def _length(text: str | None) -> int:
+    return len(text or "")
+
+
+def _position(column: str | int, columns: Sequence[str], names: Sequence[str]) -> int:
+    if isinstance(column, int):
+        return column
+    if column not in columns and plain(column) not in names:
+        raise NoColumnError(f"“{shortened(column, 30)}”", columns)
+    return columns.index(column) if column in columns else names.index(plain(column))

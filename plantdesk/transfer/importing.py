@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
-import sys
 import tempfile
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.atomic_replace import replaced_text
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.store import OnClash
-from plantdesk.transfer.formats import PIPE, format_of
-from plantdesk.transfer.reading import Reader, Refused
-from plantdesk.transfer.text import opened
+from plantdesk.transfer.inputs import Reading, opened, rows_of
+from plantdesk.transfer.reading import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from typing import Self
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Self, TextIO
 
     from plantdesk.store import Applied, ImportCounts, ImportRow, PlantStore
-    from plantdesk.transfer.formats import Format
+    from plantdesk.transfer.sources import Source
 
     #: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
     Progress = Callable[[int, int, int], None]
@@ -33,10 +32,9 @@ _COLUMNS = ("file", "line", "reason", "id", "name", "tag", "note")
 
 
 class Wanted(NamedTuple):
-    """How files are imported. `columns` are the names of columns by field, `tag` is that of plants without one."""
+    """How files are imported. `tag` is that of plants without one."""
 
-    form: Format | None = None
-    columns: Mapping[str, str] = {}
+    reading: Reading = Reading()
     on_clash: OnClash = OnClash.REFUSE
     skip_invalid: bool = False
     tag: str | None = None
@@ -59,12 +57,16 @@ class InvalidRowsError(PlantDeskError):
 
 
 class FileImport:
-    """An import of files into a store: `read`, then perhaps `write_refused` and `apply`. A context manager."""
+    """An import of files into a store: `read`, `compare`, then perhaps `write_refused` and `apply`.
+
+    A context manager. Only `cancel` may be called from another thread.
+    """
 
     def __init__(self, store: PlantStore, wanted: Wanted, progress: Progress) -> None:
         """Begin. Raises StoreError."""
         self._wanted, self._progress = wanted, progress
         self._names: list[str] = []
+        self._fields: list[set[str]] = []
         self._rows = self._bytes = self._size = self._invalid = 0
         self._listed: list[Refused] = []
         with ExitStack() as stack:
@@ -79,54 +81,71 @@ class FileImport:
     def __exit__(self, *_exception: object) -> None:
         self._stack.close()
 
-    def read(self, files: Sequence[Path]) -> Preview:
-        """Read the files and compare them with the store. Raises FileError, NoColumnError, StoreError, OSError."""
-        forms = [format_of(file, self._wanted.form) for file in files]
-        self._size = sum(file.stat().st_size for file in files if file.is_file())
-        fields: list[set[str]] = []
-        for number, (file, form) in enumerate(zip(files, forms, strict=True), 1):
-            self._names.append("standard input" if str(file) == PIPE else file.name)
-            fields.append(self._read(file, form, number))
-        if self._wanted.on_clash is OnClash.REPLACE and any(each != fields[0] for each in fields):
+    def cancel(self) -> None:
+        """Let the method that runs raise InterruptedError; nothing is imported, unless all is written already."""
+        self._import.cancel()
+
+    def read(self, sources: Sequence[Source]) -> None:
+        """Read the files. Raises FileError, NoColumnError, StoreError, InterruptedError, OSError."""
+        self._size = sum(source.size for source in sources)
+        for number, source in enumerate(sources, 1):
+            self._names.append(source.name)
+            with opened(source, self._wanted.reading, self._report) as file:
+                reader, batches = rows_of(file, number, self._wanted.reading.columns, self._refuse)
+                for batch in batches:
+                    self._add(batch)
+            self._fields.append(reader.fields | (set() if self._wanted.tag is None else {"tag"}))
+
+    def compare(self, on_clash: OnClash) -> Preview:
+        """Compare what was read with the store, as often as wanted. Raises StoreError, InterruptedError."""
+        self._on_clash = on_clash
+        if on_clash is OnClash.REPLACE and any(each != self._fields[0] for each in self._fields):
             raise PlantDeskError("The files have different columns. With --on-clash replace, import them one by one.")
-        counts = self._import.compare(self._wanted.on_clash, set().union(*fields))
-        listed = [*self._listed, *(refused for refused, _ in zip(self._clashes(), range(LISTED), strict=False))]
+        counts = self._import.compare(on_clash, set().union(*self._fields))
+        listed = [*self._listed, *itertools.islice(self._clashes(), LISTED)]
         return Preview(counts, self._invalid, tuple(listed))
 
-    def apply(self) -> Applied:
-        """Add what was read as one change. Raises InvalidRowsError, ImportClashError, StoreError."""
-        if self._invalid and not self._wanted.skip_invalid:
+    def apply(self, *, skip_invalid: bool) -> Applied:
+        """Add what was compared as one change.
+
+        Raises InvalidRowsError, ImportClashError, StoreError, InterruptedError.
+        """
+        if self._invalid and not skip_invalid:
             raise InvalidRowsError(self._invalid)
         others = len(self._names) - 1
         return self._import.apply(self._names[0] + (f" and {others} more" if others else ""))
 
     def write_refused(self, file: Path) -> None:
         """Write the rows that are invalid or clash to a CSV file with the reasons. Raises OSError."""
-        import csv
-
         with replaced_text(file, newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(_COLUMNS)
-            for row in self._all_refused():
-                texts = [row.values.get(field, "") for field in _COLUMNS[3:]]
-                writer.writerow([self.name_of(row), row.line, row.reason, *texts])
+            self._write_refused(stream)
+
+    def refused_file(self) -> Path:
+        """Write the same to a new temporary file and return it. Raises OSError."""
+        descriptor, name = tempfile.mkstemp(prefix="plantdesk-", suffix=".csv")
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
+            self._write_refused(stream)
+        return Path(name)
 
     def name_of(self, row: Refused) -> str:
         """Return the name of the file of a row."""
         return self._names[row.file - 1]
 
-    def _read(self, file: Path, form: Format, number: int) -> set[str]:
-        source = nullcontext(sys.stdin.buffer) if str(file) == PIPE else file.open("rb")
-        with source as stream, opened(stream, file, self._report) as text:
-            reader = Reader(text, number, self._wanted.columns, self._refuse)
-            self._import.add(self._tagged(reader.rows(form)))
-        return reader.fields | ({"tag"} if self._wanted.tag is not None else set())
+    def _write_refused(self, stream: TextIO) -> None:
+        import csv
 
-    def _tagged(self, rows: Iterator[ImportRow]) -> Iterator[ImportRow]:
+        writer = csv.writer(stream)
+        writer.writerow(_COLUMNS)
+        for row in self._all_refused():
+            texts = [row.values.get(field, "") for field in _COLUMNS[3:]]
+            writer.writerow([self.name_of(row), row.line, row.reason, *texts])
+
+    def _add(self, rows: list[ImportRow]) -> None:
         tag = self._wanted.tag
-        for row in rows:
-            self._rows += 1
-            yield row if tag is None or row.tag is not None else row._replace(tag=tag)
+        if tag is not None:
+            rows = [row if row.tag is not None else row._replace(tag=tag) for row in rows]
+        self._import.add(rows)
+        self._rows += len(rows)
 
     def _report(self, size: int) -> None:
         self._bytes += size
@@ -149,5 +168,5 @@ class FileImport:
         for line in self._refused:
             yield Refused(*json.loads(line))
         self._refused.seek(0, os.SEEK_END)
-        if self._wanted.on_clash in {OnClash.REFUSE, OnClash.SKIP}:
+        if self._on_clash in {OnClash.REFUSE, OnClash.SKIP}:
             yield from self._clashes()

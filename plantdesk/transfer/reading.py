@@ -1,30 +1,29 @@
-"""Reads plants from CSV, TSV, JSON and JSON Lines, one after another, by the rules of form and API."""
+"""Reads plants from the rows of a table or from JSON objects, by the rules of form and API, many at a time."""
 
 from __future__ import annotations
 
-import csv
 import itertools
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import strict_json
 from plantdesk.errors import PlantDeskError
 from plantdesk.records import new_plant, parse_id, plant_fields, plant_note
 from plantdesk.store import ImportRow
-from plantdesk.transfer.columns import READ, NoColumnError, field_of, mapped
-from plantdesk.transfer.formats import Format
-from plantdesk.transfer.text import LONGEST
+from plantdesk.transfer.columns import READ, Columns, Layout, NoColumnError, layout_of, mapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from plantdesk.transfer.text import TextFile
+    from plantdesk.transfer.tables import Batch
 
-_DELIMITERS = (",", ";", "\t", "|")
+    Fields = tuple[int | None, str, str | None, str | None]
+
 #: Digits of a number that is surely in int64.
 _SURE = 18
 #: Characters of a note that is surely short enough.
 _SHORT = 25_000
+#: Objects of a batch.
+_MAX_ROWS = 1000
 
 
 class Refused(NamedTuple):
@@ -36,78 +35,81 @@ class Refused(NamedTuple):
     values: dict[str, str]
 
 
-class Reader:
+class RowReader:
     """Reads one file; `number` is its place among the files of an import, from 1."""
 
-    def __init__(
-        self, text: TextFile, number: int, wanted: Mapping[str, str], refused: Callable[[Refused], None]
-    ) -> None:
-        self._text, self._number, self._wanted, self._refused = text, number, wanted, refused
+    def __init__(self, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
+        self._number, self._columns, self._refused = number, columns, refused
         #: The fields that the file has, after it was read.
         self.fields: set[str] = set()
 
-    def rows(self, form: Format) -> Iterator[ImportRow]:
-        """Yield the valid plants, and report others. Raises FileError, NoColumnError and OSError."""
-        match form:
-            case Format.JSON:
-                return self._objects(strict_json.array_items(self._text.pieces(), LONGEST))
-            case Format.JSON_LINES:
-                return self._objects(self._json_lines())
-            case _:
-                return self._records("\t" if form is Format.TSV else None)
+    # --- tables ---
 
-    # --- CSV ---
+    def rows(self, batches: Iterable[Batch], layout: Layout | None) -> Iterator[list[ImportRow]]:
+        """Yield the valid plants of a table, and report others; a `layout` of None is that of its first rows.
 
-    def _records(self, delimiter: str | None) -> Iterator[ImportRow]:
-        csv.field_size_limit(LONGEST)
-        records = _Records(self._text, delimiter)
-        header = records.next()
-        if header is None:
-            raise self._text.error("It has no header.")
-        at = mapped(header, self._wanted)
-        if "name" not in at:
-            raise NoColumnError("for the name", header)
-        self.fields = set(at)
-        positions = [at.get(field) for field in READ]
-        while (cells := records.next()) is not None:
-            if not cells:
+        Raises FileError, NoColumnError and OSError.
+        """
+        batches = iter(batches)
+        first = next(batches)
+        self._layout = layout = layout_of(first.rows, self._columns, layout)
+        if "name" not in layout.fields:
+            raise NoColumnError("for the name", layout.names)
+        self.fields = set(layout.fields)
+        self._positions = [layout.fields.get(field) for field in READ]
+        if layout.has_header:
+            first = first._replace(lines=first.lines[1:], rows=first.rows[1:])
+        for batch in itertools.chain([first], batches):
+            plants = self._valid_batch(batch)
+            yield [*self._each(batch)] if plants is None else plants
+
+    def _valid_batch(self, batch: Batch) -> list[ImportRow] | None:
+        """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
+        count = len(batch.rows)
+        if set(map(len, batch.rows)) != {len(self._layout.names)}:
+            return None
+        columns = list(zip(*batch.rows, strict=True))
+        none = (None,) * count
+        ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
+        numbers = _numbers(ids)
+        if numbers is None or None in names or (batch.empty_is_none and "" in names):
+            return None
+        if batch.empty_is_none:
+            tags = tuple([tag or None for tag in tags])
+        notes = tuple([note or None for note in notes])
+        if max(map(len, filter(None, notes)), default=0) >= _SHORT:
+            return None
+        return [*map(ImportRow, (self._number,) * count, batch.lines, numbers, map(str, names), tags, notes)]
+
+    def _each(self, batch: Batch) -> Iterator[ImportRow]:
+        for line, row in zip(batch.lines, batch.rows, strict=True):
+            cells = [cell or None for cell in row] if batch.empty_is_none else row
+            if all(cell is None for cell in cells):
                 continue
-            line = records.first_line
-            values = [None if each is None or each >= len(cells) else cells[each] for each in positions]
-            if "" in values:
-                values = records.with_missing(values, positions)
+            values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
             try:
-                if len(cells) > len(header):
-                    _check_rest(cells, len(header))
-                row = ImportRow(self._number, line, *_of_texts(*values))
+                _check_width(cells, len(self._layout.names))
+                yield ImportRow(self._number, line, *_of_texts(*values))
             except PlantDeskError as error:
                 texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
                 self._refused(Refused(self._number, line, str(error), texts))
-            else:
-                yield row
 
     # --- JSON ---
 
-    def _json_lines(self) -> Iterator[tuple[int, object]]:
-        for line in self._text.lines():
-            if not line.isspace():
-                yield self._text.line, strict_json.line_value(line)
+    def objects(self, items: Iterator[tuple[int, object]]) -> Iterator[list[ImportRow]]:
+        """Yield the valid plants of JSON objects and their lines, and report others. Raises FileError and OSError."""
+        while batch := [*itertools.islice(items, _MAX_ROWS)]:
+            yield [row for line, item in batch for row in self._of_item(line, item)]
 
-    def _objects(self, items: Iterator[tuple[int, object]]) -> Iterator[ImportRow]:
+    def _of_item(self, line: int, item: object) -> Iterator[ImportRow]:
         try:
-            for line, item in items:
-                try:
-                    row = ImportRow(self._number, line, *self._of_object(item))
-                except PlantDeskError as error:
-                    values = item if isinstance(item, dict) else {}
-                    texts = {field: value for field, value in self._renamed(values).items() if isinstance(value, str)}
-                    self._refused(Refused(self._number, line, str(error), texts))
-                else:
-                    yield row
-        except strict_json.FileSyntaxError as error:
-            raise self._text.error(error.reason, error.line) from None
+            yield ImportRow(self._number, line, *self._of_object(item))
+        except PlantDeskError as error:
+            values = item if isinstance(item, dict) else {}
+            texts = {field: value for field, value in self._renamed(values).items() if isinstance(value, str)}
+            self._refused(Refused(self._number, line, str(error), texts))
 
-    def _of_object(self, item: object) -> tuple[int | None, str, str | None, str | None]:
+    def _of_object(self, item: object) -> Fields:
         if isinstance(item, PlantDeskError):
             raise item
         if not isinstance(item, dict):
@@ -124,106 +126,32 @@ class Reader:
         return None, fields.name, fields.tag, plant_note(note)
 
     def _renamed(self, item: Mapping[str, object]) -> dict[str, object]:
-        if not self._wanted and all(name not in item or name in READ for name in item):
+        chosen, only = self._columns.chosen, self._columns.only
+        if not chosen and all(name not in item or name in READ for name in item):
             return {name: value for name, value in item.items() if name in READ}
         names = list(item)
-        wanted = {field: column for field, column in self._wanted.items() if column in item}
-        return {field: item[names[at]] for field, at in mapped(names, wanted).items()}
+        wanted = {field: column for field, column in chosen.items() if column in item}
+        return {field: item[names[at]] for field, at in mapped(names, wanted, only=only).items()}
 
 
-def _check_rest(cells: Sequence[str], width: int) -> None:
+def _check_width(cells: Sequence[str | None], width: int) -> None:
     if any(cells[width:]):
         raise PlantDeskError(f"The row has {len(cells):,} cells, the header {width:,}.")
 
 
-def _of_texts(
-    plant_id: str | None, name: str | None, tag: str | None, note: str | None
-) -> tuple[int | None, str, str | None, str | None]:
+def _numbers(ids: Sequence[str | None]) -> list[int | None] | None:
+    """Return the ids as numbers, or None unless all of them are surely valid."""
+    texts = [text or "" for text in ids]
+    digits = "".join(texts)
+    if digits and not (digits.isascii() and digits.isdigit() and max(map(len, texts)) <= _SURE):
+        return None
+    return [int(text) if text else None for text in texts]
+
+
+def _of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
     """Return a plant of decoded texts, which have no half surrogate pairs. The rules are those of `new_plant`."""
-    number = None
-    if plant_id:
-        is_sure = len(plant_id) <= _SURE and plant_id.isascii() and plant_id.isdigit()
-        number = int(plant_id) if is_sure else parse_id(plant_id)
+    number = parse_id(plant_id) if plant_id else None
     if name is None:
         plant_fields({})  # raises the message for a missing name
         raise AssertionError
-    return number, name, tag, (note if note and len(note) < _SHORT else plant_note(note or ""))
-
-
-class _Records:
-    """The records of a CSV file; its delimiter and quote are detected from the header."""
-
-    def __init__(self, text: TextFile, delimiter: str | None) -> None:
-        self._text = text
-        self._raw: list[str] = []
-        self._size = 0
-        self._has_doubled = False
-        self._lines = text.lines()
-        first = next((line for line in self._lines if not line.isspace()), "")
-        if delimiter is None and first[:4].lower() == "sep=" and first[4:5]:  # Excel's
-            delimiter, first = first[4], next(self._lines, "")
-        quote = "'" if first.lstrip().startswith("'") else '"'
-        delimiter = delimiter or _delimiter(first, quote)
-        self._first = first
-        self._reader = csv.reader(self._fed(), delimiter=delimiter, quotechar=quote, strict=True)
-        self._doubled, self._quote = 2 * quote, quote
-        cell = rf"{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}|[^{re.escape(delimiter)}]*"
-        self._cell = re.compile(rf"({cell})(?:{re.escape(delimiter)}|\Z)")
-
-    @property
-    def first_line(self) -> int:
-        """The line in which the record begins."""
-        return self._text.line - len(self._raw) + 1
-
-    def next(self) -> list[str] | None:
-        """Return the cells of the next record, or None at the end. Raises FileError."""
-        self._raw.clear()
-        self._has_doubled = False
-        try:
-            return next(self._reader, None)
-        except csv.Error as error:
-            raise self._text.error(self._reason(error), self.first_line) from None
-
-    def with_missing(self, values: list[str | None], positions: Sequence[int | None]) -> list[str | None]:
-        """Return the values of this record with None for empty cells that are not quoted."""
-        if not self._has_doubled:
-            return [value or None for value in values]
-        cells = self._cell.findall("".join(self._raw).rstrip("\r\n"))
-        quoted = [cell.startswith(self._quote) for cell in cells]
-        return [
-            None if value == "" and (at is None or at >= len(quoted) or not quoted[at]) else value
-            for value, at in zip(values, positions, strict=True)
-        ]
-
-    def _fed(self) -> Iterator[str]:
-        raw, quote = self._raw, self._quote
-        for line in itertools.chain([self._first] if self._first else [], self._lines):
-            raw.append(line)
-            if quote in line or "\0" in line or len(raw) > 1:
-                self._check(line)
-            yield line
-
-    def _check(self, line: str) -> None:
-        self._size = len(line) + (self._size if len(self._raw) > 1 else 0)
-        self._has_doubled = self._has_doubled or self._doubled in line
-        if "\0" in line and self._quote not in line and len(self._raw) == 1:
-            raise self._text.error("It has a NUL character.")
-        if self._size > LONGEST:
-            raise self._text.error("A quote is opened and not closed.", self.first_line)
-
-    @staticmethod
-    def _reason(error: csv.Error) -> str:
-        text = str(error)
-        if "unexpected end" in text:
-            return "A quote is opened and not closed."
-        if "new-line" in text:
-            return "A line ends with CR alone. Save the file with other line ends."
-        return f"It is not CSV: {text}."
-
-
-def _delimiter(header: str, quote: str) -> str:
-    def score(delimiter: str) -> tuple[int, int]:
-        cells = next(csv.reader([header], delimiter=delimiter, quotechar=quote), [])
-        return sum(field_of(cell) is not None for cell in cells), len(cells)
-
-    return max(_DELIMITERS, key=score)
+    return number, name, tag, plant_note(note or "")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError
@@ -19,7 +16,7 @@ LONGEST = 16_777_216
 _HEAD = 65_536
 _PIECE = 262_144
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_KNOWN = {b"PK\x03\x04": "an Excel or ZIP file: save it as CSV first", b"SQLite format 3\0": "a database"}
+_KNOWN = {b"PK\x03\x04": "an Excel or ZIP file", b"SQLite format 3\0": "a database"}
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
 #: Share of NUL bytes from which a text in one half of the bytes is UTF-16.
 _MOSTLY = 0.4
@@ -36,9 +33,14 @@ class FileError(PlantDeskError):
 class TextFile:
     """An open file that is read once. `name` is for messages."""
 
-    def __init__(self, stream: BinaryIO, name: str, progress: Callable[[int], None]) -> None:
+    def __init__(
+        self, stream: BinaryIO, name: str, progress: Callable[[int], None], encoding: str | None = None
+    ) -> None:
+        """Read a stream; an `encoding` of None is detected."""
         self.name = name
-        #: Lines that were given out by `lines`.
+        #: Known after the first piece.
+        self.encoding = encoding
+        #: Lines that were given out by `lines` and `blocks`.
         self.line = 0
         self._stream = stream
         self._progress = progress
@@ -53,7 +55,8 @@ class TextFile:
         head = self._stream.read(_HEAD)
         if not head:
             raise FileError(self.name, "It is empty.")
-        decoder = codecs.getincrementaldecoder(self._encoding(head))("strict")
+        self.encoding = self._encoding(head)
+        decoder = codecs.getincrementaldecoder(self.encoding)("strict")
         data = head
         while data:
             self._progress(len(data))
@@ -61,20 +64,28 @@ class TextFile:
             data = self._stream.read(_PIECE)
         yield self._decoded(decoder, b"", final=True)
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines with their ends: LF, or CR and LF. Raises FileError and OSError."""
+    def blocks(self) -> Iterator[list[str]]:
+        """Yield the lines without their LF, many at a time. Raises FileError and OSError."""
         rest = ""
         for piece in self.pieces():
             lines = (rest + piece).split("\n")
             rest = lines.pop()
-            for line in lines:
-                self.line += 1
-                yield line + "\n"
+            self.line += len(lines)
+            if lines:
+                yield lines
             if len(rest) > LONGEST:
                 raise self.error(f"The line is longer than {LONGEST:,} characters.", self.line + 1)
         if rest:
             self.line += 1
-            yield rest
+            yield [rest]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines without their LF, one at a time. Raises FileError and OSError."""
+        for block in self.blocks():
+            self.line -= len(block)
+            for line in block:
+                self.line += 1
+                yield line
 
     def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, *, final: bool = False) -> str:
         try:
@@ -89,7 +100,10 @@ class TextFile:
     def _encoding(self, head: bytes) -> str:
         for mark, what in _KNOWN.items():
             if head.startswith(mark):
-                raise FileError(self.name, f"It is {what}.")
+                raise FileError(self.name, f"It is {what}, not text.")
+        if self.encoding is not None:
+            has_mark = self.encoding == "utf-8" and head.startswith(codecs.BOM_UTF8)
+            return "utf-8-sig" if has_mark else self.encoding
         for mark, encoding in _BOMS.items():
             if head.startswith(mark):
                 return encoding
@@ -101,16 +115,6 @@ class TextFile:
         if (0 in head and b'"' not in head) or (not is_utf8 and _CONTROLS.intersection(head)):
             raise FileError(self.name, "It is not a text file.")
         return "utf-8" if is_utf8 else "cp1252"
-
-
-@contextmanager
-def opened(stream: BinaryIO, file: Path, progress: Callable[[int], None]) -> Iterator[TextFile]:
-    """Yield an open file for reading; raise FileError if it changed meanwhile."""
-    before = os.fstat(stream.fileno())
-    yield TextFile(stream, file.name, progress)
-    after = os.fstat(stream.fileno())
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) and Path(file).is_file():
-        raise FileError(file.name, "It changed while it was read.")
 
 
 def _is_utf8(head: bytes) -> bool:

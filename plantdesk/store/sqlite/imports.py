@@ -6,9 +6,11 @@ touches a row of the import makes it compare again.
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 import threading
 from contextlib import ExitStack, contextmanager
+from operator import lt
 from typing import TYPE_CHECKING, NamedTuple
 
 from typing_extensions import override
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 #: Times that an import is compared again because something else has changed its plants meanwhile.
 _MAX_TRIES = 20
 _MAX_NAME = 40
+#: Rows that are inserted at once.
+_BATCH = 10_000
 
 #: `known` are rows that are not new, `fresh` those that get an id from the store: the `nth` after the largest.
 _TABLES = (
@@ -96,11 +100,14 @@ class _Compared(NamedTuple):
 
 
 class SqliteImport(PlantImport):
-    """An import into a SQLite store. Belongs to one thread."""
+    """An import into a SQLite store."""
 
     def __init__(self, file: StoreFile, writer: Writer) -> None:
         """Begin. Raises StoreError and OSError."""
         self._writer = writer
+        self._lock = threading.Lock()
+        self._write: _Write | None = None
+        self._is_working = self._cancelled = False
         self._ascending = True
         self._last = -(2**63) - 1
         with ExitStack() as stack, translate_errors():
@@ -116,25 +123,27 @@ class SqliteImport(PlantImport):
 
     @override
     def add(self, rows: Iterable[ImportRow]) -> None:
-        with translate_errors(), _writing(self._raw):
-            self._raw.executemany(_INSERT_ROW, self._values(rows))
+        rows = iter(rows)
+        with self._work():
+            while batch := [*itertools.islice(rows, _BATCH)]:
+                self._raw.executemany(_INSERT_ROW, self._values(batch))
+                self._check()
 
-    def _values(self, rows: Iterable[ImportRow]) -> Iterator[tuple[int | str | None, ...]]:
-        last = self._last
-        for row in rows:
-            _, _, plant_id, name, tag, _ = row
-            if plant_id is not None:
-                if plant_id <= last:
-                    self._ascending = False
-                last = plant_id
-            yield (*row, folded(name, tag))
-        self._last = last
+    def _values(self, batch: list[ImportRow]) -> Iterator[tuple[int | str | None, ...]]:
+        files, lines, ids, names, tags, notes = zip(*batch, strict=True)
+        known = [each for each in ids if each is not None]
+        self._ascending = self._ascending and all(map(lt, [self._last, *known], known))
+        self._last = known[-1] if known else self._last
+        texts = "".join(names) + "".join(filter(None, tags))
+        is_plain = texts.isascii() and "\0" not in texts
+        folds = itertools.repeat(None) if is_plain else map(folded, names, tags)
+        return zip(files, lines, ids, names, tags, notes, folds, strict=False)
 
     @override
     def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
         self._on_clash, self._fields = on_clash, fields
         same = " AND ".join(f"p.{each} IS r.{each}" for each in ("name", "tag", "note") if each in fields)
-        with translate_errors(), _writing(self._raw):
+        with self._work():
             state = (last_seq(self._raw), last_number(self._raw))
             for table in ("known", "fresh"):
                 self._raw.execute(f"DELETE FROM other.{table}")
@@ -158,6 +167,7 @@ class SqliteImport(PlantImport):
         sql = """SELECT file, line, id, name, tag, note, owner FROM other.known JOIN other.row USING (place)
                  WHERE clashes ORDER BY place"""
         with translate_errors():
+            self._check()
             for *values, owner in self._raw.execute(sql):
                 yield Clash(ImportRow(*values), owner)
 
@@ -177,6 +187,9 @@ class SqliteImport(PlantImport):
 
     def _written(self, label: str) -> Applied:
         write = _Write(self._compared, self._on_clash, self._fields, label)
+        with self._lock:
+            self._check()
+            self._write = write
         future: Future[Applied] = self._writer.submit(write.run, attached=self._draft)
         try:
             return future.result()
@@ -186,10 +199,38 @@ class SqliteImport(PlantImport):
                 return future.result()  # it may have been committed already
             except InterruptedError:
                 raise KeyboardInterrupt from None
+        finally:
+            self._write = None
+
+    @override
+    def cancel(self) -> None:
+        with self._lock:
+            self._cancelled = True
+            if self._write is not None:
+                self._write.cancel()
+            elif self._is_working:
+                self._raw.interrupt()
 
     @override
     def close(self) -> None:
         self._stack.close()
+
+    @contextmanager
+    def _work(self) -> Iterator[None]:
+        """Hold a transaction of the draft, which takes no lock of the store."""
+        with self._lock:
+            self._check()
+            self._is_working = True
+        try:
+            with translate_errors(), _writing(self._raw):
+                yield
+        finally:
+            with self._lock:
+                self._is_working = False
+
+    def _check(self) -> None:
+        if self._cancelled:
+            raise InterruptedError
 
 
 class _Write:
@@ -212,6 +253,8 @@ class _Write:
         """Write all rows as one change. Raises _StaleError, InterruptedError, sqlite3.Error."""
         raw = driver_connection(session.connection())
         with self._lock:
+            if self._cancelled:
+                raise InterruptedError
             self._connection = raw
         try:
             applied = self._change(raw)

@@ -1,0 +1,83 @@
+"""Opens the files of an import, each by the reader of its format."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk import strict_json
+from plantdesk.transfer.columns import Columns
+from plantdesk.transfer.delimited import DelimitedTable
+from plantdesk.transfer.formats import Format, format_of
+from plantdesk.transfer.reading import RowReader
+from plantdesk.transfer.text import LONGEST, TextFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from plantdesk.store import ImportRow
+    from plantdesk.transfer.reading import Refused
+    from plantdesk.transfer.sources import Source
+    from plantdesk.transfer.tables import Table
+
+
+class Reading(NamedTuple):
+    """How files are read; what is None is detected."""
+
+    form: Format | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    columns: Columns = Columns()
+
+
+class Input(NamedTuple):
+    """An open file: a table, or JSON objects and their lines. `text` has its encoding."""
+
+    form: Format
+    text: TextFile
+    table: Table | None
+    objects: Iterator[tuple[int, object]]
+
+
+@contextmanager
+def opened(source: Source, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
+    """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
+    form = Format.CSV if source.path is None else format_of(source.path, reading.form)
+    with source.opened() as stream:
+        text = TextFile(stream, source.name, progress, reading.encoding)
+        match form:
+            case Format.JSON:
+                items = strict_json.array_items(text.pieces(), LONGEST)
+                yield Input(form, text, None, _checked(items, text))
+            case Format.JSON_LINES:
+                yield Input(form, text, None, _json_lines(text))
+            case _:
+                delimiter = reading.delimiter or ("\t" if form is Format.TSV else None)
+                yield Input(form, text, DelimitedTable(text, delimiter, reading.quote), iter(()))
+
+
+def _json_lines(text: TextFile) -> Iterator[tuple[int, object]]:
+    for line in text.lines():
+        if line and not line.isspace():
+            yield text.line, strict_json.line_value(line)
+
+
+def _checked(items: Iterator[tuple[int, object]], text: TextFile) -> Iterator[tuple[int, object]]:
+    try:
+        yield from items
+    except strict_json.FileSyntaxError as error:
+        raise text.error(error.reason, error.line) from None
+
+
+def rows_of(
+    file: Input, number: int, columns: Columns, refused: Callable[[Refused], None]
+) -> tuple[RowReader, Iterator[list[ImportRow]]]:
+    """Return a reader of a file, whose place in the import is `number`, and its plants, many at a time.
+
+    `refused` gets the rows that are no plants. Reading them raises FileError, NoColumnError and OSError.
+    """
+    reader = RowReader(number, columns, refused)
+    if file.table is None:
+        return reader, reader.objects(file.objects)
+    return reader, reader.rows(file.table.batches(), file.table.layout)

@@ -1,0 +1,54 @@
+"""Reads plants from text that a user pastes: a list of names, or a table with or without a header."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.transfer.columns import Columns, field_of
+from plantdesk.transfer.delimited import DELIMITERS, ONE_COLUMN
+from plantdesk.transfer.inputs import Reading, opened, rows_of
+from plantdesk.transfer.sources import Source
+
+if TYPE_CHECKING:
+    from plantdesk.store import ImportRow
+    from plantdesk.transfer.reading import Refused
+
+
+class Pasted(NamedTuple):
+    """The plants of a text, the rows that are no plants, and the number of blank lines between them."""
+
+    rows: list[ImportRow]
+    refused: list[Refused]
+    blank_lines: int
+
+
+def pasted_plants(text: str) -> Pasted:
+    """Return the plants of a text; its columns are found by their headers, else guessed. Raises PlantDeskError."""
+    refused: list[Refused] = []
+    source = Source("clipboard", text=text.strip("\r\n"))
+    lines = source.text.splitlines()
+    reading = pasted_reading(source.text)
+    with opened(source, reading, _ignore) as file:
+        _, batches = rows_of(file, 1, reading.columns, refused.append)
+        rows = [row for batch in batches for row in batch]
+    return Pasted(rows, refused, sum(not line.strip() for line in lines))
+
+
+def pasted_reading(text: str) -> Reading:
+    """Return how a pasted text is read: by lines where it is no table."""
+    reading = Reading(columns=Columns(has_header=None))
+    lines = [line for line in text.splitlines() if line.strip()]
+    return reading if _is_table(lines) else reading._replace(delimiter=ONE_COLUMN, quote="")
+
+
+def _is_table(lines: list[str]) -> bool:
+    """Return whether lines have columns; commas alone may be those of names."""
+    if not lines or "\t" in lines[0]:
+        return True
+    counts = ({line.count(each) for line in lines} for each in DELIMITERS)
+    has_known = any(field_of(cell) for each in DELIMITERS for cell in lines[0].split(each))
+    return has_known or any(len(each) == 1 and each != {0} for each in counts)
+
+
+def _ignore(_size: int) -> None:
+    """Do nothing."""

@@ -1,0 +1,55 @@
+"""Where the bytes of an import come from: a file, standard input, or text that was pasted."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.transfer.formats import PIPE
+from plantdesk.transfer.text import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+
+class Source(NamedTuple):
+    """A file at `path`, or pasted `text`. `name` is for messages and for the history."""
+
+    name: str
+    path: Path | None = None
+    text: str = ""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes, 0 if that is not known. Raises OSError."""
+        if self.path is None:
+            return len(self.text)
+        return self.path.stat().st_size if self.path.is_file() else 0
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Yield the bytes; raise FileError if the file has changed meanwhile. Raises OSError."""
+        if self.path is None:
+            yield io.BytesIO(self.text.encode("utf-8", "replace"))
+        elif str(self.path) == PIPE:
+            yield sys.stdin.buffer
+        else:
+            with self.path.open("rb") as stream:
+                before = os.fstat(stream.fileno())
+                yield stream
+                self._check(before, os.fstat(stream.fileno()))
+
+    def _check(self, before: os.stat_result, after: os.stat_result) -> None:
+        is_same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+        if not is_same and self.path is not None and self.path.is_file():
+            raise FileError(self.name, "It changed while it was read.")
+
+
+def file_source(path: Path) -> Source:
+    """Return the source for a path; `-` is standard input."""
+    return Source("standard input" if str(path) == PIPE else path.name, path)

@@ -1,0 +1,39 @@
+"""Plants of a text that a user pastes."""
+
+from __future__ import annotations
+
+import pytest
+
+from plantdesk.transfer.pasted import pasted_plants
+
+Plants = list[tuple[int | None, str, str | None, str | None]]
+
+
+@pytest.mark.parametrize(
+    ("text", "plants"),
+    [
+        ("Agastache ‘Blackadder’\n", [(None, "Agastache ‘Blackadder’", None, None)]),
+        ("Aster\r\n\r\nIvy, common\r\n", [(None, "Aster", None, None), (None, "Ivy, common", None, None)]),
+        ("Aster\tbed 4\nIvy\tbed 4\n", [(None, "Aster", "bed 4", None), (None, "Ivy", "bed 4", None)]),
+        ("7\tAster\n8\tIvy\n", [(7, "Aster", None, None), (8, "Ivy", None, None)]),
+        ("bed 4\tAster\nbed 4\tIvy\nbed 4\tRose", [(None, each, "bed 4", None) for each in ("Aster", "Ivy", "Rose")]),
+        (
+            "Sorte;Beet;Preis\nAster;bed 4;4,90\nIvy;bed 4;5,20\n",
+            [(None, each, "bed 4", None) for each in ("Aster", "Ivy")],
+        ),
+        ("Bemerkung\tPFLANZE\nwet\tAster\n", [(None, "Aster", None, "wet")]),
+        ("Cultivar\tPrice\nAster\t4.90\nIvy\t5.20\n", [(None, "Aster", None, None), (None, "Ivy", None, None)]),
+    ],
+    ids=["name", "names", "name and tag", "id and name", "tag and name", "header", "other order", "unknown header"],
+)
+def test_text_is_read_as_plants(text: str, plants: Plants) -> None:
+    pasted = pasted_plants(text)
+    assert [row[2:] for row in pasted.rows] == plants
+    assert pasted.refused == []
+
+
+def test_blank_lines_and_rows_that_are_no_plants_are_counted() -> None:
+    pasted = pasted_plants("id\tname\n1\tAster\n\nx\tIvy\n\n3\tRose\n")
+    assert [row.name for row in pasted.rows] == ["Aster", "Rose"]
+    assert [(row.line, row.values) for row in pasted.refused] == [(4, {"id": "x", "name": "Ivy"})]
+    assert pasted.blank_lines == 2
