@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from plantdesk.parser import Parser
 
 _JSON = "print JSON, for scripts"
+#: SQLite accepts expressions up to a depth of 1,000.
+_MAX_WORDS = 300
+_SEARCH = (
+    'only those with these words and "phrases"; also tag:x, tag:none, from:x, added:today, 7d or 2026-11, id:5-90; '
+    "-word and -tag:x exclude"
+)
 
 
 def add_to(commands: Commands) -> None:
@@ -34,7 +40,7 @@ def _database(options: argparse.Namespace) -> Path:
 
 def add_filter(command: Parser) -> None:
     """Add the options that select plants."""
-    command.add_argument("--search", metavar="TEXT", type=unicode_text, help="only those with these words")
+    command.add_argument("--search", metavar="TEXT", type=unicode_text, help=_SEARCH)
     command.add_argument("--tag", type=unicode_text, help="only those with this tag")
     command.add_argument("--no-tag", action="store_true", help="only those without a tag")
     command.add_argument(
@@ -54,6 +60,8 @@ def filter_of(options: argparse.Namespace) -> Filter:
 
     if options.no_tag and options.tag is not None:
         options.parser.error("--no-tag has no effect with --tag")
+    if options.search is not None and len(options.search.split()) > _MAX_WORDS:
+        options.parser.error(f"--search takes at most {_MAX_WORDS} words")
     return Filter(options.search, options.tag, options.no_tag, options.source, options.since)
 
 
@@ -114,11 +122,12 @@ def _add_delete(commands: Commands) -> None:
 
 def _run_delete(options: argparse.Namespace) -> int:
     from plantdesk.commands import plants
+    from plantdesk.store import parse_search
 
     wanted = filter_of(options)
     if bool(options.ids) == (wanted != plants.Filter()):
         options.parser.error("give either IDs, or --search, --tag, --no-tag, --from or --since")
-    if wanted.text is not None and not wanted.text.split():
+    if wanted.text is not None and parse_search(wanted.text).is_everything:
         options.parser.error("--search needs a word, since an empty one selects all plants")
     return plants.delete(_database(options), options.ids, wanted, confirmed=options.yes)
 

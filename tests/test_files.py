@@ -15,7 +15,7 @@ from plantdesk import settings
 from plantdesk.api.discovery import runtime_file
 from plantdesk.errors import PlantDeskError
 from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import Store, View
+from plantdesk.store import Store, View, parse_search
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def opened(path: Path, content: bytes) -> str:
 
 def use(store: Store) -> None:
     with closing(store.reader()) as reader:
-        ids = [plant_id for chunk in reader.ids(View("e")) for plant_id in chunk]
+        ids = [plant_id for chunk in reader.ids(View(parse_search("e"))) for plant_id in chunk]
         reader.rows(ids)
         reader.tags()
         reader.next_free_id()

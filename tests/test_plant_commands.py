@@ -139,6 +139,8 @@ def test_what_cannot_be_done_is_refused_and_changes_nothing(run: Run, arguments:
         ["list", "--since", "yesterday"],
         ["list", "--json", "--csv"],
         ["list", "--limit", "0"],
+        ["list", "--search", "rose " * 301],
+        ["delete", "--search", '""'],
         ["undo", "last"],
     ],
     ids=" ".join,
@@ -318,3 +320,18 @@ def test_tokens_of_one_name_count_together(run: Run) -> None:
         source = store.tokens.create("greenhouse").result(30).row.source
         store.add(new_plant({"id": 10, "name": "Agave"}), source).result(30)
     assert listed(run, "--from", "greenhouse") == [10, 9]
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("tag:kitchen", [-1, 3]),
+        ("tag:none added:today", [2]),
+        ("-tag:none from:form", [-1, 3]),
+        ("from:token/greenhouse", [9]),
+        ("id:2-9 -tag:kitchen", [9, 2]),
+    ],
+)
+def test_a_search_has_terms(run: Run, search: str, found: list[int]) -> None:
+    assert listed(run, "--search", search) == found
+    assert listed(run, "--search", search, "--no-tag") == [plant_id for plant_id in found if plant_id == 2]

@@ -17,14 +17,14 @@ from plantdesk.commands.formatting import iso_time, local_time, print_json
 from plantdesk.commands.opening import open_existing_store
 from plantdesk.errors import UnknownPlantError, UnknownSourceError, printable, shortened
 from plantdesk.records import COMMAND, SourceKind, parse_id
-from plantdesk.store import KEEP, Delete, DeleteAll, Selection, Store, edited
+from plantdesk.store import KEEP, AddedBy, Delete, DeleteAll, HasTag, Selection, Store, edited, parse_search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from plantdesk.records import PlantRow
-    from plantdesk.store import Applied, Edit
+    from plantdesk.store import Applied, Edit, Term
 
 #: Plants that are printed together.
 _BATCH = 500
@@ -148,20 +148,23 @@ def _plant(store: Store, plant_id: int) -> PlantRow:
 
 def selection_of(store: Store, wanted: Filter) -> Selection:
     """Return the set of plants that a filter selects. Raises UnknownSourceError, StoreError."""
-    tag = None if wanted.without_tag else KEEP if wanted.tag is None else wanted.tag
-    kind, label = (None, None) if wanted.source is None else _source(store, wanted.source)
-    return Selection(wanted.text or "", tag, kind, label, wanted.since)
+    groups: list[tuple[Term, ...]] = [*parse_search(wanted.text or "").groups]
+    if wanted.without_tag or wanted.tag is not None:
+        groups.append((HasTag(wanted.tag, exact=True),))
+    if wanted.source is not None:
+        groups.append(_sources(store, wanted.source))
+    return Selection(tuple(groups), wanted.since)
 
 
-def _source(store: Store, name: str) -> tuple[SourceKind | None, str | None]:
-    """Return the kind of source that `name` is, else None and the name, of a token. Raises UnknownSourceError."""
+def _sources(store: Store, name: str) -> tuple[AddedBy, ...]:
+    """Return the kind of source that `name` is, else those with this label, of tokens. Raises UnknownSourceError."""
     if name in set(SourceKind):
-        return SourceKind(name), None
+        return (AddedBy(SourceKind(name)),)
     with closing(store.reader()) as reader:
-        is_known = any(source.label == name for source in reader.sources())
-    if not is_known:
+        kinds = {source.kind for source in reader.sources() if source.label == name}
+    if not kinds:
         raise UnknownSourceError(name)
-    return None, name
+    return tuple(AddedBy(kind, name) for kind in sorted(kinds))
 
 
 def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from plantdesk.commands.opening import open_existing_store
 from plantdesk.commands.plants import report
 from plantdesk.errors import TagTakenError, UnknownTagError, shortened
 from plantdesk.records import COMMAND, plant_fields
-from plantdesk.store import Selection, SetTag, Store
+from plantdesk.store import HasTag, Selection, SetTag, Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def _set_tag(store: Store, tags: Sequence[str], new: str | None, known: set[str]
             raise UnknownTagError(tag)
     if new is not None:
         plant_fields({"name": "", "tag": new})  # raises InvalidPlantError
-    edits = [SetTag(Selection(tag=tag), new) for tag in tags]
+    edits = [SetTag(Selection.of(HasTag(tag, exact=True)), new) for tag in tags]
     return store.apply(edits, COMMAND, title=title).result()
 
 

@@ -12,7 +12,6 @@ from plantdesk.store.edits import (
     DeleteAll,
     Edit,
     Insert,
-    Selection,
     SetTag,
     Undone,
     Update,
@@ -21,6 +20,8 @@ from plantdesk.store.edits import (
 from plantdesk.store.imports import Clash, ImportClashError, ImportCounts, ImportRow, OnClash
 from plantdesk.store.protocols import NewToken, PlantImport, PlantReader, PlantStore, TokenLookup, TokenStore
 from plantdesk.store.restore_text import preview_text
+from plantdesk.store.search import PREFIXES, parse_search, parse_terms, search_text
+from plantdesk.store.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, Term
 from plantdesk.store.sqlite.backups.difference import Difference, Group
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store
@@ -32,22 +33,29 @@ from plantdesk.store.views import Order, View
 
 __all__ = [
     "KEEP",
+    "PREFIXES",
+    "AddedBy",
+    "AddedOn",
     "Applied",
     "AutomaticBackups",
     "Backup",
     "BackupKind",
     "Backups",
     "Clash",
+    "Contains",
     "Delete",
     "DeleteAll",
     "Difference",
     "Edit",
     "Group",
+    "HasId",
+    "HasTag",
     "ImportClashError",
     "ImportCounts",
     "ImportRow",
     "Insert",
     "NewToken",
+    "Not",
     "OnClash",
     "Order",
     "PlantImport",
@@ -59,6 +67,7 @@ __all__ = [
     "Selection",
     "SetTag",
     "Store",
+    "Term",
     "TokenChecker",
     "TokenLookup",
     "TokenStore",
@@ -69,7 +78,10 @@ __all__ = [
     "back_up",
     "copy_store",
     "edited",
+    "parse_search",
+    "parse_terms",
     "preview_restore",
     "preview_text",
     "restore",
+    "search_text",
 ]

@@ -11,7 +11,8 @@ from plantdesk.records import ChangeKind, plant_fields, plant_note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.records import Change, NewPlant, PlantRow, SourceKind
+    from plantdesk.records import Change, NewPlant, PlantRow
+    from plantdesk.store.selections import Selection
 
 _MAX_NAME = 40
 
@@ -50,21 +51,6 @@ class Delete(NamedTuple):
     id: int
     version: int
     name: str
-
-
-class Selection(NamedTuple):
-    """A set of plants: those that match every condition given. Empty: all plants.
-
-    `text` is a search, `since` the time of adding in milliseconds since 1970, UTC. `label` is the name of a token or an
-    import. Each of `ids` that does not exist is left out.
-    """
-
-    text: str = ""
-    tag: str | Keep | None = KEEP
-    source: SourceKind | None = None
-    label: str | None = None
-    since: int | None = None
-    ids: Sequence[int] | None = None
 
 
 class SetTag(NamedTuple):

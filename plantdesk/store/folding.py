@@ -45,9 +45,14 @@ def fold(text: str) -> str:
     return "".join([piece.translate(_FOLDING) for piece in pieces])
 
 
+def searched(text: str) -> str:
+    """Return `text` as it is compared: folded, and with one character for all its lookalikes."""
+    return fold(text).translate(_SEARCHED)
+
+
 def search_words(text: str) -> list[str]:
-    """Return the words to search in folded texts for `text`, which has no spaces; empty for accents alone."""
-    return fold(text).translate(_SEARCHED).split()
+    """Return the words to search in folded texts for `text`; empty for accents alone."""
+    return searched(text).split()
 
 
 def folded(name: str, tag: str | None) -> str | None:

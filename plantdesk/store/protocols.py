@@ -24,8 +24,9 @@ if TYPE_CHECKING:
         Source,
         TokenRow,
     )
-    from plantdesk.store.edits import Applied, Edit, Selection, Undone
+    from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.imports import Clash, ImportCounts, ImportRow, OnClash
+    from plantdesk.store.selections import Selection
     from plantdesk.store.views import Order, View
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from plantdesk.store.selections import Selection
+
 
 class Order(StrEnum):
     """The sort key of a view."""
@@ -17,8 +19,8 @@ class Order(StrEnum):
 
 
 class View(NamedTuple):
-    """A search and an order. Each word of `text` must be in name, tag or id; case and accents do not matter."""
+    """A set of plants in an order."""
 
-    text: str = ""
+    plants: Selection = Selection()
     order: Order = Order.ADDED
     descending: bool = True

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import DeleteAll, Selection, SetTag, Store, edited
+from plantdesk.store import DeleteAll, Selection, SetTag, Store, edited, parse_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, closing(Store(Path(folder) / "plants.db")) as store:
         _fill(store, plants)
         _single(store)
-        tag = Selection(tag="room 1")
+        tag = parse_search("tag=room 1")
         _large(store, f"rename a tag of {plants // _TAGS:,}", lambda: store.apply([SetTag(tag, "hall")], COMMAND))
         _large(store, "undo it", lambda: store.undo(None, COMMAND))
         all_plants = Selection(since=0)

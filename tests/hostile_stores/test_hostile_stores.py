@@ -24,6 +24,7 @@ from plantdesk.store import (
     back_up,
     copy_store,
     edited,
+    parse_search,
     preview_restore,
     restore,
 )
@@ -230,8 +231,8 @@ def test_the_rows_of_an_odd_store_are_restored(folder: Path, victim: Path, own: 
         restore(target, path)
         assert plants(target) == [(1, "Fern", "office")]
         with closing(Store(target)) as store, closing(store.reader()) as reader:
-            assert [list(chunk) for chunk in reader.ids(View("fern"))] == [[1]]
-            assert list(reader.ids(View("cactus"))) == []
+            assert [list(chunk) for chunk in reader.ids(View(parse_search("fern")))] == [[1]]
+            assert list(reader.ids(View(parse_search("cactus")))) == []
             assert store.tokens.list() == []
             store.add(new_plant({"id": 3, "name": "New"}), COMMAND).result(_SECONDS)
     after = tree(folder)

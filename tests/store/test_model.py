@@ -43,8 +43,10 @@ from plantdesk.records import (
 )
 from plantdesk.store import (
     KEEP,
+    Contains,
     Delete,
     DeleteAll,
+    HasTag,
     Insert,
     Order,
     Selection,
@@ -55,14 +57,14 @@ from plantdesk.store import (
     edited,
     restore,
 )
+from plantdesk.store.edits import Keep
 from plantdesk.store.sqlite import history
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from plantdesk.store import Edit, Undone
-    from plantdesk.store.edits import Keep
+    from plantdesk.store import Edit, Term, Undone
 
 SECONDS = 30
 
@@ -312,7 +314,8 @@ class StoreBesideDict(RuleBasedStateMachine):
             for key, entry in self.plants.items()
             if self.has(key, text) and (tag is KEEP or tag == entry.tag) and (ids is None or key in ids)
         }
-        selection = Selection(text=text, tag=tag, ids=ids)
+        terms: list[Term] = [] if isinstance(tag, Keep) else [HasTag(tag, exact=True)]
+        selection = _words(text, *terms)._replace(ids=ids)
         if delete:
             left = {key: entry for key, entry in self.plants.items() if key not in chosen}
             self.applied([DeleteAll(selection)], left)
@@ -404,7 +407,7 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule(text=_texts, order=st.sampled_from(Order), descending=st.booleans())
     def view(self, text: str, order: Order, descending: bool) -> None:  # noqa: FBT001
-        view = View(text, order, descending)
+        view = View(_words(text), order, descending)
         found = [plant_id for chunk in self.reader.ids(view) for plant_id in chunk]
         assert found == [
             plant_id for plant_id in self.ordered(order, descending=descending) if self.has(plant_id, text)
@@ -480,6 +483,10 @@ class StoreBesideDict(RuleBasedStateMachine):
             with closing(sqlite3.connect(self.path)) as database:
                 assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         self.folder.cleanup()
+
+
+def _words(text: str, *terms: Term) -> Selection:
+    return Selection.of(*map(Contains, text.split()), *terms)
 
 
 def _shown(entry: Entry) -> tuple[str, str | None, str | None]:

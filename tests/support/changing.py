@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plantdesk.errors import PlantDeskError
 from plantdesk.records import COMMAND, new_plant
-from plantdesk.store import Delete, DeleteAll, Selection, SetTag, Store, edited
+from plantdesk.store import Delete, DeleteAll, HasTag, Selection, SetTag, Store, edited
 
 _SECONDS = 30
 
@@ -38,7 +38,7 @@ def _change(store: Store, chance: random.Random, new_id: int) -> None:
     elif kind == "delete":
         store.apply([Delete(one.id, one.version, one.name)], COMMAND).result(_SECONDS)
     elif kind in {"tag", "delete all"}:
-        plants = Selection(tag=tag)
+        plants = Selection.of(HasTag(tag, exact=True))
         store.apply([SetTag(plants, "a") if kind == "tag" else DeleteAll(plants)], COMMAND).result(_SECONDS)
     elif kind == "redo":
         store.redo(COMMAND).result(_SECONDS)

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-    from plantdesk.store.edits import Edit, Selection
+    from plantdesk.store.edits import Edit
+    from plantdesk.store.selections import Selection
 
 #: Ids of skipped plants that an undo lists.
 _MAX_LISTED = 100
@@ -203,6 +204,7 @@ def _select(session: Session, selection: Selection) -> None:
     """Fill `temp.selected` with the ids of a set of plants."""
     connection = session.connection()
     raw = driver_connection(connection)
+    add_functions(raw)
     raw.execute("CREATE TEMP TABLE IF NOT EXISTS selected (id INTEGER PRIMARY KEY)")
     raw.execute("DELETE FROM temp.selected")
     if selection.ids is None:
@@ -219,7 +221,6 @@ def _check_size(connection: sqlite3.Connection, expected: int | None) -> None:
 
 
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:
-    add_functions(connection)
     connection.execute(
         f"DELETE FROM temp.selected WHERE id IN (SELECT id FROM plant WHERE tag IS ? AND {_IS_SELECTED})", (tag,)
     )

@@ -12,17 +12,18 @@ from array import array
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, String, case, cast, false, func, or_, type_coerce
+from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, not_, or_, type_coerce
 from sqlmodel import col, select
 from typing_extensions import override
 
 from plantdesk.records import Source, SourceKind
-from plantdesk.store.edits import Keep
-from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words
+from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words, searched
 from plantdesk.store.protocols import PlantReader
+from plantdesk.store.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
 from plantdesk.store.sqlite.history import newest_changes
 from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
+from plantdesk.store.sqlite.sql_functions import add_functions
 from plantdesk.store.tables import PlantTable, SourceTable
 from plantdesk.store.views import Order, View
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from sqlmodel.sql.expression import SelectOfScalar
 
     from plantdesk.records import Change, PlantRow
-    from plantdesk.store.edits import Selection
+    from plantdesk.store.selections import Selection, Term
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
 #: Ids in the first chunk of a view: a few screens, available at once.
@@ -59,7 +60,7 @@ class Reader(PlantReader):
 
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
-        statement = select(PlantTable.id).where(*_conditions(view.text)).order_by(*_ordering(view))
+        statement = ids_of(view.plants).order_by(*_ordering(view))
         with self._query(), self._connection.execute(statement) as result:
             size = _FIRST_CHUNK
             while rows := result.cursor.fetchmany(size):
@@ -71,7 +72,7 @@ class Reader(PlantReader):
         found: set[int] = set()
         with self._query():
             for chunk in chunks(ids):
-                statement = select(PlantTable.id).where(col(PlantTable.id).in_(chunk), *_conditions(view.text))
+                statement = ids_of(view.plants).where(col(PlantTable.id).in_(chunk))
                 found.update(self._connection.scalars(statement))
         return found
 
@@ -128,7 +129,7 @@ class Reader(PlantReader):
 
     @override
     def selected(self, selection: Selection, order: Order = Order.ADDED) -> Iterator[PlantRow]:
-        view = View(selection.text, order, descending=order is Order.ADDED)
+        view = View(selection, order, descending=order is Order.ADDED)
         with self._query():
             statement = ids_of(selection).order_by(*_ordering(view))
             ids: list[int] = list(self._connection.scalars(statement))
@@ -180,23 +181,13 @@ class Reader(PlantReader):
         generation = self._file.generation
         connection = make_engine(self._file.connect).connect()  # where it fails, nothing changes
         self._connection, self._raw = connection, driver_connection(connection)
+        add_functions(self._raw)
         self._generation = generation
 
 
 def ids_of(selection: Selection) -> SelectOfScalar[int]:
     """Return the query for the ids of a set of plants."""
-    conditions = _conditions(selection.text)
-    if not isinstance(selection.tag, Keep):
-        conditions.append(
-            col(PlantTable.tag).is_(selection.tag) if selection.tag is None else col(PlantTable.tag) == selection.tag
-        )
-    if selection.source is not None or selection.label is not None:
-        sources = select(SourceTable.id)
-        if selection.source is not None:
-            sources = sources.where(SourceTable.kind == selection.source)
-        if selection.label is not None:
-            sources = sources.where(SourceTable.label == selection.label)
-        conditions.append(col(PlantTable.source_id).in_(sources))
+    conditions = [or_(*map(_condition, group)) for group in selection.groups]
     if selection.since is not None:
         conditions.append(col(PlantTable.added_at) >= selection.since)
     if selection.ids is not None:
@@ -204,12 +195,59 @@ def ids_of(selection: Selection) -> SelectOfScalar[int]:
     return select(PlantTable.id).where(*conditions)
 
 
-def _conditions(text: str) -> list[ColumnElement[bool]]:
-    conditions = []
-    for piece in text.split():
-        words = search_words(piece)
-        conditions += [_contains(word) for word in words] if words else [_contains_exactly(piece)]
-    return conditions
+def _condition(term: Term) -> ColumnElement[bool]:
+    match term:
+        case Contains():
+            return _contains_text(term)
+        case HasTag(tag):
+            return col(PlantTable.tag).is_(tag) if tag is None or term.exact else _has_tag_like(tag)
+        case AddedBy():
+            return _is_added_by(term)
+        case AddedOn():
+            times = term.milliseconds()
+            return col(PlantTable.added_at).between(times.start, times.stop - 1)
+        case HasId(first, last):
+            return col(PlantTable.id).between(first, last)
+        case Not():
+            return not_(func.coalesce(_condition(term.term), false()))
+
+
+def _contains_text(term: Contains) -> ColumnElement[bool]:
+    words = search_words(term.text)
+    if not words:  # accents without a letter, which are not in folded texts
+        return or_(*(func.instr(text, term.text) > 0 for text in (PlantTable.name, PlantTable.tag)))
+    if not term.is_word:
+        return _contains(searched(term.text))
+    return and_(*(or_(_contains(word), _starts_id(word)) for word in words))
+
+
+def _starts_id(word: str) -> ColumnElement[bool]:
+    return cast(PlantTable.id, String).startswith(word) if word.lstrip("-").isdecimal() else false()
+
+
+def _has_tag_like(tag: str) -> ColumnElement[bool]:
+    """Compare the folded texts; a tag without letters, such as an accent alone, is compared as it is."""
+    is_same = col(PlantTable.tag) == tag
+    if not (text := searched(tag)).strip():
+        return is_same
+    folded = col(PlantTable.folded)
+    folded_tag = func.substr(_normalized(folded, text), func.instr(folded, SEPARATOR) + 1)
+    plain = func.lower(_normalized(col(PlantTable.tag), text))
+    is_alike = case((folded.is_(None), plain), else_=folded_tag) == text
+    return and_(col(PlantTable.tag).is_not(None), or_(is_same, is_alike))
+
+
+def _is_added_by(term: AddedBy) -> ColumnElement[bool]:
+    kind, label = col(SourceTable.kind), col(SourceTable.label)
+    sources = select(SourceTable.id)
+    if term.kind is SourceKind.OTHER:
+        sources = sources.where(kind.not_in(set(SourceKind) - {SourceKind.OTHER}))
+    elif term.kind is not None:
+        sources = sources.where(kind == term.kind)
+    if term.label is not None:
+        is_label = func.searched(label) == searched(term.label) if term.kind is None else label == term.label
+        sources = sources.where(is_label)
+    return col(PlantTable.source_id).in_(sources)
 
 
 def _contains(word: str) -> ColumnElement[bool]:
@@ -218,9 +256,7 @@ def _contains(word: str) -> ColumnElement[bool]:
     if len(word) > _MAX_PATTERN:
         return func.instr(func.coalesce(folded, func.lower(name + SEPARATOR + func.coalesce(tag, ""))), word) > 0
     plain = or_(name.contains(word, autoescape=True), tag.contains(word, autoescape=True))
-    in_text = case((col(PlantTable.folded).is_(None), plain), else_=folded.contains(word, autoescape=True))
-    is_id = cast(PlantTable.id, String).startswith(word) if word.lstrip("-").isdecimal() else false()
-    return or_(in_text, is_id)
+    return case((col(PlantTable.folded).is_(None), plain), else_=folded.contains(word, autoescape=True))
 
 
 def _normalized(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement[str]:
@@ -230,11 +266,6 @@ def _normalized(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnEl
         for other in others if one in word else "":
             text = func.replace(text, other, one)
     return text
-
-
-def _contains_exactly(piece: str) -> ColumnElement[bool]:
-    """Match accents without a letter, which are not in folded texts."""
-    return or_(*(func.instr(text, piece) > 0 for text in (PlantTable.name, PlantTable.tag)))
 
 
 def _ordering(view: View) -> list[ColumnElement[Any]]:

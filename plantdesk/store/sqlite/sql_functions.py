@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.store.folding import folded
+from plantdesk.store.folding import folded, searched
 
 if TYPE_CHECKING:
     import sqlite3
@@ -20,8 +20,9 @@ def folded_sql(name: str, tag: str) -> str:
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Make `fold(name, tag)` and `is_unicode(blob)` available on a connection."""
+    """Make `fold(name, tag)`, `searched(text)` and `is_unicode(blob)` available on a connection."""
     connection.create_function("fold", 2, folded, deterministic=True)
+    connection.create_function("searched", 1, searched, deterministic=True)
     connection.create_function("is_unicode", 1, _is_unicode, deterministic=True)
 
 

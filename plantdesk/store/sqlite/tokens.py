@@ -13,8 +13,9 @@ from typing_extensions import override
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.records import COMMAND, Changes, Source, SourceKind, TokenRow
-from plantdesk.store.edits import Applied, DeleteAll, Selection
+from plantdesk.store.edits import Applied, DeleteAll
 from plantdesk.store.protocols import NewToken, TokenLookup, TokenStore
+from plantdesk.store.selections import AddedBy, Selection
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.connections import make_engine, translate_errors
 from plantdesk.store.sqlite.inserts import now_ms
@@ -80,7 +81,7 @@ class Tokens(TokenStore):
         def action(session: Session) -> tuple[Applied, Changes]:
             label = _revoke(session, name).name
             session.flush()
-            plants = DeleteAll(Selection(source=SourceKind.TOKEN, label=label))
+            plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
             applied = apply(session, [plants], COMMAND, title=f"Delete the plants of token “{shortened(label)}”")
             return applied, Changes(tokens=True, history=applied.change is not None)
 

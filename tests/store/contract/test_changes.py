@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import EditConflictError, IdTakenError, InvalidPlantError, NothingToUndoError, UndoConflictError
-from plantdesk.records import COMMAND, FORM, Changes, PlantRow, SourceKind, new_plant
-from plantdesk.store import Delete, DeleteAll, Insert, Order, Selection, SetTag, View, edited
+from plantdesk.records import COMMAND, FORM, Changes, PlantRow, new_plant
+from plantdesk.store import Delete, DeleteAll, Insert, Order, Selection, SetTag, View, edited, parse_search
 
 if TYPE_CHECKING:
     from plantdesk.store import Edit, PlantStore, Undone
@@ -69,8 +69,8 @@ def test_an_edit_changes_only_the_fields_that_it_names(store: PlantStore, plants
 def test_an_edited_plant_is_found_by_its_new_name_alone(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, edited(plants[2], name="Érable"))
     with closing(store.reader()) as reader:
-        assert [list(chunk) for chunk in reader.ids(View("erable"))] == [[2]]
-        assert [list(chunk) for chunk in reader.ids(View("roschen"))] == []
+        assert [list(chunk) for chunk in reader.ids(View(parse_search("erable")))] == [[2]]
+        assert [list(chunk) for chunk in reader.ids(View(parse_search("roschen")))] == []
 
 
 def test_an_edit_of_a_plant_that_changed_meanwhile_is_refused(store: PlantStore, plants: list[PlantRow]) -> None:
@@ -101,7 +101,7 @@ def test_values_that_cannot_be_stored_are_refused(plants: list[PlantRow]) -> Non
 
 def test_an_edit_that_changes_nothing_makes_no_entry(store: PlantStore, plants: list[PlantRow]) -> None:
     assert store.apply([edited(plants[0], name="Fern")], FORM).result(SECONDS).change is None
-    assert store.apply([DeleteAll(Selection(tag="attic"))], FORM).result(SECONDS).plants == 0
+    assert store.apply([DeleteAll(parse_search("tag=attic"))], FORM).result(SECONDS).plants == 0
     assert titles(store) == []
 
 
@@ -118,14 +118,14 @@ def test_inserted_plants_are_one_change(store: PlantStore, plants: list[PlantRow
     ("selection", "ids"),
     [
         (Selection(), [3, 1, 2]),
-        (Selection(text="aloe"), [1]),
-        (Selection(tag="kitchen"), [3, 1]),
-        (Selection(tag=None), [2]),
-        (Selection(source=SourceKind.FORM, tag="kitchen", text="fern"), [3]),
-        (Selection(source=SourceKind.TOKEN), []),
+        (parse_search("aloe"), [1]),
+        (parse_search("tag=kitchen"), [3, 1]),
+        (parse_search("tag:none"), [2]),
+        (parse_search("from:form tag=kitchen fern"), [3]),
+        (parse_search("from:token"), []),
         (Selection(since=2**40 * 10), []),
         (Selection(ids=[2, 3, 3, 99]), [3, 2]),
-        (Selection(ids=[*range(2, 1200)], tag="kitchen"), [3]),
+        (parse_search("tag=kitchen")._replace(ids=[*range(2, 1200)]), [3]),
     ],
 )
 def test_sets_of_plants(store: PlantStore, plants: list[PlantRow], selection: Selection, ids: list[int]) -> None:
@@ -140,10 +140,10 @@ def test_sets_of_plants(store: PlantStore, plants: list[PlantRow], selection: Se
 
 
 def test_a_tag_is_renamed_everywhere(store: PlantStore, plants: list[PlantRow]) -> None:
-    assert store.apply([SetTag(Selection(tag="kitchen"), "Küche")], COMMAND).result(SECONDS).plants == 2
+    assert store.apply([SetTag(parse_search("tag=kitchen"), "Küche")], COMMAND).result(SECONDS).plants == 2
     with closing(store.reader()) as reader:
         assert reader.tags() == ["Küche"]
-        assert sorted(plant_id for chunk in reader.ids(View("kuche")) for plant_id in chunk) == [1, 3]
+        assert sorted(plant_id for chunk in reader.ids(View(parse_search("kuche"))) for plant_id in chunk) == [1, 3]
     undo(store)
     assert rows(store) == plants
 
@@ -156,7 +156,7 @@ def test_undo_and_redo_go_step_by_step(store: PlantStore, plants: list[PlantRow]
     for edit in (
         edited(plants[0], name="Great fern"),
         SetTag(Selection(), "garden"),
-        DeleteAll(Selection(text="fern")),
+        DeleteAll(parse_search("fern")),
         DeleteAll(Selection()),
     ):
         apply(store, edit)
@@ -194,7 +194,7 @@ def test_an_undo_leaves_what_changed_since(store: PlantStore) -> None:
 
 
 def test_an_undo_overwrites_no_plant_that_took_the_id(store: PlantStore, plants: list[PlantRow]) -> None:
-    number = apply(store, DeleteAll(Selection(text="fern")))
+    number = apply(store, DeleteAll(parse_search("fern")))
     add(store, 3, "Another")
     assert isinstance(store.undo(number, FORM).exception(SECONDS), UndoConflictError)
     assert [row.name for row in rows(store)] == ["Aloe", "Röschen", "Another"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.records import COMMAND, FORM, LARGEST_ID, ChangeKind, SourceKind, new_plant
-from plantdesk.store import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, Selection
+from plantdesk.store import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, Selection, parse_search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,8 +59,8 @@ def test_an_import_is_one_change_and_one_undo(store_with_fern: PlantStore) -> No
     assert change.title == "Import 3 plants from “garden.csv”"
     assert applied.plants == 3
     with closing(store.reader()) as reader:
-        assert reader.count_selected(Selection(source=SourceKind.IMPORT, label="garden.csv")) == 3
-        assert reader.count_selected(Selection("rose")) == 1
+        assert reader.count_selected(parse_search("from:import/garden.csv")) == 3
+        assert reader.count_selected(parse_search("rose")) == 1
     assert store.undo(None, COMMAND).result(SECONDS).skipped == 0
     assert stored(store) == [fern]
 
@@ -116,7 +116,7 @@ def test_fields_that_the_file_lacks_are_kept(store_with_fern: PlantStore) -> Non
         plants.apply("x")
     assert stored(store_with_fern) == [(5, "Färn", "hall", None)]
     with closing(store_with_fern.reader()) as reader:
-        assert reader.count_selected(Selection("farn hall")) == 1
+        assert reader.count_selected(parse_search("farn hall")) == 1
 
 
 @pytest.mark.parametrize("taken", [[LARGEST_ID], [LARGEST_ID, 3, -8]])

@@ -346,6 +346,6 @@ def _after_last(ids: list[int], known: Collection[int]) -> list[int]:
 
 
 def _view(query: Query) -> View:
-    from plantdesk.store import Order, View
+    from plantdesk.store import Order, View, parse_search
 
-    return View(query.text, Order(query.column.order), query.descending)
+    return View(parse_search(query.text), Order(query.column.order), query.descending)

@@ -39,7 +39,7 @@ def load_order(reader: PlantReader, task: Task, view: View, kept: frozenset[int]
             raise InterruptedError
         task.report(Chunk(start, ids, _kept_rows(ids, start, kept)))
         start += len(ids)
-    return reader.count() if view.text else start
+    return start if view.plants.is_everything else reader.count()
 
 
 def refresh_order(reader: PlantReader, task: Task, view: View, kept: frozenset[int], old: array[int]) -> Refreshed:
@@ -51,7 +51,7 @@ def refresh_order(reader: PlantReader, task: Task, view: View, kept: frozenset[i
         ids.extend(chunk)
     edits = id_list_diff(old, ids)
     kept_rows = _kept_rows(ids, 0, kept) if edits is None else {}
-    total = reader.count() if view.text else len(ids)
+    total = len(ids) if view.plants.is_everything else reader.count()
     return Refreshed(edits, ids, kept_rows, total)
 
 

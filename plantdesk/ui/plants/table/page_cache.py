@@ -59,9 +59,9 @@ class PageCache(QObject):
         """Check whether a search for `text` finds a plant."""
 
         def matches(reader: PlantReader, _task: Task) -> bool:
-            from plantdesk.store import View
+            from plantdesk.store import View, parse_search
 
-            return bool(reader.matching([plant_id], View(text)))
+            return bool(reader.matching([plant_id], View(parse_search(text))))
 
         self._queries.ask(self, matches, lambda found: self.checked.emit(plant_id, found), self.failed.emit)
 

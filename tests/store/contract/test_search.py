@@ -1,0 +1,251 @@
+"""The search language: what it finds equals a plain evaluation over all rows."""
+
+from __future__ import annotations
+
+import time as clock
+import unicodedata
+from contextlib import closing
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind, new_plant
+from plantdesk.store import (
+    AddedBy,
+    AddedOn,
+    Contains,
+    HasId,
+    HasTag,
+    Not,
+    Selection,
+    Store,
+    View,
+    parse_search,
+    parse_terms,
+    search_text,
+)
+from tests.support.cases import cases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from plantdesk.store import PlantReader, PlantStore, Term
+
+SECONDS = 30
+
+NAMES = [
+    "Rose",
+    "rose ×alba",
+    "Érable",
+    "Deep red rose",
+    'a "quoted" name',
+    "5-90",
+    "none",
+    "´",
+    "",
+    " ",
+    "tag:kitchen",
+]
+TAGS = [None, "kitchen", "Kitchen", "Küche", "kuche", "living room", "none", "", '5" pot', "Queen’s", "´", "a\nb"]
+
+
+def plain_text(text: str) -> str:
+    """What two texts have in common when they differ only in case, accents and lookalikes, in the words of Unicode."""
+    decomposed = unicodedata.normalize("NFKD", text.replace("\0", " ").replace("\x1f", " "))
+    folded = "".join(each for each in decomposed if not unicodedata.combining(each)).casefold()
+    return folded.translate(str.maketrans('×"`‘’“”', "x''''''"))
+
+
+def is_match(row: PlantRow, term: Term) -> bool:
+    match term:
+        case Not():
+            return not is_match(row, term.term)
+        case Contains(text, is_word):
+            return contains(row, text, is_word=is_word)
+        case HasTag(tag, exact):
+            return row.tag == tag or not (exact or tag is None or row.tag is None or not is_alike(row.tag, tag))
+        case AddedBy(kind, label):
+            same = row.source.label == label if kind else plain_text(row.source.label) == plain_text(label or "")
+            return kind in {None, row.source.kind} and (label is None or same)
+        case AddedOn(first, last):
+            today = datetime.now().astimezone().date()
+            days = [today - timedelta(days=each) if isinstance(each, int) else each for each in (first, last)]
+            return days[0] <= datetime.fromtimestamp(row.added_at / 1000).astimezone().date() <= days[1]
+    return term.first <= row.id <= term.last
+
+
+def is_alike(tag: str, other: str) -> bool:
+    return plain_text(tag).strip() != "" and plain_text(tag) == plain_text(other)
+
+
+def contains(row: PlantRow, text: str, *, is_word: bool) -> bool:
+    words = plain_text(text).split()
+    texts = [row.name, row.tag or ""]
+    if not words:
+        return any(text in each for each in texts)
+    if not is_word:
+        return any(plain_text(text) in plain_text(each) for each in texts)
+    return all(
+        any(word in plain_text(each) for each in texts)
+        or (word.lstrip("-").isdecimal() and str(row.id).startswith(word))
+        for word in words
+    )
+
+
+def evaluated(rows: list[PlantRow], selection: Selection) -> list[int]:
+    return [row.id for row in rows if all(any(is_match(row, term) for term in group) for group in selection.groups)]
+
+
+_pieces = st.sampled_from(
+    ["rose", "ROSE", "×", "x", "erable", "5", "-", '"', "kuche", " ", "tag:", "´", "", "none", "/"]
+)
+_texts = st.lists(_pieces, max_size=3).map("".join)
+_days = st.dates(date(2026, 1, 1), date(2026, 12, 31))
+_conditions = st.one_of(
+    _texts.filter(lambda text: text != "").map(lambda text: Contains(text, is_word=False)),
+    st.sampled_from(["rose", "ROSE", "×", "5", "7", "-7", "Érable", "´", "-", "unknown:x", "5-90", 'a"b']).map(
+        Contains
+    ),
+    st.builds(HasTag, st.sampled_from(TAGS), st.booleans()).filter(lambda term: not (term.tag is None and term.exact)),
+    st.builds(HasTag, _texts, st.booleans()),
+    st.builds(AddedBy, st.sampled_from(SourceKind)),
+    st.builds(AddedBy, st.sampled_from(SourceKind), _texts | st.just("garden-sync")),
+    st.sampled_from(["garden-sync", "GARDEN-SYNC", "Form x", "greenhouse", 'a "b'])
+    .filter(bool)
+    .map(lambda label: AddedBy(label=label)),
+    st.integers(0, 9998).map(lambda days: AddedOn(days, 0)),
+    st.just(AddedOn(1, 1)),
+    _days.map(lambda day: AddedOn(day, day)),
+    st.sampled_from([AddedOn(date(2026, 11, 1), date(2026, 11, 30)), AddedOn(date(2026, 1, 1), date(2026, 12, 31))]),
+    st.tuples(*[st.integers(SMALLEST_ID, LARGEST_ID) | st.integers(-8, 8)] * 2).map(lambda ends: HasId(*sorted(ends))),
+)
+_terms = st.one_of(_conditions, _conditions.map(Not)).filter(
+    lambda term: not (isinstance(term, Not) and isinstance(term.term, Contains) and term.term.text in {"5", "7", "-"})
+)
+
+
+@given(st.lists(_terms, max_size=5))
+@cases(300)
+def test_terms_are_parsed_as_they_are_written(terms: list[Term]) -> None:
+    assert list(parse_terms(search_text(terms))) == terms
+
+
+@given(st.text() | st.text('tag:from= added"-7d\n/', max_size=30) | st.lists(_pieces, max_size=8).map("".join))
+@cases(300)
+def test_every_text_is_a_search_that_can_be_written_again(text: str) -> None:
+    terms = parse_terms(text)
+    assert parse_terms(search_text(terms)) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("", []),
+        ("  ", []),
+        ('"', []),
+        ('""', []),
+        ("red rose", [Contains("red"), Contains("rose")]),
+        ('"deep red" x', [Contains("deep red", is_word=False), Contains("x")]),
+        ('"deep red', [Contains("deep red", is_word=False)]),
+        ('5"pot', [Contains('5"pot')]),
+        ("-rose --x -", [Not(Contains("rose")), Not(Contains("-x")), Contains("-")]),
+        ('-12 -"12"', [Contains("-12"), Not(Contains("12", is_word=False))]),
+        ("tag:kitchen", [HasTag("kitchen")]),
+        ('TAG:"living room"-tag:x', [HasTag("living room"), Not(HasTag("x"))]),
+        ('tag:none tag:"none" tag=none', [HasTag(None), HasTag("none"), HasTag("none", exact=True)]),
+        ('tag:"a""b"', [HasTag('a"b')]),
+        ("tag: kitchen", [Contains("tag:"), Contains("kitchen")]),
+        ('tag:"" from:""', [HasTag(""), Contains('from:""')]),
+        ("from:form", [AddedBy(SourceKind.FORM)]),
+        ("from:garden-sync", [AddedBy(label="garden-sync")]),
+        ("from:token/garden-sync", [AddedBy(SourceKind.TOKEN, "garden-sync")]),
+        ("added:today added:yesterday added:7d", [AddedOn(0, 0), AddedOn(1, 1), AddedOn(6, 0)]),
+        ("added:2026-11", [AddedOn(date(2026, 11, 1), date(2026, 11, 30))]),
+        ("added:2024-02 added:2024", [AddedOn(date(2024, 2, 1), date(2024, 2, 29)), *parse_terms("added:2024")]),
+        ("added:2026-11-21", [AddedOn(date(2026, 11, 21), date(2026, 11, 21))]),
+        ("added:2026-02-30 added:1 added:0d", [Contains(f"added:{each}") for each in ("2026-02-30", "1", "0d")]),
+        ("id:5-90 id:7 id:-5--9", [HasId(5, 90), HasId(7, 7), HasId(-9, -5)]),
+        ("id:x id:99999999999999999999", [Contains("id:x"), Contains("id:99999999999999999999")]),
+        ("name:rose http://x", [Contains("name:rose"), Contains("http://x")]),
+    ],
+)
+def test_the_language(text: str, terms: list[Term]) -> None:
+    assert list(parse_terms(text)) == terms
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PlantReader, list[PlantRow]]]:
+    """A store with every name and tag, from four sources."""
+    with closing(Store(tmp_path_factory.mktemp("search") / "plants.db")) as store:
+        sources = [FORM, COMMAND]
+        sources += [store.tokens.create(name).result(SECONDS).row.source for name in ("garden-sync", "Form x")]
+        ids = [*range(-7, 90), 5000, SMALLEST_ID, LARGEST_ID]
+        for at, plant_id in enumerate(ids):
+            tag = TAGS[at // len(NAMES) % len(TAGS)]
+            values = {"id": plant_id, "name": NAMES[at % len(NAMES)]} | ({} if tag is None else {"tag": tag})
+            store.add(new_plant(values), sources[at % 4]).result(SECONDS)
+        with closing(store.reader()) as reader:
+            yield reader, list(reader.selected(Selection()))
+
+
+@given(st.lists(_terms, max_size=4))
+@cases(300)
+def test_what_is_found_equals_a_plain_evaluation(folder: tuple[PlantReader, list[PlantRow]], terms: list[Term]) -> None:
+    reader, rows = folder
+    selection = Selection.of(*terms)
+    expected = evaluated(rows, selection)
+    assert [plant_id for chunk in reader.ids(View(selection)) for plant_id in chunk] == expected
+    assert reader.count_selected(selection) == len(expected)
+    assert reader.matching([row.id for row in rows], View(selection)) == set(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("tag:kitchen", ["a", "b"]),
+        ("tag=kitchen", ["a"]),
+        ("tag:kitchen tag:none", ["a", "b", "d"]),
+        ("-tag:kitchen", ["c", "d"]),
+        ("-tag:none -tag:Hall", ["a", "b"]),
+        ("tag:kitchen -a", ["b"]),
+        ("from:form added:today", ["a", "b", "c", "d"]),
+        ("added:yesterday", []),
+        ("id:2-3", ["b", "c"]),
+        ("id:1 id:4 tag:none", ["d"]),
+    ],
+)
+def test_terms_of_one_kind_are_alternatives(store: PlantStore, text: str, names: list[str]) -> None:
+    for plant_id, (name, tag) in enumerate([("a", "kitchen"), ("b", "Kitchen"), ("c", "hall"), ("d", None)], start=1):
+        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
+        store.add(new_plant(values), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert sorted(row.name for row in reader.selected(parse_search(text))) == names
+
+
+@pytest.mark.skipif(not hasattr(clock, "tzset"), reason="the time zone of a process cannot be set on Windows")
+@pytest.mark.parametrize(
+    "zone", ["UTC", "Europe/Berlin", "America/Havana", "Asia/Beirut", "Pacific/Apia", "Asia/Kathmandu"]
+)
+def test_days_follow_each_other_without_gap_in_every_time_zone(monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
+    monkeypatch.setenv("TZ", zone)
+    clock.tzset()
+    try:
+        day, end = date(2025, 10, 1), None
+        while day < date(2026, 11, 15):
+            times = AddedOn(day, day).milliseconds()
+            assert end in {None, times.start}
+            local = [datetime.fromtimestamp(each / 1000).date() for each in (times.start, times.stop - 1)]  # noqa: DTZ006
+            assert local == [day, day]
+            day, end = day + timedelta(days=1), times.stop
+    finally:
+        monkeypatch.undo()
+        clock.tzset()
+
+
+def test_relative_days_depend_on_today() -> None:
+    assert parse_search("rose added:today").depends_on_today
+    assert parse_search("-added:7d").depends_on_today
+    assert not parse_search("rose added:2026-11").depends_on_today
