@@ -1,45 +1,77 @@
-"""The centre of the window: panes from top to bottom, and bars between the first and the second one."""
+"""The centre of the window: the sidebar, the form and its bars above the list, and the card."""
 
 from __future__ import annotations
 
+from enum import IntEnum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QEvent, QRect, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 
-from plantdesk.ui.theme.metrics import L, M
-from plantdesk.ui.widgets.info_bar import InfoBar
+from plantdesk.ui.qt import override
+from plantdesk.ui.side_pane import SidePane
+from plantdesk.ui.widgets.bar_stack import BarStack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtGui import QResizeEvent
+
     from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.info_bar import InfoBar
+
+#: Widths for text of 13 px. The card takes a quarter of a page, between its two widths.
+_SIDEBAR, _CARD, _MAX_CARD = 212, 320, 400
+#: In a narrower page the sidebar is folded.
+_SIDEBAR_FROM = 900
 
 
-class Page(QWidget):
-    """Shows the panes of the features. F6 moves the focus from one part of the window to the next."""
+class Part(IntEnum):
+    """The parts of the window, in the order in which F6 goes through them."""
+
+    TOAST = auto()
+    FORM = auto()
+    SIDEBAR = auto()
+    SEARCH = auto()
+    LIST = auto()
+    CARD = auto()
+    STATUS = auto()
+
+
+class Page(QFrame):
+    """Shows the panes of the features, parted by lines: its own background.
+
+    `sidebar` and `card` are docked beside the list, or fold where it would get too narrow.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._parts: list[tuple[QWidget, Callable[[], object]]] = []
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(L, L, L, L)
-        self._layout.setSpacing(M)
-        self._placeholder = QFrame()  # until there is a main pane
-        self._placeholder.setProperty("card", "true")
-        self._layout.addWidget(self._placeholder, 1)
+        self._parts: list[tuple[Part, QWidget, Callable[[], object]]] = []
+        self._needed_width: Callable[[], int] = int
+        self._strip = QFrame(self)
+        self._list: QWidget = QFrame(self)  # until there is a main pane
+        self._bar_stack = BarStack(theme)
+        self.sidebar = SidePane("sidebar", self)
+        self.card = SidePane("card", self)
+        self._lay_out()
+        for pane in (self.sidebar, self.card):
+            pane.changed.connect(self.fold)
+        theme.changed.connect(self.fold)
 
     def add_top_pane(self, pane: QWidget) -> None:
         """Show `pane` above the bars."""
-        self._layout.insertWidget(0, pane)
+        self._strip_layout.insertWidget(0, pane)
 
-    def set_main_pane(self, pane: QWidget) -> None:
-        """Show `pane` below the bars, in all the room that is left."""
-        self._layout.replaceWidget(self._placeholder, pane)
-        self._placeholder.deleteLater()
+    def set_main_pane(self, pane: QWidget, needed_width: Callable[[], int] = int) -> None:
+        """Show `pane` below the bars, in all the room that is left; the card folds where that is not `needed_width`."""
+        self._needed_width = needed_width
+        self._body.replaceWidget(self._list, pane)
+        self._list.deleteLater()
+        self._list = pane
+        self.fold()
 
     @cached_property
     def bar(self) -> InfoBar:
@@ -48,20 +80,94 @@ class Page(QWidget):
 
     def add_bar(self) -> InfoBar:
         """Return a new bar, which is shown above the others."""
-        bar = InfoBar(self._theme)
-        self._layout.insertWidget(1, bar)
-        return bar
+        return self._bar_stack.add()
 
-    def add_part(self, part: QWidget, focus: Callable[[], object]) -> None:
-        """Let F6 come to `part` after those added before; `focus` moves the focus there."""
-        self._parts.append((part, focus))
+    @property
+    def list_rect(self) -> QRect:
+        """Where the main pane is."""
+        return self._list.geometry()
+
+    def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
+        """Let F6 come to `widget` while it is visible; `focus` moves the focus there."""
+        self._parts.append((part, widget, focus))
+        self._parts.sort(key=lambda each: each[0])
 
     @Slot(int)
     def focus_next_part(self, step: int) -> None:
         """Move the focus to the next part of the window, or with -1 to the previous one."""
-        here = next((number for number, (part, _) in enumerate(self._parts) if _has_focus(part)), -step)
-        _, focus = self._parts[(here + step) % len(self._parts)]
+        parts = [(widget, focus) for _, widget, focus in self._parts if widget.isVisible()]
+        here = next((number for number, (widget, _) in enumerate(parts) if _has_focus(widget)), -step)
+        _, focus = parts[(here + step) % len(parts)]
         focus()
+
+    def close_drawer(self) -> bool:
+        """Close the pane that is open over the list; False when there is none."""
+        return self.card.close_drawer() or self.sidebar.close_drawer()
+
+    @Slot()
+    def fold(self) -> None:
+        """Dock the panes that there is room for, and place the others over the list."""
+        width, sidebar, card = self.width(), self._theme.metrics.scaled(_SIDEBAR), self._card_width()
+        self.sidebar.set_room(enough=width >= self._theme.metrics.scaled(_SIDEBAR_FROM))
+        taken = card + (sidebar if self.sidebar.is_docked else 0)
+        self.card.set_room(enough=width - taken >= self._needed_width())
+        for pane, pane_width in ((self.sidebar, sidebar), (self.card, card)):
+            pane.setFixedWidth(min(pane_width, width))
+        if self.sidebar.is_folded:
+            self._grid.removeWidget(self.sidebar)
+        else:
+            self._grid.addWidget(self.sidebar, 0, 0, 2, 1)
+        if self.card.is_folded:
+            self._body.removeWidget(self.card)
+        else:
+            self._body.addWidget(self.card)
+        self._place_drawers()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fold()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._place_drawers()
+        return handled
+
+    def _lay_out(self) -> None:
+        for frame, kind in ((self, "lines"), (self._strip, "strip"), (self._list, "list")):
+            frame.setProperty("pane", kind)
+        self._strip_layout = QVBoxLayout(self._strip)
+        self._strip_layout.setContentsMargins(0, 0, 0, 0)
+        self._strip_layout.setSpacing(0)
+        self._strip_layout.addWidget(self._bar_stack)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.addWidget(self._strip, 0, 1)
+        self._grid.addWidget(self.sidebar, 0, 0, 2, 1)  # after the form in the tab order
+        self._body = QHBoxLayout()
+        self._body.addWidget(self._list, 1)
+        self._body.addWidget(self.card)
+        self._grid.addLayout(self._body, 1, 1)
+        for layout in (self._grid, self._body):
+            layout.setSpacing(1)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setRowStretch(1, 1)
+
+    def _card_width(self) -> int:
+        scaled = self._theme.metrics.scaled
+        return min(max(scaled(_CARD), self.width() // 4), scaled(_MAX_CARD))
+
+    def _place_drawers(self) -> None:
+        """Lay folded panes over the list, the sidebar at its start and the card at its end."""
+        top = self._strip.geometry().bottom() + 2
+        for pane, at_start in ((self.sidebar, True), (self.card, False)):
+            if pane.is_folded:
+                x = 0 if at_start else self.width() - pane.width()
+                rect = QRect(x, top, pane.width(), self.height() - top)
+                pane.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
+                pane.raise_()
 
 
 def _has_focus(widget: QWidget) -> bool:

@@ -20,8 +20,10 @@ else:
         return method
 
 
-__all__ = ["fitted", "override", "set_properties"]
+__all__ = ["QWIDGETSIZE_MAX", "fitted", "override", "set_properties"]
 
+#: The largest size of a widget; PySide has no such constant.
+QWIDGETSIZE_MAX = (1 << 24) - 1
 #: Title bar and borders. The real ones are known only after the window is shown.
 _FRAME = QSize(16, 48)
 

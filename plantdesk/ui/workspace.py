@@ -19,7 +19,7 @@ from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.store_queries import StoreQueries
-from plantdesk.ui.theme.metrics import XS, L
+from plantdesk.ui.theme.metrics import EDGE
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.info_bar import BarKind
 from plantdesk.ui.widgets.message_line import MessageLine
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 #: Pixels around the content of the status bar, whose own layout adds 2 or 3 on every side but the right.
-_STATUS_MARGINS = (L - 2, XS, L, XS)
+_STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
 
 
 class Workspace(Page):
@@ -188,8 +188,8 @@ class Workspace(Page):
 
     @Slot()
     def _step_back(self) -> None:
-        """Let Escape close a message, else clear the search, else go back to Name."""
-        any(feature.step_back() for feature in reversed(self._features))
+        """Let Escape close a drawer, else a message, else clear the search, else go back to Name."""
+        _ = self.close_drawer() or any(feature.step_back() for feature in reversed(self._features))
 
     def _report_damaged_settings(self, file: Path) -> None:
         title = self.tr("The settings are back to their defaults")

@@ -31,7 +31,7 @@ FORM_STOPS = [
     "ID of the new plant; empty for the next free one",
     "Name of the new plant",
     "Tag of the new plant",
-    "&Add plant",
+    "&Add",
 ]
 PLANTS = ["Edit na&me", "Edit ta&g", "&Delete plants"]
 MENUS = {
@@ -262,7 +262,7 @@ def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: W
 
 
 def test_on_a_button_there_is_nothing_to_edit(desk: WindowDesk) -> None:
-    desk.button("Add plant").setFocus()
+    desk.button("Add").setFocus()
     assert desk.enabled("Edit") == ["Find"]
 
 

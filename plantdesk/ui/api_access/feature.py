@@ -12,6 +12,7 @@ from plantdesk.ui.api_access.server_notice import ServerNotice
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
+from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
 from plantdesk.ui.store_queries import next_free_id
 
@@ -44,7 +45,7 @@ class ApiAccess(Feature):
 
     @override
     def complete(self) -> None:
-        self.context.page.add_part(self._status, self._status.focus_first)
+        self.context.page.add_part(Part.STATUS, self._status, self._status.focus_first)
         self._show_server(self._server.state)
 
     @override

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.server_state import ServerState
     from plantdesk.ui.theme.theme import Theme
 
-_ICON = 18
+_ICON = 16
 _TICK = 1000
 
 
@@ -135,7 +135,7 @@ class ApiStatus(QWidget):
         layout.addWidget(self._turn_on_button)
         layout.addWidget(self._token_button)
         layout.addWidget(self._activity, 1)
-        self.setMinimumHeight(self._theme.metrics.control - 1)
+        self.setMinimumHeight(self._theme.metrics.control + 2)
 
     def _state_text(self, state: ServerState) -> str:
         if isinstance(state, On):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.plants.arrival_announcer import ArrivalAnnouncer
 from plantdesk.ui.plants.new_plants_button import NewPlantsButton
@@ -18,13 +18,17 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.qt import QWIDGETSIZE_MAX, override
 from plantdesk.ui.texts import error_text, plural, quoted
-from plantdesk.ui.theme.metrics import XS, L, M, S, tabular
+from plantdesk.ui.theme.metrics import EDGE, M, S, tabular
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.reserved_scroll_bar import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.state_page import StatePage
 
 if TYPE_CHECKING:
     from array import array
+
+    from PySide6.QtGui import QResizeEvent
 
     from plantdesk.errors import StoreError
     from plantdesk.records import Changes, PlantRow
@@ -32,6 +36,10 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
 
+#: Where the rows begin, so that their text begins at the edge.
+_HANG = EDGE - M
+#: The width of the search field for text of 13 px, in a window that is wide enough; else it takes what is left.
+_SEARCH, _WIDE = 300, 900
 _WHEEL_AFTER_MS, _OPENING_AFTER_MS = 150, 300
 #: The count is announced to screen readers when typing has paused.
 _ANNOUNCE_AFTER_MS = 600
@@ -55,7 +63,7 @@ class PlantBrowser(QFrame):
 
     def __init__(self, theme: Theme, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("card", "true")
+        self.setProperty("pane", "list")
         self._theme = theme
         self._copier: RowCopier | None = None
         self._revealed: int | None = None
@@ -86,6 +94,10 @@ class PlantBrowser(QFrame):
     def table(self) -> PlantTable:
         """The table."""
         return self._table
+
+    def needed_width(self) -> int:
+        """Return the width below which there is too little room for the names."""
+        return self._table.columns.needed_width() + _HANG + _SCROLL_BAR
 
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of `store`."""
@@ -161,6 +173,13 @@ class PlantBrowser(QFrame):
     def jump_to_top(self) -> None:
         """Show the first rows."""
         self._table.jump_to_top()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        scaled = self._theme.metrics.scaled
+        is_wide = self.window().width() >= scaled(_WIDE)
+        self._search_field.setMaximumWidth(scaled(_SEARCH) if is_wide else QWIDGETSIZE_MAX)
 
     @Slot(int)
     def _on_sorted(self, section: int) -> None:
@@ -255,21 +274,24 @@ class PlantBrowser(QFrame):
     def _lay_out(self) -> None:
         self._count_label.setProperty("tone", "muted")
         self._count_label.setFont(tabular())
-        # Half of the width each, so that the search field keeps its size when the count changes.
-        self._count_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._opening_label.setProperty("tone", "muted")
         self._opening_label.hide()
         QVBoxLayout(self._table.viewport()).addWidget(self._opening_label)
         top = QHBoxLayout()
-        top.setContentsMargins(M, M, L, S)
+        top.setContentsMargins(EDGE, M, M + _SCROLL_BAR, S - 2)
+        top.setSpacing(S)
         top.addWidget(self._search_field, 1)
-        top.addWidget(self._count_label, 1)
+        top.addStretch()
+        top.addWidget(self._count_label)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(XS, 0, XS, XS)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(top)
         self._pages = QStackedLayout()
-        layout.addLayout(self._pages, 1)  # before its pages: the first one is shown, and must not be a window
+        pages = QVBoxLayout()  # a stacked layout has no margins
+        pages.setContentsMargins(_HANG, 0, 0, 0)
+        pages.addLayout(self._pages)
+        layout.addLayout(pages, 1)  # before its pages: the first one is shown, and must not be a window
         for page in (self._table, self._empty_page, self._no_match_page, self._failed_page):
             self._pages.addWidget(page)
 

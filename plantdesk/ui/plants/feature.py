@@ -11,10 +11,12 @@ from plantdesk.errors import StoreDamagedError, StoreReadOnlyError
 from plantdesk.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
+from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
+from plantdesk.ui.plants.table.contents import TableContents
 from plantdesk.ui.plants.table.layout import from_json
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, plural
@@ -51,20 +53,22 @@ class Plants(Feature):
         self._form = PlantForm(context.theme, context.message)
         self._add_controller = AddPlantController(self._form, context.bridge, self)
         self._status = PlantsStatus()
+        self._contents = TableContents(self)
         context.page.add_top_pane(self._form)
-        context.page.add_part(self._form, self._form.focus_name)
+        context.page.add_part(Part.FORM, self._form, self._form.focus_name)
         context.status_bar.addPermanentWidget(self._status)
         self._add_controller.saving_changed.connect(self._status.show_saving)
         context.bridge.changed.connect(self._on_changed)
         context.bridge.health_changed.connect(self._on_health_changed)
+        self._contents.changed.connect(self._on_contents_changed)
         self._add_commands()
 
     @override
     def complete(self) -> None:
         self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
-        self.context.page.set_main_pane(self._browser)
-        self.context.page.add_part(self._browser.search_field, self._focus_search)
-        self.context.page.add_part(self._browser.table, self._browser.table.setFocus)
+        self.context.page.set_main_pane(self._browser, self._browser.needed_width)
+        self.context.page.add_part(Part.SEARCH, self._browser.search_field, self._focus_search)
+        self.context.page.add_part(Part.LIST, self._browser.table, self._browser.table.setFocus)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
@@ -72,6 +76,7 @@ class Plants(Feature):
         self._allow_adding(allowed=True)
         self._restore_layout(opened.store.path)
         self._browser.set_store(opened.store)
+        self._contents.set_store(opened.queries)
         if self._editing is not None:
             self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
@@ -92,6 +97,7 @@ class Plants(Feature):
         self._save_layout()
         if self._editing is not None:
             self._editing.release_store()
+        self._contents.set_store(None)
         self._browser.close_store()
         self._add_controller.forget_store()
 
@@ -222,6 +228,10 @@ class Plants(Feature):
 
     # --- the browser ---
 
+    @Slot()
+    def _on_contents_changed(self) -> None:
+        self._browser.table.columns.set_contents(self._contents.widest_id, has_sources=self._contents.has_sources)
+
     @Slot(str)
     def _on_order_changed(self, order: str) -> None:
         check(self._orders, order)
@@ -263,6 +273,7 @@ class Plants(Feature):
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
         self._browser.apply(changes)
+        self._contents.apply(changes)
 
     @Slot(object)
     def _on_health_changed(self, trouble: StoreError | None) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.theme.metrics import XS, L, M, S, tabular
+from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
 from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from PySide6.QtCore import QObject
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QKeyEvent, QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.action_buttons import MessageAction
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 #: Characters of a field; a line edit with a megabyte of text blocks the window.
 MAX_LENGTH = 10_000
 
-_ID_WIDTH, _TAG_WIDTH = 170, 170
+#: Widths for text of 13 px, in a form that is wide enough and in a narrower one.
+_WIDE = 900
+_ID_WIDTHS, _TAG_WIDTHS = (76, 72), (184, 150)
+_MAX_ID_WIDTH = 150
 
 
 class FieldName(StrEnum):
@@ -50,7 +53,7 @@ class PlantForm(QFrame):
     def __init__(self, theme: Theme, message: MessageLine, parent: QWidget | None = None) -> None:
         """Make an empty form with `message` under its fields."""
         super().__init__(parent)
-        self.setProperty("card", "true")
+        self._theme = theme
         self.setAccessibleName(self.tr("New plant"))
         self._id_edit = self._field(self.tr("ID of the new plant; empty for the next free one"))
         self._id_edit.setFont(tabular(self._id_edit.font()))
@@ -59,7 +62,7 @@ class PlantForm(QFrame):
         self._tag_edit.setPlaceholderText(self.tr("Optional"))
         self._tags = QStringListModel(self)
         self._complete_tags()
-        self._add_button = QPushButton(self.tr("&Add plant"))
+        self._add_button = QPushButton(self.tr("&Add"))
         self._add_button.setProperty("variant", "primary")
         self._add_button.setAutoDefault(False)
         theme.icons.put_on(self._add_button, "plus", "on_accent")
@@ -105,6 +108,7 @@ class PlantForm(QFrame):
     def show_next_id(self, plant_id: int | None) -> None:
         """Show the ID that the plant will get as placeholder; None while it is unknown."""
         self._id_edit.setPlaceholderText("" if plant_id is None else str(plant_id))
+        self._set_widths()
 
     def clear_id(self) -> None:
         """Empty the ID, so that the plant gets the next free one."""
@@ -168,6 +172,11 @@ class PlantForm(QFrame):
         if event.type() is QEvent.Type.FontChange:
             self._set_widths()
 
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._set_widths()
+
     # --- inside ---
 
     def _field(self, accessible_name: str) -> QLineEdit:
@@ -185,13 +194,12 @@ class PlantForm(QFrame):
 
     def _lay_out(self) -> None:
         layout = QGridLayout(self)
-        layout.setContentsMargins(L + XS, M, L + XS, S)
-        layout.setHorizontalSpacing(M)
-        layout.setVerticalSpacing(S - 2)
+        layout.setContentsMargins(EDGE, S + 2, EDGE, S - 2)
+        layout.setHorizontalSpacing(S + 2)
+        layout.setVerticalSpacing(XS)
         labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))
         for column, (text, field) in enumerate(zip(labels, self._fields().values(), strict=True)):
-            label = PlainLabel(text)
-            label.setProperty("role", "strong")
+            label = PlainLabel(text, role="caption")
             label.setBuddy(field)
             layout.addWidget(label, 0, column)
             layout.addWidget(field, 1, column)
@@ -201,9 +209,12 @@ class PlantForm(QFrame):
         self._set_widths()
 
     def _set_widths(self) -> None:
-        widest = self._id_edit.fontMetrics().horizontalAdvance("-9223372036854775808") + 32
-        self._id_edit.setFixedWidth(min(_ID_WIDTH, widest))
-        self._tag_edit.setFixedWidth(_TAG_WIDTH)
+        scaled = self._theme.metrics.scaled
+        narrow = self.width() < scaled(_WIDE)
+        text = self._id_edit.placeholderText()
+        id_width = max(scaled(_ID_WIDTHS[narrow]), self._id_edit.fontMetrics().horizontalAdvance(text) + 2 * EDGE)
+        self._id_edit.setFixedWidth(min(id_width, scaled(_MAX_ID_WIDTH)))
+        self._tag_edit.setFixedWidth(scaled(_TAG_WIDTHS[narrow]))
 
     def _step_back(self) -> bool:
         """Close the message, else empty the fields; False when there is neither or the plant is being saved."""

@@ -119,11 +119,11 @@ class SearchField(LineEdit):
 
     def _make_room(self) -> None:
         """Keep the text between magnifier and button; a line edit does not mirror its margins."""
-        leading, trailing = ICON + S - XS, ICON_BUTTON
+        leading, trailing = ICON + S - 2, ICON_BUTTON
         if self.isRightToLeft():
             leading, trailing = trailing, leading
         self.setTextMargins(leading, 0, trailing, 0)
 
     def _icon_rect(self) -> QRect:
-        rect = QRect(M, (self.height() - ICON) // 2, ICON, ICON)
+        rect = QRect(M - 1, (self.height() - ICON) // 2, ICON, ICON)
         return QStyle.visualRect(self.layoutDirection(), self.rect(), rect)

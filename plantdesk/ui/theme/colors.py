@@ -32,6 +32,9 @@ class Colors(NamedTuple):
     info_bg: str
     ok: str
     ok_bg: str
+    toast: str
+    on_toast: str
+    toast_link: str
 
     def color(self, name: str) -> QColor:
         """Return the colour called `name`."""
@@ -61,6 +64,9 @@ LIGHT = Colors(
     info_bg="#E9F1FA",
     ok="#23702B",
     ok_bg="#E6F3E3",
+    toast="#26301F",
+    on_toast="#F5F7F2",
+    toast_link="#9ADB9E",
 )
 
 DARK = Colors(
@@ -86,6 +92,9 @@ DARK = Colors(
     info_bg="#1B2B3C",
     ok="#8FD694",
     ok_bg="#1C3220",
+    toast="#343C30",
+    on_toast="#E7ECE2",
+    toast_link="#9ADB9E",
 )
 
 

@@ -8,10 +8,14 @@ from typing import NamedTuple
 from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QGuiApplication
 
 XS, S, M, L, XL, XXL = 4, 8, 12, 16, 20, 24
+#: From the edge of a pane to its text.
+EDGE = XL
 
-ICON, ICON_BUTTON, ICON_LARGE = 18, 26, 48
+ICON, ICON_BUTTON, ICON_LARGE = 16, 26, 48
 
 _MIN_TEXT = 12
+#: Pixels of the text for which the lengths were drawn.
+_DRAWN_TEXT = 13
 
 
 class FontRole(StrEnum):
@@ -19,44 +23,61 @@ class FontRole(StrEnum):
 
     BODY = "body"
     CAPTION = "caption"
+    PILL = "pill"
+    TITLE = "title"
     EMPTY_TITLE = "empty-title"
 
 
-_FACTORS = {FontRole.BODY: 1.0, FontRole.CAPTION: 0.9, FontRole.EMPTY_TITLE: 1.4}
+_FACTORS = {
+    FontRole.BODY: 1.0,
+    FontRole.CAPTION: 0.9,
+    FontRole.PILL: 0.9,
+    FontRole.TITLE: 1.4,
+    FontRole.EMPTY_TITLE: 1.4,
+}
 
 
 class Metrics(NamedTuple):
-    """The sizes that follow from the text size; `points` is that of each role."""
+    """The sizes that follow from the text size; `points` is that of each role, `scale` that of lengths."""
 
     points: dict[FontRole, float]
+    scale: float
     line: int
     control: int
     row: int
     compact_row: int
+    header: int
+
+    def scaled(self, pixels: int) -> int:
+        """Return a length that was drawn for a text of 13 px."""
+        return round(pixels * self.scale)
 
     def font(self, role: FontRole) -> QFont:
-        """Return the application's font in a role: every role but the body is semibold."""
+        """Return the application's font in a role, medium for pills, semibold for the others but the body."""
         font = QFont(QGuiApplication.font())
         font.setPointSizeF(self.points[role])
         if role is not FontRole.BODY:
-            font.setWeight(QFont.Weight.DemiBold)
+            font.setWeight(QFont.Weight.Medium if role is FontRole.PILL else QFont.Weight.DemiBold)
         return font
 
 
 def metrics_of(system_font: QFont, scale: float) -> Metrics:
     """Return the sizes for a text `scale` times as large as the system's; no text gets below 12 px."""
     base = QFontInfo(system_font).pointSizeF() * scale
-    minimum = _MIN_TEXT * 72 / QGuiApplication.primaryScreen().logicalDotsPerInch()
+    dots = QGuiApplication.primaryScreen().logicalDotsPerInch()
+    minimum = _MIN_TEXT * 72 / dots
     points = {role: max(base * factor, minimum) for role, factor in _FACTORS.items()}
     font = QFont(system_font)
     font.setPointSizeF(points[FontRole.BODY])
     line = QFontMetrics(font).height()
     return Metrics(
         points=points,
+        scale=max(1.0, font.pointSizeF() * dots / 72 / _DRAWN_TEXT),
         line=line,
         control=max(34, _on_grid(line + 16)),
         row=max(34, _on_grid(line + 14)),
         compact_row=max(28, _on_grid(line + 8)),
+        header=max(34, _on_grid(line + 18)),
     )
 
 

@@ -1,8 +1,9 @@
 """The style sheet: what Fusion and the palette do not cover.
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
-(empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary, icon, floating) and `small`
-of buttons; `card` and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields.
+(caption, title, empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary, icon,
+floating) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card) and `bar` (info, warning, error) of
+frames; `fault` and `cell` (over one) of fields.
 """
 
 from __future__ import annotations
@@ -104,12 +105,17 @@ QCheckBox::indicator:disabled { border-color: $line; }
 """
 
 _FRAMES = """
-QFrame[card="true"] { background: $surface; border: 1px solid $line; border-radius: 10px; }
+QFrame[pane="lines"] { background: $line; }
+QFrame[pane="strip"], QFrame[pane="card"] { background: $window; }
+QFrame[pane="sidebar"] { background: $sidebar; }
+QFrame[pane="list"] { background: $surface; }
+QFrame[card="true"] { background: $surface; border: 1px solid $line; border-radius: 8px; }
 QFrame[bar="info"] { background: $info_bg; border: 1px solid $info; border-radius: 8px; }
 QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; border-radius: 8px; }
 QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-radius: 8px; }
 
-QHeaderView::section { font-size: ${caption}pt; font-weight: 600; }
+QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $text_2; }
+QLabel[role="title"] { font-size: ${empty_title}pt; font-weight: 600; }
 QLabel[role="empty-title"] { font-size: ${empty_title}pt; font-weight: 600; }
 QLabel[role="strong"] { font-weight: 600; }
 QLabel[tone="muted"] { color: $text_2; }
@@ -120,7 +126,7 @@ QToolTip { background: $surface; color: $text; border: 1px solid $border; paddin
 """
 
 _MENUS = """
-QMenuBar { background: $window; border: none; border-bottom: 1px solid $line; padding: 2px 10px; }
+QMenuBar { background: $window; border: none; border-bottom: 1px solid $line; padding: 0 6px; }
 QMenuBar::item { background: transparent; color: $text; border-radius: 6px; padding: 5px 12px; }
 QMenuBar::item:selected, QMenuBar::item:pressed { background: $selection; }
 QMenuBar::item:disabled { color: $disabled; }
@@ -139,6 +145,7 @@ QStatusBar::item { border: none; }
 _LISTS = """
 QAbstractItemView { background: $surface; color: $text; border: none; selection-color: $text;
   selection-background-color: $selection; }
+PlantTable { selection-background-color: transparent; }
 QListView { border: 1px solid $border; padding: 3px; outline: 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
 QTableWidget { outline: 0; border: 2px solid $surface; }
@@ -156,6 +163,8 @@ QHeaderView::down-arrow, QHeaderView::up-arrow { width: 12px; height: 12px; }
 
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: 14px; margin: 0; }
+QScrollBar[reserved="true"]:vertical { width: 18px; }
+QScrollBar[reserved="true"]::handle:vertical { margin: 3px 5px; }
 QScrollBar:horizontal { height: 14px; margin: 0; }
 QScrollBar::handle { background: $border; border-radius: 4px; margin: 3px; }
 QScrollBar::handle:vertical { min-height: 32px; }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
-_ICON = 18
+_ICON = 16
 #: Milliseconds for which a success message is shown.
 _SHOWN_MS = 8000
 

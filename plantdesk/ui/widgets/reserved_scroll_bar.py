@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
 
 
+#: Pixels that the scroll bar takes, with the gap beside it.
+WIDTH = 18
+
+
 class ReservedScrollBar(QScrollBar):
     """Paints nothing while there is nothing to scroll."""
 
     def __init__(self, area: QAbstractScrollArea) -> None:
         """Make the vertical scroll bar of `area`."""
         super().__init__(Qt.Orientation.Vertical, area)
+        self.setProperty("reserved", "true")
         area.setVerticalScrollBar(self)
         area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
 

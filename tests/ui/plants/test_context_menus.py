@@ -10,6 +10,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
+from plantdesk.records import COMMAND, new_plant
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
@@ -33,8 +34,9 @@ ROW_MENU = ["Edit name", "Edit tag", "Delete plants", "Copy", "Select all"]
 
 @pytest.fixture
 def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[Desk]:
-    """Two plants, the second on top."""
-    add("Aloe", "Basil")
+    """Two plants from two sources, the second on top."""
+    add("Aloe")
+    store.add(new_plant({"id": 9, "name": "Basil"}), COMMAND).result()
     features = [Plants(context), EditCommands(context)]
     for feature in features:
         feature.complete()
@@ -42,7 +44,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
     desk = Desk(qtbot, context.page.window())
     desk.window.resize(1180, 760)
     table = desk.the(PlantTable)
-    qtbot.waitUntil(lambda: table.model().rowCount() == 2)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 2 and not table.isColumnHidden(Column.SOURCE))
     with qtbot.waitActive(desk.window):
         desk.window.activateWindow()
     yield desk
@@ -131,19 +133,18 @@ def test_the_menu_of_the_header_hides_and_shows_columns(desk: Desk) -> None:
 
 def test_a_narrow_table_hides_no_column_for_good(desk: Desk) -> None:
     table = desk.the(PlantTable)
-    desk.action("Tag").trigger()
     desk.window.resize(640, 500)
-    desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "ADDED"])
+    desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED"])
     desk.window.resize(1180, 760)
-    desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "ADDED", "SOURCE"])
+    desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"])
 
 
 def test_best_width_fits_the_columns_to_what_they_show(desk: Desk, add: Adder) -> None:
     table = desk.the(PlantTable)
-    before = table.columnWidth(Column.ID)
+    before = table.columnWidth(Column.TAG)
     add("Dill", tag="a very long tag that needs much more than the usual width of its column")
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 3)
     desk.action("Best width").trigger()
-    assert table.columnWidth(Column.ID) < before
+    assert table.columnWidth(Column.TAG) > before
     text = table.model().index(0, Column.TAG).data()
     assert table.columnWidth(Column.TAG) > table.fontMetrics().horizontalAdvance(text)

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from plantdesk.records import COMMAND, FORM, new_plant
 from plantdesk.store import Store
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
@@ -90,8 +91,10 @@ def test_order_columns_and_density_are_those_of_the_store(desk: LayoutDesk, stor
     desk.choose("View", "Compact rows")
     desk.action("From").trigger()
     height = desk.table.rowHeight(0)
+    for source in (FORM, COMMAND):
+        other_store.add(new_plant({"id": source.id, "name": "Dill"}), source).result()
     desk.open(other_store)
-    assert not desk.table.isColumnHidden(Column.SOURCE)
+    desk.qtbot.waitUntil(lambda: not desk.table.isColumnHidden(Column.SOURCE))
     assert [desk.action(text).isChecked() for text in ("Newest first", "Compact rows", "From")] == [True, False, True]
     desk.open(store)
     desk.qtbot.waitUntil(lambda: desk.names() == ["Aloe", "Basil", "Cactus"])

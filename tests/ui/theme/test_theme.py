@@ -99,8 +99,8 @@ def test_icons_change_their_colour_with_the_theme(theme: Theme, qtbot: QtBot) ->
 
 @pytest.mark.parametrize("ratio", [1, 2, 3])
 def test_icons_are_sharp_on_every_screen(theme: Theme, ratio: int) -> None:
-    pixmap = theme.icons.icon("plus").pixmap(QSize(18, 18), ratio)
-    assert pixmap.width() == 18 * ratio
+    pixmap = theme.icons.icon("plus").pixmap(QSize(16, 16), ratio)
+    assert pixmap.width() == 16 * ratio
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in DRAWINGS.glob("*.svg")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale, QTime
 
 from plantdesk.ui.texts import is_visible, one_line
 from plantdesk.ui.widgets import tool_tips
@@ -116,13 +116,19 @@ def _tag_text(tag: str | None) -> str:
     return one_line(tag) if is_visible(tag) else translate("PlantTable", "(blank tag)")
 
 
+def widest_times() -> list[str]:
+    """Return samples of what the column Added shows."""
+    clock = QLocale().toString(QTime(22, 58), QLocale.FormatType.ShortFormat)
+    date = QLocale().toString(QDate(2028, 12, 28), QLocale.FormatType.ShortFormat)
+    return [clock, date, translate("PlantTable", "Yesterday")]
+
+
 def _short_time(milliseconds: int) -> str:
     """Return the time of day for today, else the date."""
     timestamp = QDateTime.fromMSecsSinceEpoch(milliseconds)
     days = timestamp.date().daysTo(QDate.currentDate())
-    clock = QLocale().toString(timestamp.time(), QLocale.FormatType.ShortFormat)
     if days == 0:
-        return clock
+        return QLocale().toString(timestamp.time(), QLocale.FormatType.ShortFormat)
     if days == 1:
-        return translate("PlantTable", "Yesterday, {time}").format(time=clock)
+        return translate("PlantTable", "Yesterday")
     return QLocale().toString(timestamp.date(), QLocale.FormatType.ShortFormat)

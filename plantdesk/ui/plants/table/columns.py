@@ -7,30 +7,40 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QFontMetrics
 
-from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.theme.metrics import M, S, tabular
+from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
+from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QTableView
 
     from plantdesk.ui.plants.table.layout import TableLayout
+    from plantdesk.ui.theme.theme import Theme
 
-#: Widths of the columns in digits, wide and narrow; the name takes what is left.
-_WIDTHS = {Column.ID: (20, 13), Column.TAG: (18, 15), Column.ADDED: (17, 13), Column.SOURCE: (18, 13)}
-#: In a table of fewer digits the columns are narrow, and in a still narrower one they are hidden.
+#: The columns with a width of their own; the name takes what is left.
+_SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
+#: Widths of their texts for text of 13 px.
+_TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 84}
+#: The least width of Name for text of 13 px, below which another column is hidden.
+_NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
+#: In a table of fewer digits the user's widths are other ones.
 _WIDE_TABLE = 110
-_SHOWN_FROM = {Column.SOURCE: 90, Column.ADDED: 65}
 
 
 class TableColumns(QObject):
-    """Sets the columns of a table, whose header and model are set already. Widths are in digits, without margins."""
+    """Sets the columns of a table, whose header and model are set already.
 
-    def __init__(self, table: QTableView) -> None:
+    The widths that the user chose are in digits, without margins.
+    """
+
+    def __init__(self, table: QTableView, theme: Theme) -> None:
         super().__init__(table)
         self._table = table
+        self._theme = theme
         self._hidden: frozenset[Column] = frozenset()
         self._chosen: dict[bool, dict[Column, float]] = {False: {}, True: {}}
-        self._fitted_for = (0, False)
+        self._widest_id = ""
+        self._has_sources = False
+        self._fitted_for: tuple[object, ...] = ()
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
 
@@ -47,25 +57,39 @@ class TableColumns(QObject):
         """Take over what is remembered, for the next `fit`."""
         self._hidden = layout.hidden
         self._chosen = {True: dict(layout.widths), False: dict(layout.narrow_widths)}
-        self._fitted_for = (0, False)
+        self._fitted_for = ()
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
         """Show or hide a column; in a narrow table some are hidden all the same."""
         self._hidden = self._hidden - {column} if shown else self._hidden | {column}
         self.fit()
 
+    def set_contents(self, widest_id: str, *, has_sources: bool) -> None:
+        """Make room for the widest id, and hide the sources while all plants have the same one."""
+        if (widest_id, has_sources) != (self._widest_id, self._has_sources):
+            self._widest_id, self._has_sources = widest_id, has_sources
+            self.fit()
+
+    def needed_width(self) -> int:
+        """Return the width at which Name has enough room while the source is hidden."""
+        name = self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE])
+        return name + sum(self._width(each) for each in _SIZED if each is not Column.SOURCE and self._is_wanted(each))
+
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
-        digit, wide = self._digit(), self._is_wide()
-        digits = self._table.viewport().width() // digit
         self._is_fitting = True
-        for column in _WIDTHS:
-            self._table.setColumnHidden(column, column in self._hidden or digits < _SHOWN_FROM.get(column, 0))
-        if self._fitted_for != (digit, wide):
-            self._fitted_for = (digit, wide)
-            for column, (wide_digits, narrow_digits) in _WIDTHS.items():
-                width = self._chosen[wide].get(column, wide_digits if wide else narrow_digits)
-                self._table.setColumnWidth(column, round(width * digit) + 2 * M)
+        fitted_for = self._digit(), self._is_wide(), self._widest_id
+        if self._fitted_for != fitted_for:
+            self._fitted_for = fitted_for
+            for column in _SIZED:
+                self._table.setColumnWidth(column, self._width(column))
+        shown = [column for column in _SIZED if self._is_wanted(column)]
+        for column, least in _NAME_WIDTHS.items():
+            left = self._table.viewport().width() - sum(self._width(each) for each in shown)
+            if column in shown and left < self._theme.metrics.scaled(least):
+                shown.remove(column)
+        for column in _SIZED:
+            self._table.setColumnHidden(column, column not in shown)
         self._is_fitting = False
 
     @Slot()
@@ -73,16 +97,39 @@ class TableColumns(QObject):
         """Give every column but the name the width that its heading and the visible rows need."""
         header = self._table.horizontalHeader()
         header.setResizeContentsPrecision(0)
-        for column in _WIDTHS:
+        for column in _SIZED:
             pill = 2 * S if column is Column.TAG else 0
             content = self._table.sizeHintForColumn(column) + 2 * M + pill
-            self._table.setColumnWidth(column, max(content, header.sectionSizeHint(column)))
+            self._table.setColumnWidth(column, max(content, self._heading_width(column)))
 
     @Slot(int, int, int)
     def _on_section_resized(self, section: int, old: int, new: int) -> None:
         """Note a width that the user chose; 0 is that of a hidden column."""
-        if not self._is_fitting and old and new and section in _WIDTHS:
+        if not self._is_fitting and old and new and section in _SIZED:
             self._chosen[self._is_wide()][Column(section)] = round((new - 2 * M) / self._digit(), 2)
+
+    def _is_wanted(self, column: Column) -> bool:
+        return column not in self._hidden and (column is not Column.SOURCE or self._has_sources)
+
+    def _width(self, column: Column) -> int:
+        """Return the width of a column where it is shown."""
+        chosen = self._chosen[self._is_wide()].get(column)
+        if chosen is not None:
+            return round(chosen * self._digit()) + 2 * M
+        return max(self._text_width(column) + 2 * M, self._heading_width(column))
+
+    def _text_width(self, column: Column) -> int:
+        digits = QFontMetrics(tabular(self._table.font()))
+        if column is Column.ID:
+            return digits.horizontalAdvance(self._widest_id)
+        if column is Column.ADDED:
+            return max(digits.horizontalAdvance(text) for text in widest_times())
+        return self._theme.metrics.scaled(_TEXT_WIDTHS[column])
+
+    def _heading_width(self, column: Column) -> int:
+        """Return the width of a heading with its arrow."""
+        heading = QFontMetrics(self._theme.font(FontRole.CAPTION)).horizontalAdvance(column_title(column))
+        return heading + XS + ICON + 2 * M
 
     def _digit(self) -> int:
         return max(QFontMetrics(tabular(self._table.font())).horizontalAdvance("0"), 1)

@@ -6,39 +6,43 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import is_visible
-from plantdesk.ui.theme.metrics import XS, M, S, tabular
+from plantdesk.ui.theme.colors import mixed
+from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtCore import QSize
+    from PySide6.QtWidgets import QTableView
 
     from plantdesk.records import PlantRow
+    from plantdesk.ui.plants.table.highlights import RowHighlights
+    from plantdesk.ui.plants.table.row_hover import RowHover
     from plantdesk.ui.theme.theme import Theme
 
     Index = QModelIndex | QPersistentModelIndex
 
-_BAR = 3
+#: The corners of a row's background.
+RADIUS = 6
+_BAR = QSize(3, 20)
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Paints cells: ids with digits of equal width, tags as pills, and new rows highlighted."""
+    """Paints cells: ids with digits of equal width, tags as pills, and the background of whole rows."""
 
-    def __init__(self, theme: Theme, is_new: Callable[[int], bool], parent: QObject | None = None) -> None:
-        """Make a delegate; `is_new` is asked with an id."""
-        super().__init__(parent)
+    def __init__(self, theme: Theme, highlights: RowHighlights, hover: RowHover, table: QTableView) -> None:
+        """Make a delegate for the rows of `table`."""
+        super().__init__(table)
         self._theme = theme
-        self._is_new = is_new
+        self._highlights = highlights
+        self._hover = hover
+        self._table = table
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -47,8 +51,7 @@ class RowDelegate(QStyledItemDelegate):
         self._paint_background(painter, option, index, row)
         inner = option.rect.adjusted(M, 0, -M, -1)
         if row is None:
-            side = _TRAILING if index.column() == Column.ID else _LEADING
-            self._text(painter, option, inner, PENDING, "placeholder", side)
+            self._text(painter, option, inner, PENDING, "placeholder")
         else:
             self._paint_content(painter, option, inner, row, Column(index.column()))
         painter.restore()
@@ -62,63 +65,95 @@ class RowDelegate(QStyledItemDelegate):
     def _paint_background(
         self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: PlantRow | None
     ) -> None:
-        colors, rect = self._theme.colors, option.rect
-        new = row is not None and self._is_new(row.id)
+        """Paint the part of the row's background that is in this cell: its ends are round, neighbours join."""
+        color = self._background(option, index, row)
+        starts, ends = self._ends(index.column())
+        if color is not None:
+            rect = option.rect.adjusted(0 if starts else -RADIUS, 0, 0 if ends else RADIUS, 0)
+            joins = option.state & QStyle.StateFlag.State_Selected
+            above, below = (joins and self._is_selected(index.row() + step) for step in (-1, 1))
+            rect.adjust(0, -RADIUS if above else 0, 0, RADIUS if below else 0)
+            self._fill_rounded(painter, option, QStyle.visualRect(option.direction, option.rect, rect), color, RADIUS)
+        if color is None and not self._is_filled(index.row() + 1):
+            line = option.rect.adjusted(M if starts else 0, option.rect.height() - 1, -M if ends else 0, 0)
+            line = QStyle.visualRect(option.direction, option.rect, line)
+            painter.fillRect(line, self._theme.colors.color("row_line"))
+        if row is not None and starts and self._highlights.is_marked(row.id):
+            top = option.rect.top() + (option.rect.height() - _BAR.height()) // 2
+            bar = QRect(option.rect.left(), top, *_BAR.toTuple())
+            bar = QStyle.visualRect(option.direction, option.rect, bar)
+            self._fill_rounded(painter, option, bar, self._theme.colors.color("accent"), _BAR.width() / 2)
+
+    def _background(self, option: QStyleOptionViewItem, index: Index, row: PlantRow | None) -> QColor | None:
+        colors = self._theme.colors
         if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, colors.color("selection"))
-        elif new and self._theme.animated:
-            painter.fillRect(rect, colors.color("ok_bg"))
-        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), colors.color("row_line"))
-        if new and index.column() == 0:
-            bar = QRect(rect.left(), rect.top(), _BAR, rect.height() - 1)
-            painter.fillRect(QStyle.visualRect(option.direction, rect, bar), colors.color("accent"))
+            return colors.color("selection")
+        if row is not None and self._theme.animated and self._highlights.is_tinted(row.id):
+            return mixed(colors.color("ok_bg"), colors.color("surface"), 0.7)
+        if index.row() == self._hover.row:
+            return mixed(colors.color("selection"), colors.color("surface"), 0.45)
+        return None
+
+    def _fill_rounded(
+        self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, color: QColor, radius: float
+    ) -> None:
+        painter.save()
+        painter.setClipRect(option.rect)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        painter.drawRoundedRect(rect, radius, radius)
+        painter.restore()
+
+    def _ends(self, column: int) -> tuple[bool, bool]:
+        """Whether a column is the first, and the last, that is shown."""
+        shown = [each for each in Column if not self._table.isColumnHidden(each)]
+        return column == shown[0], column == shown[-1]
+
+    def _is_selected(self, row: int) -> bool:
+        model = self._table.model()
+        return 0 <= row < model.rowCount() and self._table.selectionModel().isSelected(model.index(row, 0))
+
+    def _is_filled(self, row: int) -> bool:
+        return row == self._hover.row or self._is_selected(row)
 
     def _paint_content(
         self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, row: PlantRow, column: Column
     ) -> None:
         match column:
-            case Column.ID:
-                painter.setFont(tabular(option.font))
-                self._text(painter, option, rect, cell_text(row, column), "text_2", _TRAILING)
             case Column.NAME:
                 color = "text" if is_visible(row.name) else "placeholder"
-                self._text(painter, option, rect, cell_text(row, column), color, _LEADING)
+                self._text(painter, option, rect, cell_text(row, column), color)
             case Column.TAG if row.tag is not None:
                 self._paint_tag(painter, option, rect, row.tag, cell_text(row, column))
             case _:
                 painter.setFont(tabular(option.font))
-                self._text(painter, option, rect, cell_text(row, column), "text_2", _LEADING)
+                self._text(painter, option, rect, cell_text(row, column), "text_2")
 
-    def _text(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        rect: QRect,
-        text: str,
-        color: str,
-        side: Qt.AlignmentFlag,
-    ) -> None:
+    def _text(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, text: str, color: str) -> None:
         painter.setPen(self._theme.colors.color(color))
         shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
         painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # “6:23 PM” stays so in a mirrored window
-        painter.drawText(rect, QStyle.visualAlignment(option.direction, side), shown)
+        painter.drawText(rect, QStyle.visualAlignment(option.direction, _LEADING), shown)
 
     def _paint_tag(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str, shown: str) -> None:
         """Paint a tag; one without a visible character only as an outline."""
-        visible = is_visible(tag)
-        metrics = QFontMetrics(option.font)
-        text = metrics.elidedText(shown, Qt.TextElideMode.ElideRight, rect.width() - 2 * S)
-        height = min(metrics.height() + 2 * XS, rect.height() - XS)  # apart from the row above, also in compact rows
+        visible, colors = is_visible(tag), self._theme.colors
+        painter.setFont(self._theme.metrics.font(FontRole.PILL))
+        metrics = painter.fontMetrics()
+        text = metrics.elidedText(shown, Qt.TextElideMode.ElideRight, rect.width() - S)
+        height = min(metrics.height() + S - 2, rect.height() - XS)  # apart from the row above, also in compact rows
         top = rect.top() + (rect.height() - height) // 2
-        pill = QRect(rect.left() - XS, top, metrics.horizontalAdvance(text) + 2 * S + 2, height)
+        pill = QRect(rect.left() - S, top, metrics.horizontalAdvance(text) + 2 * S + 1, height)
         pill = QStyle.visualRect(option.direction, rect, pill)
-        background, foreground = tag_colors(tag, dark=self._theme.colors.dark)
+        background, foreground = tag_colors(tag, dark=colors.dark)
+        edge = 0.38 if option.state & QStyle.StateFlag.State_Selected else 0.16
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen if visible else self._theme.colors.color("border"))
+        painter.setPen(mixed(foreground, background, edge) if visible else colors.color("border"))
         painter.setBrush(background if visible else Qt.BrushStyle.NoBrush)
-        edge = 0.0 if visible else 0.5  # a line is centred on its pixels
-        painter.drawRoundedRect(QRectF(pill).adjusted(edge, edge, -edge, -edge), height / 2, height / 2)
-        painter.setPen(foreground if visible else self._theme.colors.color("text_2"))
+        line = QRectF(pill).adjusted(0.5, 0.5, -0.5, -0.5)  # a line is centred on its pixels
+        painter.drawRoundedRect(line, height / 2, height / 2)
+        painter.setPen(foreground if visible else colors.color("text_2"))
         on_line = QRect(pill.left(), rect.top(), pill.width(), rect.height())  # level with the other cells' text
         painter.drawText(on_line, Qt.AlignmentFlag.AlignCenter, text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtGui import QCursor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionHeader, QWidget
 
 from plantdesk.ui.qt import override
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 _Position = QStyleOptionHeader.SectionPosition
-_ARROW = 14
+_ARROW = 12
+#: Below the line.
+_GAP = 4
 
 
 class PlantHeader(QHeaderView):
@@ -36,34 +38,50 @@ class PlantHeader(QHeaderView):
     def initStyleOptionForIndex(self, option: QStyleOptionHeader, logicalIndex: int) -> None:
         option.section = logicalIndex
         option.text = self._text(logicalIndex)
-        option.textAlignment = self._alignment(logicalIndex)
+        option.textAlignment = self.defaultAlignment()
         option.position = self._position(logicalIndex)
 
     @override
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
+        colors = self._theme.colors
+        is_sorted = self.isSortIndicatorShown() and self.sortIndicatorSection() == logicalIndex
         painter.save()
-        super().paintSection(painter, rect, logicalIndex)
+        painter.fillRect(rect, colors.color("surface"))
+        font = self._theme.font(FontRole.CAPTION)
+        painter.setFont(font)
+        painter.setPen(colors.color("text" if is_sorted or self._is_hovered(logicalIndex) else "text_2"))
+        inner = rect.adjusted(M, 0, -M, -_GAP)
+        room = inner.width() - (XS + _ARROW if is_sorted else 0)
+        title = QFontMetrics(font).elidedText(self._text(logicalIndex), Qt.TextElideMode.ElideRight, room)
+        painter.drawText(inner, QStyle.visualAlignment(self.layoutDirection(), self.defaultAlignment()), title)
+        self._paint_line(painter, rect, logicalIndex)
+        if is_sorted:
+            self._paint_arrow(painter, inner, title)
         painter.restore()
-        if self.isSortIndicatorShown() and self.sortIndicatorSection() == logicalIndex:
-            self._paint_arrow(painter, rect, logicalIndex)
 
-    def _paint_arrow(self, painter: QPainter, rect: QRect, section: int) -> None:
+    def _paint_line(self, painter: QPainter, rect: QRect, section: int) -> None:
+        """Paint the line under the headings, from the start of the text to its end."""
+        shown = [each for each in range(self.count()) if not self.isSectionHidden(each)]
+        start, end = M if section == shown[0] else 0, M if section == shown[-1] else 0
+        line = QRect(rect.left() + start, rect.bottom() - _GAP, rect.width() - start - end, 1)
+        line = QStyle.visualRect(self.layoutDirection(), rect, line)
+        painter.fillRect(line, self._theme.colors.color("line"))
+
+    def _paint_arrow(self, painter: QPainter, inner: QRect, title: str) -> None:
         """Paint the sort arrow beside the title; at the end of the section it would be beside the next title."""
-        width = QFontMetrics(self._theme.font(FontRole.CAPTION)).horizontalAdvance(self._text(section))
-        trailing = bool(self._alignment(section) & Qt.AlignmentFlag.AlignRight)
-        x = rect.right() - M - width - XS - _ARROW if trailing else rect.left() + M + width + XS
-        arrow = QRect(x, rect.center().y() - _ARROW // 2 + 1, _ARROW, _ARROW)
+        x = inner.left() + painter.fontMetrics().horizontalAdvance(title) + XS
+        arrow = QRect(x, inner.center().y() - _ARROW // 2 + 1, _ARROW, _ARROW)
         up = self.sortIndicatorOrder() is Qt.SortOrder.AscendingOrder
         name = "chevron-up" if up else "chevron-down"
         pixmap = self._theme.icons.pixmap(name, "text_2", _ARROW, self.devicePixelRatioF())
-        painter.drawPixmap(QStyle.visualRect(self.layoutDirection(), rect, arrow), pixmap)
+        painter.drawPixmap(QStyle.visualRect(self.layoutDirection(), inner, arrow), pixmap)
+
+    def _is_hovered(self, section: int) -> bool:
+        position = self.viewport().mapFromGlobal(QCursor.pos())
+        return self.viewport().underMouse() and self.logicalIndexAt(position) == section
 
     def _text(self, section: int) -> str:
         return str(self.model().headerData(section, self.orientation(), Qt.ItemDataRole.DisplayRole) or "")
-
-    def _alignment(self, section: int) -> Qt.AlignmentFlag:
-        alignment = self.model().headerData(section, self.orientation(), Qt.ItemDataRole.TextAlignmentRole)
-        return alignment if isinstance(alignment, Qt.AlignmentFlag) else self.defaultAlignment()
 
     def _position(self, section: int) -> QStyleOptionHeader.SectionPosition:
         position, last = self.visualIndex(section), self.count() - 1

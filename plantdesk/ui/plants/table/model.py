@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 #: The role under which a delegate gets the PlantRow itself, None while it is not there.
 PLANT_ROLE = Qt.ItemDataRole.UserRole
 
+_ALIGNMENT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _PREFETCH_ROWS = 100
 _MAX_PAGE = 2000
 #: After a page could not be read, until the rows on the screen are asked for again.
@@ -184,7 +185,7 @@ class PlantModel(QAbstractTableModel):
             return None
         column = Column(index.column())
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column)
+            return _ALIGNMENT
         row = self._row(index.row())
         if role == PLANT_ROLE:
             return row
@@ -195,7 +196,7 @@ class PlantModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(Column):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(Column(section))
+            return _ALIGNMENT
         return column_title(Column(section)) if role == Qt.ItemDataRole.DisplayRole else None
 
     @override
@@ -279,11 +280,6 @@ class PlantModel(QAbstractTableModel):
             if not self._page_timer.isActive():
                 self._page_timer.start()
         return self._cache.row(plant_id)
-
-
-def _alignment(column: Column) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column is Column.ID else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def _description(row: PlantRow, column: Column) -> str | None:

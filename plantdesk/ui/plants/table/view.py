@@ -24,16 +24,18 @@ from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
     QPainter,
+    QPen,
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
 from plantdesk.ui.plants.table.cell_editor import CellEditor
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import TableColumns
-from plantdesk.ui.plants.table.delegate import RowDelegate
+from plantdesk.ui.plants.table.delegate import RADIUS, RowDelegate
 from plantdesk.ui.plants.table.header import PlantHeader
 from plantdesk.ui.plants.table.highlights import RowHighlights
 from plantdesk.ui.plants.table.layout import TableLayout
+from plantdesk.ui.plants.table.row_hover import RowHover
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -117,7 +119,7 @@ class PlantTable(QTableView):
         return self._selection_keeper.seek(plant_id)
 
     def mark(self, plant_id: int) -> None:
-        """Show a plant as new for two seconds."""
+        """Show a plant as new."""
         self._highlights.add([plant_id])
         self.viewport().update()
 
@@ -263,8 +265,9 @@ class PlantTable(QTableView):
         super().paintEvent(event)
         if self.hasFocus() and self.currentIndex().isValid():
             painter = QPainter(self.viewport())
-            for edge in _edges(self._row_rect(self.currentIndex().row())):
-                painter.fillRect(edge, self._theme.colors.color("focus"))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(self._theme.colors.color("focus"), _RING))
+            painter.drawRoundedRect(self._row_rect(self.currentIndex().row()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
             painter.end()
 
     @override
@@ -303,6 +306,7 @@ class PlantTable(QTableView):
     @Slot()
     def _on_theme_changed(self) -> None:
         metrics = self._theme.metrics
+        self.horizontalHeader().setFixedHeight(metrics.header)
         self.verticalHeader().setDefaultSectionSize(metrics.compact_row if self._compact else metrics.row)
         self._columns.fit()
         self.viewport().update()
@@ -320,15 +324,15 @@ class PlantTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else Qt asks every row its height
         self.verticalHeader().hide()
-        self.setItemDelegate(RowDelegate(self._theme, self._highlights.is_new, self))
+        self.setItemDelegate(RowDelegate(self._theme, self._highlights, RowHover(self), self))
 
     def _set_up_columns(self, model: PlantModel) -> None:
         header = PlantHeader(self._theme, self)
         self.setHorizontalHeader(header)
         self.setModel(model)
         header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
-        header.setMinimumSectionSize(64)
-        self._columns = TableColumns(self)
+        header.setMinimumSectionSize(40)
+        self._columns = TableColumns(self, self._theme)
         descending = Qt.SortOrder.DescendingOrder
         header.setSortIndicator(model.query.column, descending)
         self.setSortingEnabled(True)
@@ -369,14 +373,3 @@ class PlantTable(QTableView):
         if count != self._unseen:
             self._unseen = count
             self.unseen_changed.emit(count)
-
-
-def _edges(rect: QRect) -> list[QRect]:
-    """Return the four sides of a ring inside `rect`."""
-    x, y, width, height = rect.x(), rect.y(), rect.width(), rect.height()
-    return [
-        QRect(x, y, width, _RING),
-        QRect(x, y + height - _RING, width, _RING),
-        QRect(x, y, _RING, height),
-        QRect(x + width - _RING, y, _RING, height),
-    ]

@@ -13,6 +13,7 @@ from plantdesk.records import FORM, Changes, PlantRow, new_plant
 from plantdesk.ui.plants.new_plants_button import NewPlantsButton
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.delegate import tag_colors
+from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import M
 from tests.support.costs import cpu_seconds
 
@@ -314,6 +315,8 @@ def test_columns_stay_where_they_are_when_the_scroll_bar_appears(
 
 
 def test_less_important_columns_are_hidden_in_a_small_window(browser: PlantBrowser, table: PlantTable) -> None:
+    assert table.isColumnHidden(Column.SOURCE), "all plants have the same source"
+    table.columns.set_contents("100", has_sources=True)
     assert not table.isColumnHidden(Column.SOURCE)
     browser.resize(560, 500)
     assert table.isColumnHidden(Column.SOURCE)
@@ -330,12 +333,32 @@ def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTable, a
     assert {ground, theme.colors.border}.isdisjoint(colors(table, 2, Column.TAG))
 
 
-def test_a_new_row_is_marked_for_two_seconds(qtbot: QtBot, table: PlantTable, add: Adder, theme: Theme) -> None:
+def test_the_id_column_is_as_wide_as_the_widest_id(table: PlantTable) -> None:
+    table.columns.set_contents("100", has_sources=False)
+    narrow = table.columnWidth(Column.ID)
+    table.columns.set_contents("-9223372036854775808", has_sources=False)
+    needed = table.fontMetrics().horizontalAdvance("-9223372036854775808")
+    assert narrow < needed < table.columnWidth(Column.ID)
+
+
+def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTable, theme: Theme) -> None:
+    colors_of = theme.colors
+    hovered = mixed(colors_of.color("selection"), colors_of.color("surface"), 0.45).name().upper()
+    QTest.mouseMove(table.viewport(), table.visualRect(table.model().index(2, Column.NAME)).center())
+    for column in (Column.ID, Column.NAME, Column.ADDED):
+        assert hovered in colors(table, 2, column)
+        assert hovered not in colors(table, 1, column)
+
+
+def test_a_new_row_is_tinted_for_two_seconds_and_marked_longer(
+    qtbot: QtBot, table: PlantTable, add: Adder, theme: Theme
+) -> None:
     add("Aloe")
     qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
-    assert {theme.colors.accent, theme.colors.ok_bg} <= colors(table, 0, Column.ID)
-    qtbot.waitUntil(lambda: theme.colors.accent not in colors(table, 0, Column.ID))
-    assert theme.colors.ok_bg not in colors(table, 0, Column.ID)
+    tint = mixed(theme.colors.color("ok_bg"), theme.colors.color("surface"), 0.7).name().upper()
+    assert {theme.colors.accent, tint} <= colors(table, 0, Column.ID)
+    qtbot.waitUntil(lambda: tint not in colors(table, 0, Column.ID))
+    assert theme.colors.accent in colors(table, 0, Column.ID)
 
 
 def test_a_new_row_is_marked_wherever_the_order_puts_it(

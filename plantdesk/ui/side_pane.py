@@ -1,0 +1,96 @@
+"""A pane beside the list: docked in the page, or a drawer over the list where the page is too narrow for both."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QVBoxLayout, QWidget
+
+_SHADOW, _SHADOW_COLOR = 24, QColor(0, 0, 0, 90)
+
+
+class SidePane(QFrame):
+    """Hidden until it has content and the user wants it. `changed`: it was shown, hidden, docked or folded."""
+
+    changed = Signal()
+
+    def __init__(self, kind: str, parent: QWidget) -> None:
+        """Make an empty pane; `kind` names its background in the style sheet."""
+        super().__init__(parent)
+        self._has_content = False
+        self._is_wanted = False
+        self._is_available = True
+        self._has_room = True
+        self._is_open = False
+        self.setProperty("pane", kind)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self.hide()
+
+    def set_content(self, content: QWidget) -> None:
+        """Show `content` in the pane; before this the pane is hidden."""
+        self._layout.addWidget(content)
+        self._has_content = True
+        self._update()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the user wants the pane where there is room for it; to be remembered."""
+        return self._is_wanted
+
+    @property
+    def is_docked(self) -> bool:
+        """Whether the pane is beside the list."""
+        return self._has_content and self._is_available and self._has_room and self._is_wanted
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether there is no room for the pane beside the list."""
+        return not self._has_room
+
+    @property
+    def is_drawer(self) -> bool:
+        """Whether the pane is open over the list."""
+        return self._has_content and self._is_available and not self._has_room and self._is_open
+
+    def set_wanted(self, *, wanted: bool) -> None:
+        """Show the pane where there is room for it, or nowhere."""
+        self._is_wanted = wanted
+        self._is_open = self._is_open and wanted
+        self._update()
+
+    def set_available(self, *, available: bool) -> None:
+        """Hide the pane while it has nothing to show."""
+        if available != self._is_available:
+            self._is_available = available
+            self._update()
+
+    def set_room(self, *, enough: bool) -> None:
+        """Dock the pane, or fold it where there is not `enough` room. For the page alone."""
+        if enough != self._has_room:
+            self._has_room = enough
+            self._is_open = False
+            self._update()
+
+    def toggle(self) -> None:
+        """Show or hide the pane: beside the list, or over it where it is folded."""
+        if self._has_room:
+            self._is_wanted = not self._is_wanted
+        else:
+            self._is_open = not self._is_open
+        self._update()
+
+    def close_drawer(self) -> bool:
+        """Close the pane where it is open over the list; False where it is not."""
+        if not self.is_drawer:
+            return False
+        self.toggle()
+        return True
+
+    def _update(self) -> None:
+        shadow = None
+        if self.is_drawer:
+            shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
+        self.setGraphicsEffect(shadow)  # type: ignore[arg-type]  # Qt takes a null pointer
+        self.setVisible(self.is_docked or self.is_drawer)
+        self.changed.emit()

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
+
+from plantdesk.ui.page import Page, Part
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.theme.theme import Theme
+
+NEEDED = 600
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> QWidget:
+    window = QWidget()
+    qtbot.addWidget(window)
+    return window
+
+
+@pytest.fixture
+def page(qtbot: QtBot, theme: Theme, window: QWidget) -> Page:
+    """A page with a form, a list that needs 600 pixels beside the card, a sidebar and a card."""
+    page = Page(theme, window)
+    page.add_top_pane(QLineEdit())
+    page.set_main_pane(QFrame(), lambda: NEEDED)
+    for pane in (page.sidebar, page.card):
+        pane.set_content(QLineEdit())
+        pane.set_wanted(wanted=True)
+    page.resize(1280, 700)
+    with qtbot.waitExposed(window):
+        window.show()
+    return page
+
+
+def test_sidebar_list_and_card_touch(page: Page) -> None:
+    sidebar, list_rect, card = page.sidebar.geometry(), page.list_rect, page.card.geometry()
+    assert (sidebar.left(), card.right()) == (0, page.width() - 1)
+    assert (list_rect.left() - sidebar.right(), card.left() - list_rect.right()) == (2, 2), "a line of one pixel"
+    assert sidebar.top() == 0 < list_rect.top() == card.top()
+
+
+def test_the_card_folds_first_and_the_sidebar_below_900_pixels(page: Page) -> None:
+    page.resize(1100, 700)
+    assert (page.sidebar.is_docked, page.card.is_docked, page.card.isVisible()) == (True, False, False)
+    page.resize(880, 700)
+    assert (page.sidebar.is_docked, page.sidebar.isVisible()) == (False, False)
+    page.resize(1280, 700)
+    assert page.sidebar.isVisible()
+    assert page.card.isVisible()
+
+
+@pytest.mark.parametrize("name", ["sidebar", "card"])
+def test_a_folded_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: str) -> None:
+    pane = getattr(page, name)
+    page.resize(800, 500)
+    qtbot.waitUntil(lambda: page.list_rect.width() == page.width())
+    before = page.list_rect
+    pane.toggle()
+    assert pane.isVisible()
+    assert page.list_rect == before
+    assert before.contains(pane.geometry())
+    assert page.close_drawer()
+    assert not pane.isVisible()
+    assert not page.close_drawer()
+    assert pane.is_wanted, "it is shown again where there is room"
+
+
+def test_a_pane_without_content_takes_no_room(qtbot: QtBot, theme: Theme, window: QWidget) -> None:
+    page = Page(theme, window)
+    page.set_main_pane(QFrame())
+    page.sidebar.set_wanted(wanted=True)
+    page.resize(1000, 500)
+    window.show()
+    assert page.sidebar.isHidden()
+    qtbot.waitUntil(lambda: page.list_rect.width() == 1000)
+
+
+def test_f6_skips_what_is_hidden(page: Page) -> None:
+    went: list[Part] = []
+    widgets = {part: QLineEdit(page) for part in (Part.STATUS, Part.FORM, Part.LIST)}
+    for part, widget in widgets.items():
+        page.add_part(part, widget, partial(went.append, part))
+        widget.show()
+    page.focus_next_part(1)
+    widgets[Part.FORM].hide()
+    page.focus_next_part(1)
+    assert went == [Part.FORM, Part.LIST]
