@@ -5,6 +5,7 @@ Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, li
 
 from __future__ import annotations
 
+from plantdesk.store.counts import Counts
 from plantdesk.store.edits import (
     KEEP,
     Applied,
@@ -43,6 +44,7 @@ __all__ = [
     "Backups",
     "Clash",
     "Contains",
+    "Counts",
     "Delete",
     "DeleteAll",
     "Difference",

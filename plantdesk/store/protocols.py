@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Source,
         TokenRow,
     )
+    from plantdesk.store.counts import Counts
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.imports import Clash, ImportCounts, ImportRow, OnClash
     from plantdesk.store.selections import Selection
@@ -69,6 +70,13 @@ class PlantReader(Protocol):
 
     def tag_counts(self) -> dict[str, int]:
         """Return the number of plants of each tag, sorted as `tags`."""
+
+    def counts(self, before: Counts | None = None) -> Counts:
+        """Return the numbers of plants by tag, source and day.
+
+        `before` are earlier counts of the same store: then only what has changed since is read. None is needed where
+        another program may have written to the file (`Changes.needs_reload`).
+        """
 
     def sources(self) -> list[Source]:
         """Return the sources that plants may have."""

@@ -64,7 +64,7 @@ from tests.support.cases import cases
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from plantdesk.store import Edit, Term, Undone
+    from plantdesk.store import Counts, Edit, Term, Undone
 
 SECONDS = 30
 
@@ -115,6 +115,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.plants: dict[int, Entry] = {}
         self.tokens: dict[str, Source] = {}
         self.revoked: list[Source] = []
+        self.counts: Counts | None = None
         self.added_by: Counter[str] = Counter()
         self.backups: list[tuple[Path, dict[int, Entry]]] = []
         self.changes: dict[int, Made] = {}
@@ -465,6 +466,16 @@ class StoreBesideDict(RuleBasedStateMachine):
         assert {row.name for row in self.store.tokens.list()} == set(self.tokens)
         added = {row.name: row.plants_added for row in self.store.tokens.list()}
         assert added == {name: self.added_by[name] for name in self.tokens}
+
+    @invariant()
+    def same_counts(self) -> None:
+        self.counts = self.reader.counts(self.counts)
+        assert self.counts.tags == Counter(entry.tag for entry in self.plants.values())
+        found: Counter[tuple[str, str]] = Counter()
+        for source, count in self.counts.sources.items():
+            found[source.kind, source.label] += count
+        assert found == Counter((entry.source.kind, entry.source.label) for entry in self.plants.values())
+        assert self.counts.total == self.counts.today == len(self.plants)
 
     @invariant()
     def same_history(self) -> None:

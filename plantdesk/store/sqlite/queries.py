@@ -21,6 +21,7 @@ from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words, s
 from plantdesk.store.protocols import PlantReader
 from plantdesk.store.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.history import newest_changes
 from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.sqlite.sql_functions import add_functions
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from sqlmodel.sql.expression import SelectOfScalar
 
     from plantdesk.records import Change, PlantRow
+    from plantdesk.store.counts import Counts
     from plantdesk.store.selections import Selection, Term
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
@@ -113,6 +115,11 @@ class Reader(PlantReader):
         with self._query():
             counts = {str(name): int(count) for name, count in self._connection.execute(statement)}
         return dict(sorted(counts.items(), key=lambda item: (fold(item[0]), item[0])))
+
+    @override
+    def counts(self, before: Counts | None = None) -> Counts:
+        with self._query():
+            return count_plants(self._raw, before)
 
     @override
     def sources(self) -> list[Source]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import FORM, LARGEST_ID, SMALLEST_ID, new_plant
-from plantdesk.store import Order, Selection, View, parse_search
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, new_plant
+from plantdesk.store import DeleteAll, Order, Selection, SetTag, View, parse_search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,3 +202,33 @@ def test_pages_give_a_set_in_the_order_of_arrival(store: PlantStore) -> None:
     with closing(store.reader()) as reader:
         assert [row.id for page in reader.pages(Selection()) for row in page] == [-n for n in range(12_000)]
         assert [row.id for page in reader.pages(parse_search("tag=b")) for row in page] == [*range(-1, -12_000, -2)]
+
+
+def test_counts_follow_every_change(store: PlantStore) -> None:
+    with closing(store.reader()) as reader:
+        counts = reader.counts()
+        assert (counts.total, counts.today, counts.tags, counts.sources) == (0, 0, {}, {})
+        for plant_id, tag in enumerate(("kitchen", "kitchen", "hall", None)):
+            values = {"id": plant_id, "name": "Fern"} | ({} if tag is None else {"tag": tag})
+            store.add(new_plant(values), FORM if plant_id else COMMAND).result(SECONDS)
+        counts = reader.counts(counts)
+        assert counts.tags == {"kitchen": 2, "hall": 1, None: 1}
+        assert counts.sources == {FORM: 3, COMMAND: 1}
+        store.apply([SetTag(parse_search("tag=kitchen"), "hall"), DeleteAll(Selection(ids=[3]))], FORM).result(SECONDS)
+        counts = reader.counts(counts)
+        assert (counts.tags, counts.total, counts.today) == ({"hall": 3}, 3, 3)
+        store.undo(None, FORM).result(SECONDS)
+        assert (
+            reader.counts(counts)[:3]
+            == reader.counts()[:3]
+            == ({"kitchen": 2, "hall": 1, None: 1}, {FORM: 3, COMMAND: 1}, 4)
+        )
+
+
+def test_counts_of_today_begin_at_midnight(store: PlantStore) -> None:
+    store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        counts = reader.counts()
+        yesterday = range(counts.at.day.start - 86_400_000, counts.at.day.start)
+        later = reader.counts(counts._replace(today=7, at=counts.at._replace(day=yesterday)))
+    assert later == counts
