@@ -281,6 +281,13 @@ class Change(NamedTuple):
     can_undo: bool = True
 
 
+class PlantChange(NamedTuple):
+    """A change as far as it concerns one plant: what the plant was before, None where it was not there."""
+
+    change: Change
+    before: PlantRow | None
+
+
 class Changes(NamedTuple):
     """What one commit changed, passed to listeners after it is durable.
 

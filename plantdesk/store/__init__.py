@@ -19,7 +19,15 @@ from plantdesk.store.edits import (
     edited,
 )
 from plantdesk.store.imports import Clash, ImportClashError, ImportCounts, ImportRow, OnClash
-from plantdesk.store.protocols import NewToken, PlantImport, PlantReader, PlantStore, TokenLookup, TokenStore
+from plantdesk.store.protocols import (
+    HistorySummary,
+    NewToken,
+    PlantImport,
+    PlantReader,
+    PlantStore,
+    TokenLookup,
+    TokenStore,
+)
 from plantdesk.store.restore_text import preview_text
 from plantdesk.store.search import PREFIXES, parse_search, parse_terms, search_text
 from plantdesk.store.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, Term
@@ -52,6 +60,7 @@ __all__ = [
     "Group",
     "HasId",
     "HasTag",
+    "HistorySummary",
     "ImportClashError",
     "ImportCounts",
     "ImportRow",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ChangeKind,
         Changes,
         NewPlant,
+        PlantChange,
         PlantFields,
         PlantRow,
         Source,
@@ -36,6 +37,14 @@ class NewToken(NamedTuple):
 
     token: str
     row: TokenRow
+
+
+class HistorySummary(NamedTuple):
+    """The number of changes, the time of the oldest one (milliseconds since 1970, UTC), and who has made them."""
+
+    changes: int
+    since: int | None
+    sources: tuple[Source, ...]
 
 
 class PlantReader(Protocol):
@@ -90,8 +99,22 @@ class PlantReader(Protocol):
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
         """Yield the plants of a set in their order of arrival, some at a time, whatever their number."""
 
-    def history(self, limit: int = ..., before: int | None = None) -> list[Change]:
-        """Return at most `limit` changes, newest first: those with a number below `before`."""
+    def history(
+        self, limit: int = ..., before: int | None = None, text: str = "", source: Source | None = None
+    ) -> list[Change]:
+        """Return at most `limit` changes, newest first: those with a number below `before`.
+
+        `text` is contained in their titles, without regard to case of ASCII letters; `source` has made them.
+        """
+
+    def history_summary(self) -> HistorySummary:
+        """Return what the whole history consists of."""
+
+    def plant_history(self, plant_id: int, limit: int = ...) -> list[PlantChange]:
+        """Return at most `limit` changes that made a plant what it is, newest first, as far as they are stored.
+
+        A change that was taken back, and the undo that did it, are not among them.
+        """
 
     def interrupt(self) -> None:
         """End the query that another thread runs on this reader: it raises InterruptedError there."""

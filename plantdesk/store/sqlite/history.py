@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import NothingToUndoError, StoreDamagedError
-from plantdesk.records import Change, ChangeKind, Source, SourceKind
-from plantdesk.store.sqlite.row_reads import MAX_NUMBER
+from plantdesk.records import Change, ChangeKind, PlantChange, Source, SourceKind
+from plantdesk.store.protocols import HistorySummary
+from plantdesk.store.sqlite.row_reads import MAX_NUMBER, row_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,6 +27,13 @@ _SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coale
              FROM change LEFT JOIN source ON source.id = source_id"""
 
 
+#: The change before, -1 where the plant was not there, and the plant.
+_IMAGE_OF = """SELECT CASE WHEN seq IS NULL THEN -1 ELSE plant_change END, plant_id, name, tag, added_at, source_id,
+                      coalesce(kind, ''), coalesce(label, ''),
+                      CASE WHEN plant_change > 0 THEN plant_change ELSE -seq END, note
+               FROM before_image LEFT JOIN source ON source.id = source_id WHERE change = ? AND plant_id = ?"""
+
+
 def read_change(connection: sqlite3.Connection, number: int) -> Change:
     """Return the change of this number. Raises NothingToUndoError where there is none, and sqlite3.Error."""
     row = connection.execute(f"{_SELECT} WHERE number = ?", (number,)).fetchone()
@@ -34,10 +42,37 @@ def read_change(connection: sqlite3.Connection, number: int) -> Change:
     return _change(row)
 
 
-def newest_changes(connection: sqlite3.Connection, limit: int, before: int | None = None) -> list[Change]:
-    """Return at most `limit` changes, newest first, those with a number below `before`. Raises sqlite3.Error."""
-    sql = f"{_SELECT} WHERE ?1 IS NULL OR number < ?1 ORDER BY number DESC LIMIT ?2"
-    return [_change(row) for row in connection.execute(sql, (before, limit)).fetchall()]
+def newest_changes(
+    connection: sqlite3.Connection, limit: int, before: int | None = None, text: str = "", source: Source | None = None
+) -> list[Change]:
+    """Return at most `limit` changes, newest first, that match. Raises sqlite3.Error."""
+    sql = f"""{_SELECT} WHERE (?1 IS NULL OR number < ?1) AND instr(lower(title), lower(?3)) > 0
+              AND (?4 IS NULL OR source_id = ?4) ORDER BY number DESC LIMIT ?2"""
+    values = (before, limit, text, None if source is None else source.id)
+    return [_change(row) for row in connection.execute(sql, values).fetchall()]
+
+
+def history_summary(connection: sqlite3.Connection) -> HistorySummary:
+    """Return number, oldest time and sources of all changes. Raises sqlite3.Error."""
+    changes, since = connection.execute("SELECT count(*), min(made_at) FROM change").fetchone()
+    sql = "SELECT id, kind, label FROM source WHERE id IN (SELECT DISTINCT source_id FROM change) ORDER BY id"
+    sources = (Source(number, SourceKind(kind), label) for number, kind, label in connection.execute(sql).fetchall())
+    return HistorySummary(changes, since, tuple(sources))
+
+
+def plant_history(connection: sqlite3.Connection, plant_id: int, limit: int) -> list[PlantChange]:
+    """Return the latest changes of a plant. Each before-image names the change before it. Raises sqlite3.Error."""
+    found: list[PlantChange] = []
+    row = connection.execute("SELECT change FROM plant WHERE id = ?", (plant_id,)).fetchone()
+    while row is not None and row[0] > 0 and len(found) < limit:
+        number = row[0]
+        change = connection.execute(f"{_SELECT} WHERE number = ?", (number,)).fetchone()
+        image = connection.execute(_IMAGE_OF, (number, plant_id)).fetchone()
+        if change is None or image is None or image[0] >= number:  # pruned, or written by another program
+            break
+        found.append(PlantChange(_change(change), row_of(image[1:]) if image[0] >= 0 else None))
+        row = image[:1]
+    return found
 
 
 def last_number(connection: sqlite3.Connection) -> int:

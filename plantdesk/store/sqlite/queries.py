@@ -22,7 +22,7 @@ from plantdesk.store.protocols import PlantReader
 from plantdesk.store.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
-from plantdesk.store.sqlite.history import newest_changes
+from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
 from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.sqlite.sql_functions import add_functions
 from plantdesk.store.tables import PlantTable, SourceTable
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
     from sqlmodel.sql.expression import SelectOfScalar
 
-    from plantdesk.records import Change, PlantRow
+    from plantdesk.records import Change, PlantChange, PlantRow
     from plantdesk.store.counts import Counts
+    from plantdesk.store.protocols import HistorySummary
     from plantdesk.store.selections import Selection, Term
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
@@ -158,9 +159,21 @@ class Reader(PlantReader):
             last = found[-1][1]
 
     @override
-    def history(self, limit: int = 100, before: int | None = None) -> list[Change]:
+    def history(
+        self, limit: int = 100, before: int | None = None, text: str = "", source: Source | None = None
+    ) -> list[Change]:
         with self._query():
-            return newest_changes(self._raw, limit, before)
+            return newest_changes(self._raw, limit, before, text, source)
+
+    @override
+    def history_summary(self) -> HistorySummary:
+        with self._query():
+            return history_summary(self._raw)
+
+    @override
+    def plant_history(self, plant_id: int, limit: int = 100) -> list[PlantChange]:
+        with self._query():
+            return plant_history(self._raw, plant_id, limit)
 
     @override
     def interrupt(self) -> None:

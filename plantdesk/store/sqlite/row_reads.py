@@ -38,7 +38,7 @@ def rows_by_id(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, 
     found: dict[int, PlantRow] = {}
     for chunk in chunks(list(ids)):
         cursor = connection.execute(_select_listed(len(chunk)), chunk)
-        found.update((values[0], _row(values)) for values in cursor.fetchall())
+        found.update((values[0], row_of(values)) for values in cursor.fetchall())
     return found
 
 
@@ -49,13 +49,13 @@ def rows_cut(connection: sqlite3.Connection, ids: Iterable[int], longest: int) -
     """
     statement = f"{_SELECT_CUT} WHERE plant.id = :id"
     found = (connection.execute(statement, {"id": plant_id, "longest": longest}).fetchone() for plant_id in ids)
-    return {values[0]: _row(values) for values in found if values is not None}
+    return {values[0]: row_of(values) for values in found if values is not None}
 
 
 def rows_since(connection: sqlite3.Connection, seq: int, limit: int) -> list[PlantRow]:
     """Return at most `limit` plants added after `seq`, in their order of arrival. Raises sqlite3.Error."""
     cursor = connection.execute(f"{_SELECT} WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit))
-    return [_row(values) for values in cursor.fetchall()]
+    return [row_of(values) for values in cursor.fetchall()]
 
 
 def last_seq(connection: sqlite3.Connection) -> int:
@@ -83,7 +83,8 @@ def chunks(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
         yield items[start : start + CHUNK]
 
 
-def _row(values: tuple[int, str, str | None, int, int, str, str, int, str | None]) -> PlantRow:
+def row_of(values: tuple[int, str, str | None, int, int, str, str, int, str | None]) -> PlantRow:
+    """Return a plant of: id, name, tag, time, id, kind and label of the source, version, note."""
     plant_id, name, tag, added_at, source_id, kind, label, version, note = values
     return PlantRow(plant_id, name, tag, added_at, Source(source_id, SourceKind(kind), label), note, version)
 

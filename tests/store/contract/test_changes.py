@@ -263,4 +263,61 @@ def test_a_change_of_many_plants_is_not_listed(store: PlantStore) -> None:
     assert received.get(timeout=SECONDS) == Changes(needs_reload=True, history=True)
 
 
+# --- the history of one plant, and searches in the whole history --------------------------------------------------
+
+
+def history_of(store: PlantStore, plant_id: int, limit: int = 100) -> list[tuple[str, str | None, str | None] | None]:
+    """Name, tag and note of a plant before each of its changes, newest first."""
+    with closing(store.reader()) as reader:
+        found = [each.before for each in reader.plant_history(plant_id, limit)]
+        return [None if row is None else (row.name, row.tag, row.note) for row in found]
+
+
+def test_a_plant_knows_what_it_was_before_each_change(store: PlantStore, plants: list[PlantRow]) -> None:
+    assert history_of(store, 3) == []
+    apply(store, edited(plants[0], note="Dry"))
+    apply(store, SetTag(Selection(ids=[1, 3]), "office"))
+    apply(store, edited(rows(store)[0], name="Great fern"))
+    expected = [("Fern", "office", "Dry"), ("Fern", "kitchen", "Dry"), ("Fern", "kitchen", None)]
+    assert history_of(store, 3) == expected
+    assert history_of(store, 3, limit=2) == expected[:2]
+    assert history_of(store, 1) == [("Aloe", "kitchen", None)]
+    with closing(store.reader()) as reader:
+        newest, tagged, _ = reader.plant_history(3)
+        assert (newest.change.title, tagged.change.plants) == ("Rename “Fern” to “Great fern”", 2)
+        assert newest.before == plants[0]._replace(tag="office", note="Dry", version=tagged.change.number)
+
+
+def test_what_was_undone_is_not_in_the_history_of_a_plant(store: PlantStore, plants: list[PlantRow]) -> None:
+    apply(store, edited(plants[0], tag="office"))
+    apply(store, DeleteAll(Selection(ids=[3])))
+    assert history_of(store, 3) == []
+    undo(store)
+    assert history_of(store, 3) == [("Fern", "kitchen", None)]
+    undo(store)
+    assert history_of(store, 3) == []
+    store.redo(COMMAND).result(SECONDS)
+    assert history_of(store, 3) == [("Fern", "kitchen", None)]
+
+
+def test_the_history_of_a_plant_begins_where_a_change_added_it(store: PlantStore) -> None:
+    apply(store, Insert(new_plant({"id": 8, "name": "Ivy"})))
+    apply(store, edited(rows(store)[0], tag="office"))
+    assert history_of(store, 8) == [("Ivy", None, None), None]
+
+
+def test_the_history_is_searched_by_text_and_source(store: PlantStore, plants: list[PlantRow]) -> None:
+    apply(store, edited(plants[0], name="50_% fern"))
+    store.apply([DeleteAll(Selection(ids=[1]))], FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert [each.title for each in reader.history(text="delete")] == ["Delete “Aloe”"]
+        assert [each.title for each in reader.history(text="0_% F")] == ["Rename “Fern” to “50_% fern”"]
+        assert reader.history(text="_%_") == []
+        assert [each.title for each in reader.history(source=FORM)] == ["Delete “Aloe”"]
+        newest, oldest = reader.history()
+        assert reader.history(before=newest.number, source=COMMAND) == [oldest]
+        summary = reader.history_summary()
+        assert (summary.changes, summary.since, summary.sources) == (2, oldest.made_at, (FORM, COMMAND))
+
+
 # --- what stays --------------------------------------------------------------------------------------------------
