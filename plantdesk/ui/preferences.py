@@ -9,9 +9,13 @@ from plantdesk import settings as settings_file
 from plantdesk.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _log = logging.getLogger(__name__)
+
+#: The other stores for which something is remembered.
+_MAX_STORES = 50
 
 
 class Preferences:
@@ -42,6 +46,17 @@ class Preferences:
                 settings_file.save(changed, self._file)
         except OSError as error:
             _log.warning("The settings cannot be saved: %s", error)
+
+    def of_store(self, path: Path) -> Mapping[str, object]:
+        """Return what is remembered for one store: a JSON object, which may hold anything."""
+        values = self._settings.layouts.get(str(path))
+        return values if isinstance(values, dict) else {}
+
+    def change_store(self, path: Path, **values: object) -> None:
+        """Change some of what is remembered for one store."""
+        others = {key: value for key, value in self._settings.layouts.items() if key != str(path)}
+        kept = dict(list(others.items())[-_MAX_STORES:])
+        self.change(layouts={**kept, str(path): {**self.of_store(path), **values}})
 
     def _on_damaged(self, aside: Path) -> None:
         self.set_aside = aside

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.edit_controller import EditController
 
 
-#: The other stores whose layout is kept.
-_MAX_LAYOUTS = 50
 #: The columns that can be hidden.
 _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 
@@ -48,7 +46,7 @@ class Plants(Feature):
         super().__init__(context)
         self._store: PlantStore | None = None
         self._editing: EditController | None = None
-        self._layout_key: str | None = None
+        self._store_path: Path | None = None
         self._message = context.message
         self._form = PlantForm(context.theme, context.message)
         self._add_controller = AddPlantController(self._form, context.bridge, self)
@@ -252,21 +250,17 @@ class Plants(Feature):
     # --- the layout of the table ---
 
     def _restore_layout(self, path: Path) -> None:
-        self._layout_key = str(path)
-        layout = from_json(self.context.preferences.settings.layouts.get(self._layout_key))
+        self._store_path = path
+        layout = from_json(self.context.preferences.of_store(path))
         self._browser.table.set_table_layout(layout)
         self._compact.setChecked(layout.is_compact)
         for column, action in self._columns.items():
             action.setChecked(column not in layout.hidden)
 
     def _save_layout(self) -> None:
-        if self._layout_key is not None:
-            others = {**self.context.preferences.settings.layouts}
-            others.pop(self._layout_key, None)
-            kept = dict(list(others.items())[-_MAX_LAYOUTS:])
-            layouts = {**kept, self._layout_key: self._browser.table.table_layout().as_json()}
-            self.context.preferences.change(layouts=layouts)
-            self._layout_key = None
+        if self._store_path is not None:
+            self.context.preferences.change_store(self._store_path, **self._browser.table.table_layout().as_json())
+            self._store_path = None
 
     # --- the store ---
 

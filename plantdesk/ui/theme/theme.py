@@ -17,6 +17,7 @@ from plantdesk.ui.theme.colors import DARK, LIGHT, Colors, in_high_contrast, pal
 from plantdesk.ui.theme.icons import Icons
 from plantdesk.ui.theme.metrics import FontRole, Metrics, metrics_of
 from plantdesk.ui.theme.style_sheet import style_sheet
+from plantdesk.ui.theme.tag_colors import TagColors
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -61,6 +62,7 @@ class Theme(QObject):
         self._colors = LIGHT
         self._metrics = metrics_of(self._system_font, text_scale)
         self._icons = Icons(self)
+        self._tags = TagColors(self)
         self._follow_system()
         self._set_color_scheme()
         self._apply()
@@ -89,6 +91,11 @@ class Theme(QObject):
     def icons(self) -> Icons:
         """The icons, in the present colours."""
         return self._icons
+
+    @property
+    def tags(self) -> TagColors:
+        """The colours of tags."""
+        return self._tags
 
     @property
     def animated(self) -> bool:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QColor
 
-from plantdesk.ui.plants.table.delegate import tag_colors
 from plantdesk.ui.theme.colors import DARK, LIGHT, Colors, contrast, in_high_contrast
+from plantdesk.ui.theme.tag_colors import HUES, TagColors, dot_color, pill_colors
 
 TEXT = 4.5
 EDGE = 3.0
@@ -44,13 +44,28 @@ def test_every_pair_of_colours_can_be_distinguished(colors: Colors, front: str, 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_tag_can_be_read_on_its_pill(dark: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    for number in range(2000):
-        ground, ink = tag_colors(f"tag {number}", dark=dark)
-        assert contrast(ground, ink) >= 7
+    for hue in range(len(HUES)):
+        assert contrast(*pill_colors(hue, dark=dark)) >= 7.5
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK, in_high_contrast(LIGHT), in_high_contrast(DARK)])
+def test_dots_are_visible_and_none_stands_out(colors: Colors) -> None:
+    found = [contrast(dot_color(hue, colors), colors.color("sidebar")) for hue in range(len(HUES))]
+    assert min(found) >= 3.7
+    assert max(found) / min(found) < 1.15
 
 
 def test_a_tag_keeps_its_colour_from_one_start_to_the_next() -> None:
-    assert tag_colors("kitchen", dark=False)[0].hslHue() == 100
+    tags = TagColors()
+    assert [tags.hue(tag) for tag in ("kitchen", "Küche", "")] == [4, 4, 0]
+
+
+def test_a_chosen_colour_counts_until_another_is_chosen() -> None:
+    tags = TagColors()
+    tags.set_chosen({"kitchen": 11})
+    assert tags.pill("kitchen", dark=True) == pill_colors(11, dark=True)
+    tags.set_chosen({})
+    assert tags.hue("kitchen") == 4
 
 
 def test_contrast_is_that_of_the_guidelines() -> None:

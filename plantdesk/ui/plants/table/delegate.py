@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter
@@ -146,7 +144,7 @@ class RowDelegate(QStyledItemDelegate):
         top = rect.top() + (rect.height() - height) // 2
         pill = QRect(rect.left() - S, top, metrics.horizontalAdvance(text) + 2 * S + 1, height)
         pill = QStyle.visualRect(option.direction, rect, pill)
-        background, foreground = tag_colors(tag, dark=colors.dark)
+        background, foreground = self._theme.tags.pill(tag, dark=colors.dark)
         edge = 0.38 if option.state & QStyle.StateFlag.State_Selected else 0.16
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(mixed(foreground, background, edge) if visible else colors.color("border"))
@@ -156,12 +154,3 @@ class RowDelegate(QStyledItemDelegate):
         painter.setPen(foreground if visible else colors.color("text_2"))
         on_line = QRect(pill.left(), rect.top(), pill.width(), rect.height())  # level with the other cells' text
         painter.drawText(on_line, Qt.AlignmentFlag.AlignCenter, text)
-
-
-@lru_cache(maxsize=1024)
-def tag_colors(tag: str, *, dark: bool) -> tuple[QColor, QColor]:
-    """Return background and text colour of a tag: always the same for a tag, with enough contrast for every hue."""
-    hue = crc32(tag.encode()) % 360 / 360
-    if dark:
-        return QColor.fromHslF(hue, 0.30, 0.20), QColor.fromHslF(hue, 0.50, 0.86)
-    return QColor.fromHslF(hue, 0.45, 0.90), QColor.fromHslF(hue, 0.60, 0.20)

@@ -12,7 +12,6 @@ from PySide6.QtTest import QTest
 from plantdesk.records import FORM, Changes, PlantRow, new_plant
 from plantdesk.ui.plants.new_plants_button import NewPlantsButton
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.delegate import tag_colors
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import M
 from tests.support.costs import cpu_seconds
@@ -327,7 +326,7 @@ def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTable, a
     add("Aloe", tag="kitchen")
     add("Basil", tag="")
     qtbot.waitUntil(lambda: visible_names(table)[:2] == ["Basil", "Aloe"])
-    ground = tag_colors("kitchen", dark=False)[0].name().upper()
+    ground = theme.tags.pill("kitchen", dark=False).background.name().upper()
     assert ground in colors(table, 1, Column.TAG)
     assert theme.colors.border in colors(table, 0, Column.TAG)
     assert {ground, theme.colors.border}.isdisjoint(colors(table, 2, Column.TAG))
@@ -388,7 +387,7 @@ def test_rows_are_mirrored(qtbot: QtBot, table: PlantTable, add: Adder, theme: T
     assert picture.pixelColor(picture.width() - 1, middle) == QColor(theme.colors.accent)
     cell = table.visualRect(table.model().index(0, Column.TAG))
     pixels = {picture.pixelColor(x, middle).name() for x in range(cell.right() - M - 4, cell.right() - M + 4)}
-    assert tag_colors("kitchen", dark=False)[0].name() in pixels
+    assert theme.tags.pill("kitchen", dark=False).background.name() in pixels
 
 
 @pytest.mark.parametrize("name", ["", "   ", "\0", "\n\n", "x" * 1_000_000, "\u202etfel ot thgir"])
