@@ -11,7 +11,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from plantdesk import core_dumps, logs, no_console, output, paths
+from plantdesk.api.activity import Activity
 from plantdesk.api.discovery import runtime_file
+from plantdesk.api.request_log import RequestLog
 from plantdesk.api.server import Server
 from plantdesk.commands.opening import open_store
 from plantdesk.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
@@ -27,18 +29,20 @@ _STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last one on W
 _POLL_INTERVAL = 0.5
 
 
-def serve(database: Path, port: int) -> None:
+def serve(database: Path, port: int, *, verbose: bool = False) -> None:
     """Serve until a signal, then answer the accepted requests and close. Call it on the main thread, for its signals.
 
-    Prints one line when connections are accepted. Raises StoreError, ServerError, OutputError.
+    Prints one line when connections are accepted; if `verbose`, also one for each request, on standard error.
+    Raises StoreError, ServerError, OutputError.
     """
     core_dumps.forbid_tracing()
     with (
+        _activity(verbose=verbose) as activity,
         _stop_signals() as signals,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(open_store(database)) as store,
         contextlib.closing(AutomaticBackups(store.file)),
-        _running(Server(store, runtime_folder=paths.runtime_folder()), port) as url,
+        _running(Server(store, runtime_folder=paths.runtime_folder(), activity=activity), port) as url,
     ):
         if not isinstance(sys.stdout, no_console.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
@@ -47,6 +51,15 @@ def serve(database: Path, port: int) -> None:
         gc.collect()
         gc.freeze()
         logger.info("Stopping because of signal %d", _wait_for(signals))
+
+
+@contextlib.contextmanager
+def _activity(*, verbose: bool) -> Iterator[Activity]:
+    if not verbose:
+        yield Activity()
+        return
+    with contextlib.closing(RequestLog()) as log:
+        yield Activity(log.add)
 
 
 @contextlib.contextmanager

@@ -218,12 +218,17 @@ def _add_serve(commands: Commands) -> None:
     does = "run the HTTP API without a window, until SIGTERM or Ctrl+C"
     command = add_command(commands, "serve", does, _run_serve, "database", "port")
     add_port(command, "port")
+    command.add_argument(
+        "--verbose",
+        action="store_true",
+        help="print a line for each request on standard error: time, token name, status and reason",
+    )
 
 
 def _run_serve(options: argparse.Namespace) -> int:
     from plantdesk.commands import serve
 
-    return serve.run(database_of(options), options.port)
+    return serve.run(database_of(options), options.port, verbose=options.verbose)
 
 
 def _add_token(commands: Commands) -> None:

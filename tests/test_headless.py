@@ -148,6 +148,21 @@ def test_the_port_of_the_settings_is_used(capfd: pytest.CaptureFixture[str]) -> 
     assert f"Port {port} is in use" in capfd.readouterr().err
 
 
+def test_verbose_prints_a_line_for_each_request_without_its_contents(token: str) -> None:
+    with serving("--verbose") as (process, port):
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+            assert post(connection, token, 1) == 200
+            assert post(connection, "plantdesk_wrong", 2) == 401
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+    lines = [line.partition(" ")[2] for line in errors.splitlines()]
+    assert [line for line in lines if line.endswith(".")] == [
+        "'tests' 200 Added.",
+        "- 401 The token is unknown, expired or revoked.",
+    ]
+    assert token not in errors
+
+
 def test_its_log_has_start_and_end_and_no_token(token: str) -> None:
     with serving() as (process, port):
         with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
+    from plantdesk.api.activity import Activity
     from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
     from plantdesk.store import PlantStore
@@ -52,11 +53,19 @@ _POLL_INTERVAL = 0.01
 class ApiThread:
     """Serves on listening sockets from `start` to `stop`."""
 
-    def __init__(self, sockets: Sequence[socket.socket], store: PlantStore, identity: Identity, limits: Limits) -> None:
+    def __init__(
+        self,
+        sockets: Sequence[socket.socket],
+        store: PlantStore,
+        identity: Identity,
+        limits: Limits,
+        activity: Activity,
+    ) -> None:
         """Raises TooFewDescriptorsError where the process may open too few connections."""
         self._sockets = sockets
         self._store = store
         self._identity = identity
+        self._activity = activity
         free = free_descriptors()
         self._listeners = _LISTENERS if free >= _MIN_FREE_FOR_LISTENERS else 1
         self._limits = replace(limits, connections=min(limits.connections, max_connections(free)))
@@ -95,7 +104,9 @@ class ApiThread:
         checker = self._store.tokens.checker()
         try:
             inserter = BatchInserter(self._store, self._loop)
-            app = make_application(self._store, checker, inserter, identity=self._identity, limits=self._limits)
+            app = make_application(
+                self._store, checker, inserter, self._activity, identity=self._identity, limits=self._limits
+            )
             await self._serve_app(app)
         finally:
             checker.close()
@@ -104,7 +115,7 @@ class ApiThread:
         config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
         config.load()
         self._check_deadlines()
-        make = with_small_reads(lambda: HttpProtocol(config, self._state, self._loop, self._limits))
+        make = with_small_reads(lambda: HttpProtocol(config, self._state, self._loop, self._limits, self._activity))
         servers = [server for listener in self._sockets for server in await self._accept(listener, make)]
         self._ready.set()
         await self._stopping.wait()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from plantdesk.api.access_control import Client
+    from plantdesk.api.activity import Activity
     from plantdesk.api.batch_inserter import BatchInserter
     from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
@@ -31,10 +32,13 @@ DOCUMENT_PATH = "/openapi.json"
 class Application:
     """Answers every request. Raises only what asyncio uses for cancellation."""
 
-    def __init__(self, access_control: AccessControl, routes: ASGIApp, token_usage: TokenUsage) -> None:
+    def __init__(
+        self, access_control: AccessControl, routes: ASGIApp, token_usage: TokenUsage, activity: Activity
+    ) -> None:
         self._access_control = access_control
         self._routes = routes
         self._token_usage = token_usage
+        self._activity = activity
         self._throttle = InvalidTokenThrottle()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -49,6 +53,8 @@ class Application:
             if isinstance(error, TokenRefusedError):
                 await self._throttle.delay()
             answer = error_response(error)
+            client: Client | None = scope.get("client_access")
+            self._activity.record_refused(answer, None if client is None else client.source, scope.get("sent"))
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
             await send({"type": "http.response.body", "body": answer.body})
 
@@ -59,18 +65,24 @@ class Application:
 
 
 def make_application(
-    store: PlantStore, checker: TokenLookup, inserter: BatchInserter, *, identity: Identity, limits: Limits
+    store: PlantStore,
+    checker: TokenLookup,
+    inserter: BatchInserter,
+    activity: Activity,
+    *,
+    identity: Identity,
+    limits: Limits,
 ) -> Application:
     """Return the application; `checker` and `inserter` belong to the thread that will serve it."""
     routes = Router(
         [
-            _ExactRoute("/plants", PlantsEndpoint(inserter, RequestBodies(limits))),
+            _ExactRoute("/plants", PlantsEndpoint(inserter, RequestBodies(limits), activity)),
             _ExactRoute(DOCUMENT_PATH, OpenApiEndpoint(identity)),
         ],
         redirect_slashes=False,
         default=_not_found,
     )
-    return Application(AccessControl(checker, public_path=DOCUMENT_PATH), routes, TokenUsage(store.tokens))
+    return Application(AccessControl(checker, public_path=DOCUMENT_PATH), routes, TokenUsage(store.tokens), activity)
 
 
 class _ExactRoute(Route):

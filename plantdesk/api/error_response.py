@@ -25,9 +25,15 @@ _DEFECT = "This failed because of a defect of PlantDesk. The cause is in PlantDe
 class ErrorResponse(NamedTuple):
     """The parts of an error response."""
 
-    status: int
+    number: ErrorNumber
+    message: str
     headers: list[tuple[bytes, bytes]]
     body: bytes
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return self.number.status
 
 
 def error_response(error: Exception) -> ErrorResponse:
@@ -39,10 +45,11 @@ def error_response(error: Exception) -> ErrorResponse:
 
 
 def _response(number: ErrorNumber, message: str, extra: list[tuple[bytes, bytes]]) -> ErrorResponse:
-    content = {"error": int(number), "message": _TOKEN.sub("plantdesk_…", message)}
+    message = _TOKEN.sub("plantdesk_…", message)
+    content = {"error": int(number), "message": message}
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *extra]
-    return ErrorResponse(number.status, headers, body)
+    return ErrorResponse(number, message, headers, body)
 
 
 def _extra_headers(error: PlantDeskError) -> list[tuple[bytes, bytes]]:

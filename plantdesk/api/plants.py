@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from plantdesk.api.access_control import Client
+    from plantdesk.api.activity import Activity
     from plantdesk.api.batch_inserter import BatchInserter
     from plantdesk.api.request_body import RequestBodies
     from plantdesk.records import PlantRow
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 class PlantsEndpoint:
     """The endpoint, as an ASGI application. Errors are raised; `Application` turns them into responses."""
 
-    def __init__(self, inserter: BatchInserter, bodies: RequestBodies) -> None:
+    def __init__(self, inserter: BatchInserter, bodies: RequestBodies, activity: Activity) -> None:
         self._inserter = inserter
         self._bodies = bodies
+        self._activity = activity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Add the plant in the request, and answer when it is durable. Raises PlantDeskError."""
@@ -35,8 +37,10 @@ class PlantsEndpoint:
             raise TokenMissingError
         _check_content_type(client.fields)
         with closing(self._bodies.open(client.fields, receive)) as body:
-            plant = new_plant(parse_object(await body.read()))
-            await _send_plant(send, await self._inserter.add(plant, client.source))
+            scope["sent"] = sent = parse_object(await body.read())
+            row = await self._inserter.add(new_plant(sent), client.source)
+            self._activity.record_added(client.source, row)
+            await _send_plant(send, row)
 
 
 def _check_content_type(fields: dict[bytes, bytes]) -> None:

@@ -17,6 +17,7 @@ import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from plantdesk.api.activity import Activity
 from plantdesk.api.discovery.announcement import Announcement
 from plantdesk.api.discovery.server_identity import Identity, is_running, new_key
 from plantdesk.api.limits import Limits
@@ -51,11 +52,19 @@ _log = logging.getLogger(__name__)
 class Server:
     """The API server of one store, on the loopback interface."""
 
-    def __init__(self, store: Store, *, runtime_folder: Path | None = None, limits: Limits | None = None) -> None:
-        """While the server is on, it is announced in `runtime_folder`."""
+    def __init__(
+        self,
+        store: Store,
+        *,
+        runtime_folder: Path | None = None,
+        limits: Limits | None = None,
+        activity: Activity | None = None,
+    ) -> None:
+        """While the server is on, it is announced in `runtime_folder`. `activity` records its requests."""
         self._store = store
         self._runtime_folder = runtime_folder
         self._limits = limits or Limits()
+        self.activity = activity or Activity()
         self._lock = threading.RLock()  # keeps notifications in order
         self._starting = threading.Lock()
         self._state: ServerState = Off()
@@ -139,7 +148,7 @@ class Server:
     def _make_thread(self, sockets: list[socket.socket], identity: Identity) -> ApiThread:
         from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
-        return ApiThread(sockets, self._store, identity, self._limits)
+        return ApiThread(sockets, self._store, identity, self._limits, self.activity)
 
     def _monitor(self, identity: Identity, announcement: Announcement | None, run: _Run) -> None:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)

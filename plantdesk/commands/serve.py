@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def run(database: Path, port: int | None) -> int:
+def run(database: Path, port: int | None, *, verbose: bool = False) -> int:
     """Serve until a signal. `port` None is that of the settings. Raises StoreError, ServerError."""
     if port is None:
         port = settings.load(paths.settings_file()).port
-    headless.serve(database, port)
+    headless.serve(database, port, verbose=verbose)
     return 0

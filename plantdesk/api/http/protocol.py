@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
+    from plantdesk.api.activity import Activity
     from plantdesk.api.limits import Limits
 
 _BLANKS = b" \t"
@@ -45,13 +46,19 @@ class HttpProtocol(HttpToolsProtocol):
     flow: Flow
 
     def __init__(
-        self, config: Config, server_state: ServerState, loop: asyncio.AbstractEventLoop, limits: Limits
+        self,
+        config: Config,
+        server_state: ServerState,
+        loop: asyncio.AbstractEventLoop,
+        limits: Limits,
+        activity: Activity,
     ) -> None:
         super().__init__(config, server_state, {}, loop)
         self.access_log = False
         self.ignores_input = False
         self.last_event = 0
         self._limits = limits
+        self._activity = activity
         self._deadlines = Deadlines(loop, limits)
         self._requests = RequestQueue()
         self._size = RequestSize(limits)
@@ -340,6 +347,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _send_refusal(self, error: PlantDeskError) -> None:
         refusal = error_response(error)
+        self._activity.record_refused(refusal)
         headers = [*self.server_state.default_headers, *refusal.headers]
         self.transport.write(response(refusal.status, headers, refusal.body, keep_alive=False))
         self._end()
