@@ -5,6 +5,8 @@ Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, li
 
 from __future__ import annotations
 
+from plantdesk.search import PREFIXES, parse_search, parse_terms, search_text
+from plantdesk.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, Term
 from plantdesk.store.counts import Counts
 from plantdesk.store.edits import (
     KEEP,
@@ -29,8 +31,6 @@ from plantdesk.store.protocols import (
     TokenStore,
 )
 from plantdesk.store.restore_text import preview_text
-from plantdesk.store.search import PREFIXES, parse_search, parse_terms, search_text
-from plantdesk.store.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, Term
 from plantdesk.store.sqlite.backups.difference import Difference, Group
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from plantdesk.records import Change, NewPlant, PlantRow
-    from plantdesk.store.selections import Selection
+    from plantdesk.selections import Selection
 
 _MAX_NAME = 40
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         Source,
         TokenRow,
     )
+    from plantdesk.selections import Selection
     from plantdesk.store.counts import Counts
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.imports import Clash, ImportCounts, ImportRow, OnClash
-    from plantdesk.store.selections import Selection
     from plantdesk.store.views import Order, View
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from plantdesk.store.selections import Selection
+from plantdesk.selections import Selection
 
 
 class Order(StrEnum):

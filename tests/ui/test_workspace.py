@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -290,3 +292,10 @@ def test_no_two_commands_share_a_key_or_a_letter_of_their_menu(desk: WindowDesk)
 def letter_of(text: str) -> str:
     """Return the letter after the mark of the mnemonic."""
     return text.partition("&")[2][:1].lower()
+
+
+def test_the_first_paint_does_not_wait_for_the_database() -> None:
+    code = (
+        "import sys, plantdesk.ui.workspace; sys.exit(sum(name in sys.modules for name in ('sqlalchemy', 'starlette')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
+    from plantdesk.selections import Selection
     from plantdesk.store.edits import Edit
-    from plantdesk.store.selections import Selection
 
 #: Ids of skipped plants that an undo lists.
 _MAX_LISTED = 100

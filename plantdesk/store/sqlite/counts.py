@@ -9,8 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from plantdesk.records import Source, SourceKind
+from plantdesk.selections import AddedOn
 from plantdesk.store.counts import CountedAt, Counts
-from plantdesk.store.selections import AddedOn
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.row_reads import last_seq
 

@@ -17,9 +17,9 @@ from sqlmodel import col, select
 from typing_extensions import override
 
 from plantdesk.records import Source, SourceKind
+from plantdesk.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words, searched
 from plantdesk.store.protocols import PlantReader
-from plantdesk.store.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from sqlmodel.sql.expression import SelectOfScalar
 
     from plantdesk.records import Change, PlantChange, PlantRow
+    from plantdesk.selections import Selection, Term
     from plantdesk.store.counts import Counts
     from plantdesk.store.protocols import HistorySummary
-    from plantdesk.store.selections import Selection, Term
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
 #: Ids in the first chunk of a view: a few screens, available at once.

@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.records import COMMAND, Changes, Source, SourceKind, TokenRow
+from plantdesk.selections import AddedBy, Selection
 from plantdesk.store.edits import Applied, DeleteAll
 from plantdesk.store.protocols import NewToken, TokenLookup, TokenStore
-from plantdesk.store.selections import AddedBy, Selection
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.connections import make_engine, translate_errors
 from plantdesk.store.sqlite.inserts import now_ms

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.records import SourceKind
-from plantdesk.store import AddedBy, Order, Selection, View
+from plantdesk.selections import AddedBy, Selection
 
 if TYPE_CHECKING:
     from plantdesk.records import Changes
@@ -74,6 +74,8 @@ class TableContents(QObject):
 
 
 def _find(reader: PlantReader, _task: Task) -> _Found:
+    from plantdesk.store import Order, View
+
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
     # Commands last: they are always among the sources, and finding none of their plants reads all plants.
     sources = sorted(reader.sources(), key=lambda source: source.kind is SourceKind.COMMAND)

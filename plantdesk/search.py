@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 from plantdesk.errors import InvalidPlantError
 from plantdesk.records import SourceKind, parse_id
-from plantdesk.store.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
+from plantdesk.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from plantdesk.store.selections import Term
+    from plantdesk.selections import Term
 
 #: The beginnings of terms, in the order in which they are offered.
 PREFIXES = ("tag:", "from:", "added:", "id:")

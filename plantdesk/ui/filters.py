@@ -1,0 +1,77 @@
+"""Filters: the terms of a search that sidebar and chips show, with their text and icon."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from plantdesk.records import Source, SourceKind
+from plantdesk.store import AddedBy, AddedOn, Contains, HasTag, Not, search_text
+from plantdesk.ui.texts import one_line, plural, source_text, tag_text
+
+if TYPE_CHECKING:
+    from plantdesk.store import Term
+
+translate = QCoreApplication.translate
+
+TODAY = AddedOn(0, 0)
+UNTAGGED = HasTag(None)
+
+_SOURCE_ICONS = {
+    SourceKind.FORM: "pencil",
+    SourceKind.COMMAND: "chevron-right",
+    SourceKind.IMPORT: "file-down",
+    SourceKind.TOKEN: "key-round",
+    SourceKind.OTHER: "circle",
+}
+
+
+def is_filter(term: Term) -> bool:
+    """Whether a term can be a chip: all but the words and phrases, which stay in the search field."""
+    return not isinstance(term.term if isinstance(term, Not) else term, Contains)
+
+
+def filter_text(term: Term) -> str:
+    """Return what a filter is called."""
+    match term:
+        case Not():
+            return translate("Filters", "not {filter}").format(filter=filter_text(term.term))
+        case HasTag(tag):
+            return translate("Filters", "No tag") if tag is None else tag_text(tag)
+        case AddedBy(kind, label):
+            return source_text(Source(0, kind or SourceKind.TOKEN, label or ""))
+        case AddedOn(first, last):
+            return _days_text(first, last) or one_line(search_text([term]).partition(":")[2])
+    return one_line(search_text([term]))
+
+
+def filter_icon(term: Term) -> str:
+    """Return the name of a filter's icon; for a tag, which has a dot, empty."""
+    term = term.term if isinstance(term, Not) else term
+    match term:
+        case HasTag(tag):
+            return "tag" if tag is None else ""
+        case AddedBy(kind):
+            return _SOURCE_ICONS[kind or SourceKind.TOKEN]
+        case AddedOn():
+            return "calendar-days"
+    return "search"
+
+
+def tag_of(term: Term) -> str | None:
+    """Return the tag of a filter that has a dot, None for any other."""
+    term = term.term if isinstance(term, Not) else term
+    return term.tag if isinstance(term, HasTag) else None
+
+
+def _days_text(first: object, last: object) -> str:
+    if (first, last) == (0, 0):
+        return translate("Filters", "Today")
+    if (first, last) == (1, 1):
+        return translate("Filters", "Yesterday")
+    if isinstance(first, int):
+        return plural(first + 1, translate("Filters", "Last day"), translate("Filters", "Last {count} days"))
+    if first == last:
+        return QLocale().toString(first, QLocale.FormatType.ShortFormat)
+    return ""
