@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from plantdesk.records import Source, SourceKind
-from plantdesk.store import AddedBy, AddedOn, Contains, HasTag, Not, search_text
+from plantdesk.search import search_text
+from plantdesk.selections import AddedBy, AddedOn, Contains, HasTag, Not
 from plantdesk.ui.texts import one_line, plural, source_text, tag_text
 
 if TYPE_CHECKING:
-    from plantdesk.store import Term
+    from datetime import date
+
+    from plantdesk.selections import Term
 
 translate = QCoreApplication.translate
 
@@ -42,7 +45,7 @@ def filter_text(term: Term) -> str:
         case AddedBy(kind, label):
             return source_text(Source(0, kind or SourceKind.TOKEN, label or ""))
         case AddedOn(first, last):
-            return _days_text(first, last) or one_line(search_text([term]).partition(":")[2])
+            return _days_text(first, last) or search_text([term]).partition(":")[2]
     return one_line(search_text([term]))
 
 
@@ -65,13 +68,13 @@ def tag_of(term: Term) -> str | None:
     return term.tag if isinstance(term, HasTag) else None
 
 
-def _days_text(first: object, last: object) -> str:
+def _days_text(first: date | int, last: date | int) -> str:
     if (first, last) == (0, 0):
         return translate("Filters", "Today")
     if (first, last) == (1, 1):
         return translate("Filters", "Yesterday")
     if isinstance(first, int):
         return plural(first + 1, translate("Filters", "Last day"), translate("Filters", "Last {count} days"))
-    if first == last:
-        return QLocale().toString(first, QLocale.FormatType.ShortFormat)
-    return ""
+    if first != last:
+        return ""
+    return QLocale().toString(QDate(first.year, first.month, first.day), QLocale.FormatType.ShortFormat)

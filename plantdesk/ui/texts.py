@@ -1,4 +1,4 @@
-"""Texts for the user: one-line and quoted names, ages and dates, and the text of an exception."""
+"""Texts for the user: names on one line, tags, sources, ages and dates, and the text of an exception."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from plantdesk.errors import PlantDeskError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from plantdesk.records import Source
 
 _PICTURES = 0x2400
 _LAST_ASCII = "\x7f"
@@ -65,6 +67,27 @@ def is_visible(text: str) -> bool:
 def quoted(text: str, longest: int = 60) -> str:
     """Return `text`, shortened, in quotation marks; those within it become single ones."""
     return f"“{shortened(text, longest).replace('“', '‘').replace('”', '’')}”"
+
+
+def tag_text(tag: str) -> str:
+    """Return a tag on one line, or what stands for one without a visible character."""
+    if not tag:
+        return QCoreApplication.translate("PlantTable", "(empty tag)")
+    return one_line(tag) if is_visible(tag) else QCoreApplication.translate("PlantTable", "(blank tag)")
+
+
+def source_text(source: Source) -> str:
+    """Return the source of a plant: the interface, or the name of the import or token."""
+    if source.label:
+        return one_line(source.label)
+    words = {
+        "form": QCoreApplication.translate("PlantTable", "Form"),
+        "command": QCoreApplication.translate("PlantTable", "Command line"),
+        "import": QCoreApplication.translate("PlantTable", "Import"),
+        "token": QCoreApplication.translate("PlantTable", "API"),
+        "other": QCoreApplication.translate("PlantTable", "Unknown"),
+    }
+    return words[source.kind]
 
 
 def one_line(text: str) -> str:

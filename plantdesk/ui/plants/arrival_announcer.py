@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject, QTimer, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
-from plantdesk.ui.plants.table.cells import Column, cell_text, source_text
-from plantdesk.ui.texts import quoted
+from plantdesk.ui.plants.table.cells import Column, cell_text
+from plantdesk.ui.texts import quoted, source_text
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -40,7 +40,7 @@ class ArrivalAnnouncer(QObject):
             return
         self._count += len(rows)
         self._newest = rows[-1]
-        self._sources.update(source_text(row) for row in rows)
+        self._sources.update(source_text(row.source) for row in rows)
         self._more = self._more or changes.needs_reload
         if not self._pause.isActive():
             self._announce()
@@ -58,11 +58,11 @@ class ArrivalAnnouncer(QObject):
     def _sentence(self, newest: PlantRow) -> str:
         if self._count == 1 and not self._more:
             text = self.tr("{name} was added by {source}.")
-            return text.format(name=quoted(cell_text(newest, Column.NAME)), source=quoted(source_text(newest)))
+            return text.format(name=quoted(cell_text(newest, Column.NAME)), source=quoted(source_text(newest.source)))
         count = QLocale().toString(self._count)
         if self._more:
             count = self.tr("Over {n}").format(n=count)
         if len(self._sources) > 1:
             return self.tr("{count} plants were added by programs.").format(count=count)
         text = self.tr("{count} plants were added by {source}.")
-        return text.format(count=count, source=quoted(source_text(newest)))
+        return text.format(count=count, source=quoted(source_text(newest.source)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale, QTime
 
-from plantdesk.ui.texts import is_visible, one_line
+from plantdesk.ui.texts import is_visible, one_line, source_text, tag_text
 from plantdesk.ui.widgets import tool_tips
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ def cell_text(row: PlantRow, column: Column) -> str:
         case Column.NAME:
             return one_line(row.name) if is_visible(row.name) else translate("PlantTable", "(blank name)")
         case Column.TAG:
-            return _tag_text(row.tag)
+            return NO_TAG if row.tag is None else tag_text(row.tag)
         case Column.ADDED:
             return _short_time(row.added_at)
         case Column.SOURCE:
-            return source_text(row)
+            return source_text(row.source)
 
 
 def spoken_text(row: PlantRow, column: Column) -> str:
@@ -82,7 +82,7 @@ def summary(row: PlantRow) -> str:
     if row.tag is not None and is_visible(row.tag):
         tag = translate("PlantTable", "tag {tag}").format(tag=tag)
     return translate("PlantTable", "ID {id}, {tag}, added {when} from {source}").format(
-        id=row.id, tag=tag, when=cell_text(row, Column.ADDED), source=source_text(row)
+        id=row.id, tag=tag, when=cell_text(row, Column.ADDED), source=source_text(row.source)
     )
 
 
@@ -92,28 +92,6 @@ def tool_tip(row: PlantRow, column: Column) -> str:
         timestamp = QDateTime.fromMSecsSinceEpoch(row.added_at)
         return tool_tips.tool_tip(QLocale().toString(timestamp, QLocale.FormatType.LongFormat))
     return tool_tips.tool_tip(cell_text(row, column))
-
-
-def source_text(row: PlantRow) -> str:
-    """Return the source of a plant: the interface, or the name of the import or token."""
-    if row.source.label:
-        return one_line(row.source.label)
-    words = {
-        "form": translate("PlantTable", "Form"),
-        "command": translate("PlantTable", "Command line"),
-        "import": translate("PlantTable", "Import"),
-        "token": translate("PlantTable", "API"),
-        "other": translate("PlantTable", "Unknown"),
-    }
-    return words[row.source.kind]
-
-
-def _tag_text(tag: str | None) -> str:
-    if tag is None:
-        return NO_TAG
-    if not tag:
-        return translate("PlantTable", "(empty tag)")
-    return one_line(tag) if is_visible(tag) else translate("PlantTable", "(blank tag)")
 
 
 def widest_times() -> list[str]:

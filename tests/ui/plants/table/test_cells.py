@@ -5,7 +5,7 @@ import time
 import pytest
 
 from plantdesk.records import FORM, PlantRow, Source, SourceKind
-from plantdesk.ui.plants.table.cells import Column, cell_text, source_text, spoken_text, summary, tool_tip
+from plantdesk.ui.plants.table.cells import Column, cell_text, spoken_text, summary, tool_tip
 from plantdesk.ui.texts import one_line, quoted
 
 DAY = 86_400_000
@@ -65,7 +65,7 @@ def test_the_tooltip_has_date_and_time() -> None:
     ],
 )
 def test_the_source_of_a_plant(source: Source, words: str) -> None:
-    assert source_text(row(source=source)) == words
+    assert cell_text(row(source=source), Column.SOURCE) == words
 
 
 @pytest.mark.parametrize(
