@@ -178,10 +178,11 @@ class PlantImport(Protocol):
     def clashes(self) -> Iterator[Clash]:
         """Yield the rows that the last `compare` found to clash, in their order."""
 
-    def apply(self, label: str) -> Applied:
+    def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change, durably; `label` is the name of the import. Blocks.
 
-        KeyboardInterrupt leaves nothing, unless all is written already. Raises ImportClashError and StoreBusyError.
+        `progress` is called on another thread with the rows so far and all rows; it must be quick. KeyboardInterrupt
+        leaves nothing, unless all is written already. Raises ImportClashError and StoreBusyError.
         """
 
     def cancel(self) -> None:

@@ -112,15 +112,16 @@ def guessed(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dic
     values = {
         at: [row[at] for row in rows if at < len(row) and row[at]] for at in range(len(columns)) if at not in known
     }
-    filled = {at: texts for at, texts in values.items() if texts}
+    filled = {at: cells for at, cells in values.items() if cells}
     numbers = [at for at, texts in filled.items() if all(map(is_id, texts))]
     words = [at for at in filled if at not in numbers and not all(map(_is_number, filled[at]))]
     unique = [at for at in numbers if len(set(filled[at])) == len(filled[at])]
     if "id" not in found and unique and (words or "name" in found):
         found["id"] = unique[0]
-    if "name" not in found and (words or numbers):
+    texts = words or (numbers if len(columns) == 1 else [])
+    if "name" not in found and texts:
         # Names differ, tags repeat; of several such columns the first is meant.
-        found["name"] = max(words or numbers, key=lambda at: (len(set(filled[at])) * 2 > len(filled[at]), -at))
+        found["name"] = max(texts, key=lambda at: (len(set(filled[at])) * 2 > len(filled[at]), -at))
     rest = [at for at in words if at not in found.values()]
     if "tag" not in found and rest:
         short = [at for at in rest if max(map(_length, filled[at])) <= _LONGEST_TAG]

@@ -27,7 +27,8 @@ class Format(StrEnum):
     JSON_LINES = "jsonl"
 
 
-_SUFFIXES = {
+#: The format of each suffix.
+SUFFIXES = {
     ".csv": Format.CSV,
     ".txt": Format.CSV,
     ".tsv": Format.TSV,
@@ -47,7 +48,7 @@ class UnknownFormatError(PlantDeskError):
 
 def format_of(file: Path, given: Format | None) -> Format:
     """Return the format `given`, or that of the suffix of `file`. Raises UnknownFormatError."""
-    found = given or _SUFFIXES.get(file.suffix.lower())
+    found = given or SUFFIXES.get(file.suffix.lower())
     if found is None:
         raise UnknownFormatError("-" if str(file) == PIPE else file.name)
     return found

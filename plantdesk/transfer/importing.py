@@ -7,7 +7,6 @@ import json
 import os
 import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.atomic_replace import replaced_text
@@ -18,7 +17,8 @@ from plantdesk.transfer.reading import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Self, TextIO
+    from pathlib import Path
+    from typing import Self
 
     from plantdesk.store import Applied, ImportCounts, ImportRow, PlantStore
     from plantdesk.transfer.sources import Source
@@ -62,9 +62,9 @@ class FileImport:
     A context manager. Only `cancel` may be called from another thread.
     """
 
-    def __init__(self, store: PlantStore, wanted: Wanted, progress: Progress) -> None:
-        """Begin. Raises StoreError."""
-        self._wanted, self._progress = wanted, progress
+    def __init__(self, store: PlantStore, wanted: Wanted, progress: Progress, *, listed: int = LISTED) -> None:
+        """Begin; at most so many invalid rows, and so many that clash, are `listed`. Raises StoreError."""
+        self._wanted, self._progress, self._max_listed = wanted, progress, listed
         self._names: list[str] = []
         self._fields: list[set[str]] = []
         self._rows = self._bytes = self._size = self._invalid = 0
@@ -102,43 +102,33 @@ class FileImport:
         if on_clash is OnClash.REPLACE and any(each != self._fields[0] for each in self._fields):
             raise PlantDeskError("The files have different columns. With --on-clash replace, import them one by one.")
         counts = self._import.compare(on_clash, set().union(*self._fields))
-        listed = [*self._listed, *itertools.islice(self._clashes(), LISTED)]
+        listed = [*self._listed, *itertools.islice(self._clashes(), self._max_listed)]
         return Preview(counts, self._invalid, tuple(listed))
 
-    def apply(self, *, skip_invalid: bool) -> Applied:
-        """Add what was compared as one change.
+    def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
+        """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.
 
         Raises InvalidRowsError, ImportClashError, StoreError, InterruptedError.
         """
         if self._invalid and not skip_invalid:
             raise InvalidRowsError(self._invalid)
         others = len(self._names) - 1
-        return self._import.apply(self._names[0] + (f" and {others} more" if others else ""))
+        return self._import.apply(self._names[0] + (f" and {others} more" if others else ""), progress)
 
     def write_refused(self, file: Path) -> None:
         """Write the rows that are invalid or clash to a CSV file with the reasons. Raises OSError."""
-        with replaced_text(file, newline="") as stream:
-            self._write_refused(stream)
+        import csv
 
-    def refused_file(self) -> Path:
-        """Write the same to a new temporary file and return it. Raises OSError."""
-        descriptor, name = tempfile.mkstemp(prefix="plantdesk-", suffix=".csv")
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
-            self._write_refused(stream)
-        return Path(name)
+        with replaced_text(file, newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(_COLUMNS)
+            for row in self._all_refused():
+                texts = [row.values.get(field, "") for field in _COLUMNS[3:]]
+                writer.writerow([self.name_of(row), row.line, row.reason, *texts])
 
     def name_of(self, row: Refused) -> str:
         """Return the name of the file of a row."""
         return self._names[row.file - 1]
-
-    def _write_refused(self, stream: TextIO) -> None:
-        import csv
-
-        writer = csv.writer(stream)
-        writer.writerow(_COLUMNS)
-        for row in self._all_refused():
-            texts = [row.values.get(field, "") for field in _COLUMNS[3:]]
-            writer.writerow([self.name_of(row), row.line, row.reason, *texts])
 
     def _add(self, rows: list[ImportRow]) -> None:
         tag = self._wanted.tag
@@ -153,7 +143,7 @@ class FileImport:
 
     def _refuse(self, row: Refused) -> None:
         self._invalid += 1
-        if self._invalid <= LISTED:
+        if self._invalid <= self._max_listed:
             self._listed.append(row)
         self._refused.write(json.dumps(row) + "\n")
 

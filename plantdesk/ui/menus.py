@@ -23,6 +23,7 @@ class Section(Enum):
     """A part of a menu. The commands of a section are in the order in which they were added."""
 
     FILE_PLANTS = auto()
+    FILE_TRANSFER = auto()
     FILE_API = auto()
     FILE_BACKUPS = auto()
     FILE_WINDOW = auto()
@@ -156,7 +157,15 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
         return QCoreApplication.translate("Menus", text)
 
     return [
-        (tr("&File"), [[Section.FILE_PLANTS], [Section.FILE_API], [Section.FILE_BACKUPS], [Section.FILE_WINDOW]]),
+        (
+            tr("&File"),
+            [
+                [Section.FILE_PLANTS, Section.FILE_TRANSFER],
+                [Section.FILE_API],
+                [Section.FILE_BACKUPS],
+                [Section.FILE_WINDOW],
+            ],
+        ),
         (tr("&Edit"), [[Section.EDIT_UNDO], [Section.EDIT_CLIPBOARD, Section.EDIT_PLANTS], [Section.EDIT_FIND]]),
         (tr("&View"), [[Section.VIEW_ORDER], [Section.VIEW_PLANTS, Section.VIEW_COLUMNS], [Section.VIEW_APPEARANCE]]),
         (tr("&Tools"), [[Section.TOOLS_API], [Section.TOOLS_SYSTEM]]),

@@ -20,6 +20,7 @@ from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.store_queries import StoreQueries
 from plantdesk.ui.theme.metrics import EDGE
+from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.info_bar import BarKind
 from plantdesk.ui.widgets.message_line import MessageLine
@@ -103,8 +104,12 @@ class Workspace(Page):
         self._backups = BackupController(context)
         plants.api_access_wanted.connect(api.open_dialog)
         self._backups.restored.connect(self._on_restored)
-        others = (WindowCommands, EditCommands, AppearanceCommands, HelpCommands)
-        return [plants, api, self._backups, *(make(context) for make in others)]
+        transfer = Transfer(context, plants)
+        transfer.imported_wanted.connect(plants.show_newest)
+        edit = EditCommands(context)
+        edit.text_pasted.connect(transfer.import_text)
+        others = (WindowCommands, AppearanceCommands, HelpCommands)
+        return [plants, transfer, api, self._backups, edit, *(make(context) for make in others)]
 
     def _make_late_features(self) -> list[Feature]:
         """Make the features whose modules would delay the first paint."""

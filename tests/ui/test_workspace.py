@@ -37,7 +37,20 @@ FORM_STOPS = [
 ]
 PLANTS = ["Edit na&me", "Edit ta&g", "&Delete plants"]
 MENUS = {
-    "&File": ["&New plant", "-", "&API access…", "-", "&Back up now", "&Restore…", "-", "&Close window", "&Quit", "-"],
+    "&File": [
+        "&New plant",
+        "&Import…",
+        "&Export…",
+        "-",
+        "&API access…",
+        "-",
+        "&Back up now",
+        "&Restore…",
+        "-",
+        "&Close window",
+        "&Quit",
+        "-",
+    ],
     "&Edit": ["&Undo", "&Redo", "-", "Cu&t", "&Copy", "&Paste", "Select &all", *PLANTS, "-", "&Find", "-"],
     "&View": [
         *("Ne&west first", "By &name", "By &ID", "-"),
@@ -264,6 +277,7 @@ def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: W
 
 
 def test_on_a_button_there_is_nothing_to_edit(desk: WindowDesk) -> None:
+    QGuiApplication.clipboard().clear()
     desk.button("Add").setFocus()
     assert desk.enabled("Edit") == ["Find"]
 

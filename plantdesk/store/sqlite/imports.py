@@ -30,7 +30,7 @@ from plantdesk.store.sqlite.row_reads import last_seq
 from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from concurrent.futures import Future
 
     from sqlmodel import Session
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 #: Times that an import is compared again because something else has changed its plants meanwhile.
 _MAX_TRIES = 20
 _MAX_NAME = 40
-#: Rows that are inserted at once.
-_BATCH = 10_000
+#: Rows that are collected at once, and rows that are written between two reports of progress.
+_BATCH, _PART_SIZE = 10_000, 50_000
 
 #: `known` are rows that are not new, `fresh` those that get an id from the store: the `nth` after the largest.
 _TABLES = (
@@ -71,9 +71,10 @@ _ALL_IDS = """UNION SELECT 0 UNION SELECT id FROM main.plant WHERE id > 0
               UNION SELECT id FROM other.row WHERE id > 0"""
 _TOUCHED = """SELECT EXISTS (SELECT 1 FROM other.row WHERE id IN (
     SELECT id FROM main.plant WHERE seq > :seq UNION SELECT plant_id FROM main.before_image WHERE change > :change))"""
-_NEW = """FROM other.row AS r LEFT JOIN other.fresh AS f ON f.place = r.place
-          WHERE f.place IS NOT NULL OR r.place NOT IN (SELECT place FROM other.known)"""
-_ALL_ROWS = "FROM other.row AS r"
+_PART = "r.place BETWEEN :from AND :to"
+_NEW = f"""FROM other.row AS r LEFT JOIN other.fresh AS f ON f.place = r.place
+           WHERE {_PART} AND (f.place IS NOT NULL OR r.place NOT IN (SELECT place FROM other.known))"""
+_ALL_ROWS = f"FROM other.row AS r WHERE {_PART}"
 _ID = "coalesce(f.nth + :base, r.id)"
 _INSERT_IMAGES = f"""INSERT INTO main.before_image (change, plant_id, after)
                      SELECT :number, {_ID} AS id, :number {_NEW} ORDER BY id"""
@@ -172,7 +173,7 @@ class SqliteImport(PlantImport):
                 yield Clash(ImportRow(*values), owner)
 
     @override
-    def apply(self, label: str) -> Applied:
+    def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:
         for _ in range(_MAX_TRIES):
             counts = self._compared.counts
             if counts.clashing and self._on_clash is OnClash.REFUSE:
@@ -180,13 +181,13 @@ class SqliteImport(PlantImport):
             if not counts.new and (not counts.clashing or self._on_clash is OnClash.SKIP):
                 return Applied(None)
             try:
-                return self._written(label)
+                return self._written(label, progress)
             except (_StaleError, sqlite3.IntegrityError):
                 self.compare(self._on_clash, self._fields)
         raise StoreBusyError
 
-    def _written(self, label: str) -> Applied:
-        write = _Write(self._compared, self._on_clash, self._fields, label)
+    def _written(self, label: str, progress: Callable[[int, int], None] | None) -> Applied:
+        write = _Write(self._compared, self._on_clash, self._fields, label, progress)
         with self._lock:
             self._check()
             self._write = write
@@ -236,8 +237,16 @@ class SqliteImport(PlantImport):
 class _Write:
     """The last step, on the writer thread."""
 
-    def __init__(self, compared: _Compared, on_clash: OnClash, fields: Collection[str], label: str) -> None:
+    def __init__(
+        self,
+        compared: _Compared,
+        on_clash: OnClash,
+        fields: Collection[str],
+        label: str,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
         self._compared, self._on_clash, self._fields, self._label = compared, on_clash, fields, label
+        self._progress = progress
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._cancelled = False
@@ -281,14 +290,25 @@ class _Write:
             "now": now_ms(),
             "source": source.id,
         }
-        insert_plants, insert_images = self._inserts()
-        plants = raw.execute(insert_plants, values).rowcount
-        raw.execute(insert_images, values)
+        plants = self._insert(raw, values)
         if self._on_clash is OnClash.REPLACE:
             plants += self._replace(raw, number)
         what = "1 plant" if plants == 1 else f"{plants:,} plants"
         title = f"Import {what} from “{shortened(self._label, _MAX_NAME)}”"
         return Applied(record(raw, number, source, ChangeKind.IMPORT, title))
+
+    def _insert(self, raw: sqlite3.Connection, values: dict[str, int]) -> int:
+        """Insert the new plants in parts, for the progress; return their number."""
+        (rows,) = raw.execute("SELECT coalesce(max(place), 0) FROM other.row").fetchone()
+        plants = 0
+        for first in range(1, rows + 1, _PART_SIZE):
+            part = {**values, "from": first, "to": first + _PART_SIZE - 1}
+            insert_plants, insert_images = self._inserts()
+            plants += raw.execute(insert_plants, part).rowcount
+            raw.execute(insert_images, part)
+            if self._progress is not None:
+                self._progress(min(part["to"], rows), rows)
+        return plants
 
     def _inserts(self) -> tuple[str, str]:
         """Return the statements; in the usual case, in which all rows are new and have ascending ids, quicker ones."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QWidget
 from shiboken6 import isValid
@@ -53,7 +53,10 @@ class EditCommands(Feature):
     """Enables the commands that can act whenever the menu opens, and runs them.
 
     Undo and Redo act on a field in which something was typed, else on the changes that the window has made.
+    `text_pasted(text)`: text was pasted where no field has the focus.
     """
+
+    text_pasted = Signal(str)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -139,6 +142,9 @@ class EditCommands(Feature):
             commands[_UNDO] = stack.undo
         if stack.next_redo is not None:
             commands[_REDO] = stack.redo
+        text = QGuiApplication.clipboard().text()
+        if text and not isinstance(self._focused, QLineEdit):
+            commands[_PASTE] = partial(self.text_pasted.emit, text)
         return commands | self._commands_of_focus()
 
     def _commands_of_focus(self) -> dict[str, Callable[[], object]]:

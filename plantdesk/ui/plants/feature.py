@@ -23,6 +23,7 @@ from plantdesk.ui.texts import error_text, plural
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
+    from array import array
     from pathlib import Path
 
     from plantdesk.errors import PlantDeskError, StoreError
@@ -104,6 +105,27 @@ class Plants(Feature):
         if not self._browser.clear_search():
             self._form.focus_name()
         return True
+
+    @property
+    def search_text(self) -> str:
+        """The search that the table shows the result of; empty for all plants."""
+        return self._browser.model.query.text
+
+    def shown_ids(self) -> array[int]:
+        """Return the ids of all rows, in their order."""
+        model = self._browser.model
+        return model.ids_between(0, model.rowCount() - 1)
+
+    def selected_ids(self) -> array[int]:
+        """Return the ids of the selected rows."""
+        return self._browser.selected_ids()
+
+    @Slot()
+    def show_newest(self) -> None:
+        """Show all plants, the newest first."""
+        self._browser.clear_search()
+        self._browser.set_order("added")
+        self._browser.jump_to_top()
 
     def _add_commands(self) -> None:
         menus = self.context.menus

@@ -116,6 +116,10 @@ QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-ra
 
 QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $text_2; }
 QLabel[role="title"] { font-size: ${empty_title}pt; font-weight: 600; }
+
+QProgressBar { background: $line; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }
+QProgressBar::chunk { background: $info; border-radius: 3px; }
+
 QLabel[role="empty-title"] { font-size: ${empty_title}pt; font-weight: 600; }
 QLabel[role="strong"] { font-weight: 600; }
 QLabel[tone="muted"] { color: $text_2; }

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import XS, L, M, S
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
 _ICON = 20
+_STEPS = 1000
 
 
 class BarKind(Enum):
@@ -48,6 +49,9 @@ class InfoBar(Message):
         theme.icons.put_on(self._close_button, "x")
         self._close_button.setIconSize(QSize(16, 16))
         self._close_button.clicked.connect(self.hide)
+        self._progress = QProgressBar()
+        self._progress.setTextVisible(False)
+        self._progress.hide()
         self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out(buttons)
         self.hide()
@@ -61,6 +65,7 @@ class InfoBar(Message):
         """Show a state with a button for each action; a `lasting` one has no button to close it."""
         name, icon = kind.value
         set_properties(self, bar=name)
+        self._progress.hide()
         self._title.setText(title)
         self.set_content(icon, name, text, actions)
         self._place_buttons()
@@ -68,6 +73,14 @@ class InfoBar(Message):
         self.setAccessibleName(title)
         self.show()
         self.announce(f"{title}. {text}")
+
+    def show_progress(self, text: str, share: float | None) -> None:
+        """Show how far (0 to 1; None: not known) what the bar is about has come; screen readers do not speak it."""
+        self._text.setText(text)
+        self._progress.setRange(0, 0 if share is None else _STEPS)
+        self._progress.setValue(round((share or 0) * _STEPS))
+        self._progress.setAccessibleName(self.title)
+        self._progress.show()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -85,6 +98,7 @@ class InfoBar(Message):
         texts.setSpacing(2)
         texts.addWidget(self._title)
         texts.addWidget(self._text)
+        texts.addWidget(self._progress)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(L, M, S + XS, M)
         layout.setSpacing(S)

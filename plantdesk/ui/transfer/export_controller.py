@@ -1,0 +1,134 @@
+"""Exports of the window: chosen in a dialog, written in the background."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QStandardPaths, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+
+from plantdesk.store import Selection
+from plantdesk.transfer.exporting import write_plants
+from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.transfer.export_dialog import ExportDialog
+from plantdesk.ui.transfer.import_job import Reporter
+from plantdesk.ui.transfer.texts import progress_text
+from plantdesk.ui.widgets.info_bar import BarKind
+from plantdesk.ui.widgets.message_line import Tone
+
+if TYPE_CHECKING:
+    from plantdesk.store import PlantReader, PlantStore
+    from plantdesk.transfer.formats import Format
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.transfer.import_job import Progress
+    from plantdesk.ui.transfer.shown_plants import ShownPlants
+    from plantdesk.ui.widgets.info_bar import InfoBar
+
+_ALL, _SHOWN, _SELECTED = "all", "shown", "selected"
+
+
+class ExportController(QObject):
+    """Writes one file at a time from one store."""
+
+    def __init__(self, context: WindowContext, store: PlantStore, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context, self._store = context, store
+        self._dialog: ExportDialog | None = None
+        self._task: Task | None = None
+        self._bar: InfoBar | None = None
+
+    def open_dialog(self, plants: ShownPlants) -> None:
+        """Ask what to export: everything, what the search finds, or what is selected."""
+        if self._dialog is not None:
+            return
+        if self._task is not None and not self._task.ended:
+            self._context.message.show_message(Tone.WARNING, self.tr("An export is running."))
+            return
+        self._plants, selected = plants, plants.selected_ids()
+        choices = [(self.tr("All plants"), _ALL)]
+        if plants.search_text:
+            choices.append(
+                (self.tr("Those that the search {text} finds").format(text=quoted(plants.search_text)), _SHOWN)
+            )
+        if selected:
+            one, many = self.tr("The selected plant"), self.tr("The {count} selected plants")
+            choices.append((plural(len(selected), one, many), _SELECTED))
+        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        self._dialog = ExportDialog(choices, Path(folder), self._context.page)
+        self._dialog.wanted.connect(self._export)
+        self._dialog.finished.connect(self._on_closed)
+        self._dialog.open()
+
+    def close(self) -> None:
+        """Cancel, and wait until the store is not read any more."""
+        if self._dialog is not None:
+            self._dialog.reject()
+        if self._task is not None:
+            self._task.cancel()
+            self._task.wait()
+        if self._bar is not None:
+            self._bar.hide()
+        self.deleteLater()
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self._dialog = None
+
+    @Slot(str, object, str)
+    def _export(self, choice: str, form: Format, name: str) -> None:
+        file = Path(name)
+        ids = {_SHOWN: self._plants.shown_ids, _SELECTED: self._plants.selected_ids}.get(choice)
+        selection = Selection(ids=None if ids is None else ids())
+
+        def run(task: Task) -> int:
+            with closing(self._store.reader()) as reader, task.interrupted_by(reader.interrupt):
+                return _write(task, reader, file, form, selection)
+
+        if self._bar is None:
+            self._bar = self._context.page.add_bar()
+        title = self.tr("Exporting to {file}").format(file=quoted(file.name))
+        self._bar.show_state(BarKind.INFO, title, "", (self.tr("Cancel"), self._cancel), lasting=True)
+        self._bar.show_progress("", None)
+        self._task = self._context.bridge.long_tasks.ask(
+            self, run, lambda count: self._on_done(file, count), self._on_failed, progress=self._on_progress
+        )
+
+    def _on_progress(self, progress: Progress) -> None:
+        if self._bar is not None:
+            self._bar.show_progress(progress_text(progress), progress.share)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        self._hide()
+        self._context.message.show_message(Tone.OK, self.tr("The export was cancelled. No file was written."))
+
+    def _on_done(self, file: Path, count: int) -> None:
+        self._hide()
+        one, many = self.tr("Exported 1 plant to {file}."), self.tr("Exported {count} plants to {file}.")
+        folder = (self.tr("Open folder"), lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))))
+        self._context.message.show_message(Tone.OK, plural(count, one, many, file=quoted(file.name)), folder)
+
+    def _on_failed(self, error: Exception) -> None:
+        text = f"{error.strerror or error}." if isinstance(error, OSError) else error_text(error)
+        if self._bar is not None:
+            self._bar.show_state(BarKind.ERROR, self.tr("Nothing was exported"), text)
+
+    def _hide(self) -> None:
+        if self._bar is not None:
+            self._bar.hide()
+
+
+def _write(task: Task, reader: PlantReader, file: Path, form: Format, selection: Selection) -> int:
+    total = max(1, reader.count_selected(selection))
+    report = Reporter(task.report)
+
+    def progress(count: int) -> None:
+        if task.cancelled:
+            raise InterruptedError
+        report.report_rows(count, max(total, count))
+
+    return write_plants(file, form, reader.pages(selection), progress)

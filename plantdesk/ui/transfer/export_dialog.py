@@ -1,0 +1,91 @@
+"""What to export, and in which format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QComboBox, QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.transfer.formats import Format
+from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
+from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_WIDTH = 320
+
+
+class ExportDialog(Dialog):
+    """`wanted(choice, form, name)`: the user has chosen what, how, and the name of the file."""
+
+    wanted = Signal(str, object, str)
+
+    def __init__(self, choices: Sequence[tuple[str, str]], folder: Path, parent: QWidget | None = None) -> None:
+        """Offer `choices`: the text of each, and its name; the last one is chosen at first."""
+        super().__init__(self.tr("Export"), parent)
+        self._folder = folder
+        self._plants = QComboBox()
+        for text, name in choices:
+            self._plants.addItem(text, name)
+        self._plants.setCurrentIndex(len(choices) - 1)
+        self._forms = QComboBox()
+        for form, text, _ in self._formats():
+            self._forms.addItem(text, form)
+        save, cancel = QPushButton(self.tr("&Save as…")), QPushButton(self.tr("Cancel"))
+        save.setProperty("variant", "primary")
+        for button in (save, cancel):
+            button.setAutoDefault(False)
+        save.clicked.connect(self._on_save)
+        cancel.clicked.connect(self.reject)
+        self._lay_out(cancel, save)
+
+    def _formats(self) -> list[tuple[Format, str, str]]:
+        return [
+            (Format.CSV, self.tr("CSV"), ".csv"),
+            (Format.EXCEL, self.tr("CSV for Excel"), ".csv"),
+            (Format.TSV, self.tr("TSV (tab-separated)"), ".tsv"),
+            (Format.JSON, self.tr("JSON"), ".json"),
+            (Format.JSON_LINES, self.tr("JSON Lines"), ".jsonl"),
+        ]
+
+    @Slot()
+    def _on_save(self) -> None:
+        form, text, suffix = self._formats()[self._forms.currentIndex()]
+        start = str(self._folder / f"{self.tr('plants')}{suffix}")
+        name, _ = QFileDialog.getSaveFileName(self, self.tr("Export plants"), start, f"{text} (*{suffix})")
+        if name:
+            self.wanted.emit(self._plants.currentData(), form, name)
+            self.accept()
+
+    def _lay_out(self, *buttons: QPushButton) -> None:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(M)
+        grid.setVerticalSpacing(S)
+        for row, (text, combo) in enumerate(((self.tr("Plants"), self._plants), (self.tr("Format"), self._forms))):
+            label = PlainLabel(text)
+            label.setBuddy(combo)
+            combo.setMinimumWidth(_WIDTH)
+            combo.setAccessibleName(text)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(combo, row, 1)
+        text = self.tr(
+            "All fields are written. CSV is for programs: PlantDesk reads it exactly. CSV for Excel marks cells "
+            "that Excel would take for formulas with a leading '."
+        )
+        foot = QHBoxLayout()
+        foot.setSpacing(S)
+        foot.addStretch(1)
+        for button in buttons:
+            foot.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XXL, XL, XXL, XL)
+        layout.setSpacing(L)
+        layout.addLayout(grid)
+        layout.addWidget(PlainLabel(text, tone="muted", wrapped=True))
+        layout.addStretch(1)
+        layout.addLayout(foot)
+        self.setMinimumWidth(480)

@@ -1,0 +1,259 @@
+"""Import and export in the window: by menu, drop and paste."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QStandardPaths, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QLineEdit
+
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.widgets.info_bar import BarKind
+from plantdesk.ui.widgets.message_line import Tone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtCore import QMimeData
+
+    from plantdesk.records import Change
+    from plantdesk.store import Applied, PlantStore
+    from plantdesk.transfer.inputs import Reading
+    from plantdesk.transfer.sources import Source
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.transfer.export_controller import ExportController
+    from plantdesk.ui.transfer.import_dialog import ImportDialog
+    from plantdesk.ui.transfer.import_job import ImportJob, Progress
+    from plantdesk.ui.transfer.shown_plants import ShownPlants
+    from plantdesk.ui.widgets.action_buttons import MessageAction
+    from plantdesk.ui.widgets.info_bar import InfoBar
+
+
+class Transfer(Feature):
+    """Runs one import at a time, also while its dialog is closed. `imported_wanted`: show what was imported."""
+
+    imported_wanted = Signal()
+
+    def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
+        super().__init__(context)
+        self._plants = plants
+        self._store: PlantStore | None = None
+        self._dialog: ImportDialog | None = None
+        self._job: ImportJob | None = None
+        self._is_running = False
+        self._bar: InfoBar | None = None
+        self._exports: ExportController | None = None
+        add = partial(context.menus.add, Section.FILE_TRANSFER)
+        self._commands = [
+            add(self.tr("&Import…"), self._choose_files, "Ctrl+Shift+I"),
+            add(self.tr("&Export…"), self._export, "Ctrl+E"),
+        ]
+        self._allow(allowed=False)
+
+    @override
+    def complete(self) -> None:
+        window = self.context.page.window()
+        window.setAcceptDrops(True)
+        for widget in (window, *window.findChildren(QLineEdit)):  # a field would insert the path
+            widget.installEventFilter(self)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        from plantdesk.ui.transfer.export_controller import ExportController
+
+        self._store = opened.store
+        self._exports = ExportController(self.context, opened.store, self)
+        self._allow(allowed=True)
+
+    @override
+    def release_store(self) -> None:
+        self._allow(allowed=False)
+        self._store = None
+        if self._exports is not None:
+            self._exports.close()
+            self._exports = None
+        if self._dialog is not None:
+            self._dialog.close_job()
+            self._dialog.reject()
+        if self._job is not None:
+            self._job.close()
+            self._job, self._is_running = None, False
+        if self._bar is not None:
+            self._bar.hide()
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QDragEnterEvent | QDropEvent) and self._store is not None:
+            files = _files(event.mimeData())
+            if files and event.type() in {QEvent.Type.DragEnter, QEvent.Type.Drop}:
+                event.acceptProposedAction()
+                if event.type() is QEvent.Type.Drop:
+                    self.import_files(files)
+                return True
+        return super().eventFilter(watched, event)
+
+    def import_files(self, files: Sequence[Path]) -> None:
+        """Open the dialog for files."""
+        from plantdesk.transfer.columns import Columns
+        from plantdesk.transfer.inputs import Reading
+        from plantdesk.transfer.sources import file_source
+
+        self._open_dialog([file_source(file) for file in files], Reading(columns=Columns(has_header=None)))
+
+    @Slot(str)
+    def import_text(self, text: str) -> None:
+        """Open the dialog for text that was pasted."""
+        from plantdesk.transfer.pasted import pasted_reading
+        from plantdesk.transfer.sources import Source
+
+        if text.strip():
+            self._open_dialog([Source(self.tr("clipboard"), text=text.strip("\r\n"))], pasted_reading(text))
+
+    @Slot()
+    def _choose_files(self) -> None:
+        names, _ = QFileDialog.getOpenFileNames(
+            self.context.page, self.tr("Import plants"), str(_documents()), ";;".join(self._filters())
+        )
+        if names:
+            self.import_files([Path(name) for name in names])
+
+    def _filters(self) -> list[str]:
+        from plantdesk.transfer.formats import SUFFIXES
+
+        known = " ".join(f"*{suffix}" for suffix in SUFFIXES)
+        return [self.tr("Files of plants ({suffixes})").format(suffixes=known), self.tr("All files (*)")]
+
+    def _open_dialog(self, sources: Sequence[Source], reading: Reading) -> None:
+        from plantdesk.ui.transfer.import_dialog import ImportDialog
+
+        if self._store is None or self._dialog is not None:
+            return
+        if self._is_running:
+            text = self.tr("An import is running. Wait until it is done, or cancel it.")
+            self.context.message.show_message(Tone.WARNING, text)
+            return
+        self._dialog = ImportDialog(self.context, self._store, sources, reading, _documents())
+        self._dialog.started.connect(self._run)
+        self._dialog.finished.connect(self._on_dialog_closed)
+        self._dialog.open()
+
+    @Slot()
+    def _on_dialog_closed(self) -> None:
+        self._dialog = None
+
+    @Slot()
+    def _export(self) -> None:
+        if self._exports is not None:
+            self._exports.open_dialog(self._plants)
+
+    def _allow(self, *, allowed: bool) -> None:
+        for command in self._commands:
+            command.setEnabled(allowed)
+
+    # --- the running import ---
+
+    @Slot(object)
+    def _run(self, job: ImportJob) -> None:
+        if self._job is not None:
+            self._job.end()
+        self._job, self._is_running = job, True
+        self._show_running(self.tr("Preparing…"), None)
+        job.progressed.connect(self._on_progress)
+        job.applied.connect(self._on_applied)
+        job.failed.connect(self._on_failed)
+        job.saved.connect(self._on_saved)
+        job.not_saved.connect(self._on_not_saved)
+        job.ended.connect(self._on_ended)
+
+    def _show_running(self, text: str, share: float | None) -> None:
+        if self._job is not None:
+            title = self.tr("Importing {names}").format(names=quoted(self._job.names, 80))
+            bar = self._show(BarKind.INFO, title, text, (self.tr("Cancel"), self._cancel), lasting=True)
+            bar.show_progress(text, share)
+
+    @Slot(object)
+    def _on_progress(self, progress: Progress) -> None:
+        from plantdesk.ui.transfer.texts import progress_text
+
+        if self._bar is not None and self._job is not None and not self._job.is_cancelled:
+            self._bar.show_progress(progress_text(progress), progress.share)
+
+    def _cancel(self) -> None:
+        if self._job is not None and self._bar is not None:
+            self._job.cancel()
+            self._bar.show_progress(self.tr("Cancelling…"), None)
+
+    @Slot(object)
+    def _on_applied(self, applied: Applied) -> None:
+        self._is_running = False
+        job = self._job
+        if job is None:
+            return
+        left_out = plural(job.left_out, self.tr("1 row was left out."), self.tr("{count} rows were left out."))
+        text, actions = (
+            (left_out, [(self.tr("Save it with the reason…"), self._save_refused)]) if job.left_out else ("", [])
+        )
+        if applied.change is None:
+            title = self.tr("Nothing new in {names}").format(names=quoted(job.names, 80))
+        else:
+            self.context.undo_stack.push(applied.change)
+            one, many = self.tr("Imported 1 plant from {names}"), self.tr("Imported {count} plants from {names}")
+            title = plural(applied.plants, one, many, names=quoted(job.names, 80))
+            undo = (self.tr("Undo import"), partial(self._undo, applied.change))
+            actions = [undo, (self.tr("Show"), self.imported_wanted.emit), *actions]
+        self._show(BarKind.INFO, title, text, *actions)
+        if not job.left_out:
+            job.end()
+
+    def _save_refused(self) -> None:
+        start = str(_documents() / self.tr("refused.csv"))
+        name, _ = QFileDialog.getSaveFileName(self.context.page, self.tr("Save rows"), start, self.tr("CSV (*.csv)"))
+        if name and self._job is not None:
+            self._job.save_refused(Path(name))
+
+    @Slot(object)
+    def _on_saved(self, file: Path) -> None:
+        self.context.message.show_message(Tone.OK, self.tr("Saved to “{file}”.").format(file=file.name))
+
+    @Slot(object)
+    def _on_not_saved(self, error: OSError) -> None:
+        self.context.message.show_message(Tone.ERROR, f"{error.strerror or error}.")
+
+    def _undo(self, change: Change) -> None:
+        if self._bar is not None:
+            self._bar.hide()
+        self.context.undo_stack.undo(change)
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self._job, self._is_running = None, False
+        text = error_text(error) if not isinstance(error, OSError) else f"{error.strerror or error}."
+        self._show(BarKind.ERROR, self.tr("Nothing was imported"), text)
+
+    @Slot()
+    def _on_ended(self) -> None:
+        if self.sender() is self._job:
+            self._job = None
+            if self._is_running:
+                self._is_running = False
+                self._show(BarKind.INFO, self.tr("The import was cancelled"), self.tr("Nothing was imported."))
+
+    def _show(self, kind: BarKind, title: str, text: str, *actions: MessageAction, lasting: bool = False) -> InfoBar:
+        if self._bar is None:
+            self._bar = self.context.page.add_bar()
+        self._bar.show_state(kind, title, text, *actions, lasting=lasting)
+        return self._bar
+
+
+def _files(data: QMimeData) -> list[Path]:
+    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile() and Path(url.toLocalFile()).is_file()]
+
+
+def _documents() -> Path:
+    return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))

@@ -1,0 +1,311 @@
+"""What will be imported, before anything is: first rows, columns, and counts over the whole files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from plantdesk.store import OnClash
+from plantdesk.transfer.importing import Wanted
+from plantdesk.transfer.sample import read_sample
+from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.theme.metrics import XL, L, M, S
+from plantdesk.ui.transfer.column_table import ColumnTable
+from plantdesk.ui.transfer.import_job import ImportJob
+from plantdesk.ui.transfer.outcome_panel import OutcomePanel
+from plantdesk.ui.transfer.reading_options import ReadingOptions
+from plantdesk.ui.transfer.refused_dialog import RefusedDialog
+from plantdesk.ui.transfer.texts import progress_text
+from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from plantdesk.store import PlantStore
+    from plantdesk.transfer.importing import Preview
+    from plantdesk.transfer.inputs import Reading
+    from plantdesk.transfer.sample import Sample
+    from plantdesk.transfer.sources import Source
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.transfer.import_job import Progress
+
+_SIZE = QSize(840, 700)
+#: Files that are named.
+_NAMED = 3
+
+
+class ImportDialog(Dialog):
+    """`started(job)`: the user wants to import; the job reads or writes then, and belongs to the receiver."""
+
+    started = Signal(object)
+
+    def __init__(
+        self,
+        context: WindowContext,
+        store: PlantStore,
+        sources: Sequence[Source],
+        reading: Reading,
+        folder: Path,
+    ) -> None:
+        """Read `sources`; `folder` is where a file of refused rows is offered to be saved."""
+        super().__init__(self.tr("Import"), context.page)
+        self._theme, self._bridge, self._store, self._folder = context.theme, context.bridge, store, folder
+        self._sources, self._reading = sources, reading
+        self._sample: Sample | None = None
+        self._sampling: Task | None = None
+        self._job: ImportJob | None = None
+        self._tag = ""
+        self._make_widgets()
+        self._lay_out()
+        self._connect()
+        self._read_sample()
+
+    def _make_widgets(self) -> None:
+        self._about = PlainLabel(tone="muted", wrapped=True)
+        self._options_button = QPushButton(self.tr("Change how it is read…"))
+        self._options_button.setCheckable(True)
+        self._options = ReadingOptions()
+        self._options.hide()
+        self._columns = ColumnTable(self._theme)
+        self._counting = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignRight)
+        self._outcome = OutcomePanel(self._theme)
+        self._tag_edit = QLineEdit()
+        self._tag_edit.setPlaceholderText(self.tr("As in the file"))
+        self._tag_edit.setMaximumWidth(220)
+        self._message = MessageLine(self._theme)
+        self._message.set_hint(self.tr("Can be undone in one step."))
+        self._cancel_button = QPushButton(self.tr("Cancel"))
+        self._import_button = QPushButton(self.tr("Import"))
+        self._import_button.setProperty("variant", "primary")
+        self._import_button.setEnabled(False)
+        for button in (self._options_button, self._cancel_button, self._import_button):
+            button.setAutoDefault(False)
+
+    def _connect(self) -> None:
+        self._options_button.toggled.connect(self._options.setVisible)
+        self._options.changed.connect(self._on_options_changed)
+        self._columns.fields_changed.connect(self._count)
+        self._tag_edit.editingFinished.connect(self._on_tag_edited)
+        self._outcome.changed.connect(self._on_choice)
+        self._outcome.rows_wanted.connect(self._show_rows)
+        self._cancel_button.clicked.connect(self.reject)
+        self._import_button.clicked.connect(self._on_import)
+        self.finished.connect(self._cancel)
+
+    def close_job(self) -> None:
+        """End the use of the store, and wait for that."""
+        job, self._job = self._job, None
+        if job is not None:
+            job.disconnect(self)
+            job.close()
+
+    # --- the first rows ---
+
+    def _read_sample(self) -> None:
+        self._cancel()
+        source, reading = self._sources[0], self._reading
+        self._sampling = self._bridge.long_tasks.ask(
+            self, lambda _task: read_sample(source, reading), self._on_sample, self._show_failure
+        )
+
+    def _on_sample(self, sample: Sample) -> None:
+        self._sample = sample
+        self._options.show_sample(sample)
+        self._columns.show_sample(sample)
+        self._show_about(None)
+        self._count()
+
+    @Slot()
+    def _on_options_changed(self) -> None:
+        self._reading = self._options.reading(self._reading)
+        self._read_sample()
+
+    # --- the counts ---
+
+    @Slot()
+    def _count(self) -> None:
+        """Read the whole files and compare them with the store."""
+        self._cancel()
+        if self._sample is None:
+            return
+        self._message.clear()
+        fields = self._columns.fields
+        if "name" not in fields:
+            self._message.show_message(Tone.WARNING, self.tr("Choose the column that is the name."))
+            return
+        columns = self._sample.columns(fields, by_name=len(self._sources) > 1)
+        wanted = Wanted(self._reading._replace(columns=columns), tag=self._tag or None)
+        job = self._job = ImportJob(self._bridge, self._store, self._sources, wanted)
+        job.progressed.connect(self._on_progress)
+        job.compared.connect(self._on_compared)
+        job.failed.connect(self._show_failure)
+        self._counting.setText(self.tr("Counting…"))
+        self._on_choice()
+
+    @Slot(object)
+    def _on_progress(self, progress: Progress) -> None:
+        self._counting.setText(progress_text(progress))
+
+    @Slot(object)
+    def _on_compared(self, preview: Preview) -> None:
+        self._counting.setText(self.tr("counted over the whole file"))
+        self._outcome.show_preview(preview)
+        self._show_about(preview)
+        self._on_choice()
+
+    @Slot()
+    def _on_tag_edited(self) -> None:
+        if self._tag != self._tag_edit.text():
+            self._tag = self._tag_edit.text()
+            self._count()
+
+    @Slot()
+    def _on_choice(self) -> None:
+        """Say on the button what will be imported."""
+        preview = None if self._job is None else self._job.preview
+        if preview is None:
+            self._import_button.setText(self.tr("Import"))
+            self._import_button.setEnabled(self._job is not None)
+            return
+        (new, _, clashing), on_clash = preview.counts, self._outcome.on_clash
+        count = new + (clashing if on_clash in {OnClash.NEW_ID, OnClash.REPLACE} else 0)
+        is_refused = (clashing and on_clash is OnClash.REFUSE) or (preview.invalid and not self._outcome.skip_invalid)
+        one, many = self.tr("Import 1 plant"), self.tr("Import {count} plants")
+        self._import_button.setText(plural(count, one, many) if count else self.tr("Nothing to import"))
+        self._import_button.setEnabled(count > 0 and not is_refused)
+        if is_refused:
+            text = self.tr("Choose what happens to the rows that cannot be imported as they are.")
+            self._message.show_message(Tone.WARNING, text)
+        else:
+            self._message.clear()
+
+    # --- the end ---
+
+    @Slot()
+    def _on_import(self) -> None:
+        job, self._job = self._job, None
+        if job is not None:
+            job.disconnect(self)
+            job.apply(self._outcome.on_clash, skip_invalid=self._outcome.skip_invalid)
+            self.started.emit(job)
+            self.accept()
+
+    @Slot()
+    def _cancel(self) -> None:
+        if self._sampling is not None:
+            self._sampling.cancel()
+        job, self._job = self._job, None
+        if job is not None:
+            job.disconnect(self)
+            job.cancel()
+        self._counting.clear()
+        self._outcome.show_preview(None)
+        self._import_button.setEnabled(False)
+
+    @Slot(object)
+    def _show_failure(self, error: Exception) -> None:
+        self._cancel()
+        text = (error.strerror or str(error)) + "." if isinstance(error, OSError) else error_text(error)
+        self._message.show_message(Tone.ERROR, text)
+
+    @Slot()
+    def _show_rows(self) -> None:
+        job = self._job
+        if job is None or job.preview is None:
+            return
+        dialog = RefusedDialog(self._theme, job.preview, self._folder, self)
+        job.saved.connect(dialog.show_saved)
+        job.not_saved.connect(dialog.show_not_saved)
+        dialog.save_wanted.connect(job.save_refused)
+        dialog.open()
+
+    # --- layout ---
+
+    def _show_about(self, preview: Preview | None) -> None:
+        if self._sample is None:
+            return
+        size = sum(source.size for source in self._sources)
+        parts = [QLocale().formattedDataSize(size, 1), self._sample.form.upper(), self._options.summary()]
+        if preview is not None:
+            rows = sum(preview.counts) + preview.invalid
+            parts.insert(0, plural(rows, self.tr("1 row"), self.tr("{count} rows")))
+        self._about.setText(" · ".join(filter(None, parts)))
+
+    def _lay_out(self) -> None:
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(self._body())
+        foot = QHBoxLayout()
+        foot.setContentsMargins(XL, M, XL, L)
+        foot.setSpacing(S)
+        foot.addWidget(self._message, 1)
+        foot.addWidget(self._cancel_button)
+        foot.addWidget(self._import_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(area, 1)
+        layout.addLayout(foot)
+        self.resize_to_fit(_SIZE)
+
+    def _body(self) -> QWidget:
+        content = QWidget()
+        body = QVBoxLayout(content)
+        body.setContentsMargins(XL, L, XL, L)
+        body.setSpacing(S)
+        body.addLayout(self._head())
+        body.addWidget(self._options)
+        body.addSpacing(S)
+        note = PlainLabel(self.tr("first rows, as they will be read"), tone="muted")
+        body.addLayout(_titled(self.tr("Columns"), note))
+        body.addWidget(self._columns.framed(), 1)
+        body.addSpacing(S)
+        body.addLayout(_titled(self.tr("What will happen"), self._counting))
+        body.addWidget(self._outcome)
+        body.addSpacing(S)
+        body.addLayout(self._tag_row())
+        return content
+
+    def _head(self) -> QHBoxLayout:
+        icon = PlainLabel()
+        icon.setPixmap(self._theme.icons.pixmap("file-spreadsheet", "accent", 24, self.devicePixelRatioF()))
+        names = [quoted(source.name)[1:-1] for source in self._sources]
+        more = plural(len(names[_NAMED:]), self.tr("and 1 more"), self.tr("and {count} more"))
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(
+            PlainLabel(" ".join([", ".join(names[:_NAMED]), *([more] if names[_NAMED:] else [])]), role="strong")
+        )
+        texts.addWidget(self._about)
+        head = QHBoxLayout()
+        head.setSpacing(M)
+        head.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)
+        head.addLayout(texts, 1)
+        head.addWidget(self._options_button, alignment=Qt.AlignmentFlag.AlignTop)
+        return head
+
+    def _tag_row(self) -> QHBoxLayout:
+        label = PlainLabel(self.tr("Tag for plants without one"))
+        label.setBuddy(self._tag_edit)
+        row = QHBoxLayout()
+        row.setSpacing(M)
+        row.addWidget(label)
+        row.addWidget(self._tag_edit)
+        row.addWidget(PlainLabel(self.tr("Rows without an ID get the next free one."), tone="muted", wrapped=True), 1)
+        return row
+
+
+def _titled(title: str, note: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.addWidget(PlainLabel(title, role="strong"))
+    row.addStretch(1)
+    row.addWidget(note)
+    return row

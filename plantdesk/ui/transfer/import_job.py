@@ -1,0 +1,174 @@
+"""An import of the window: read and compared in the background, then written when the user has chosen."""
+
+from __future__ import annotations
+
+import queue
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from plantdesk.store import Applied, OnClash
+from plantdesk.transfer.importing import FileImport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from plantdesk.store import PlantStore
+    from plantdesk.transfer.importing import Preview, Wanted
+    from plantdesk.transfer.sources import Source
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.bridge import Bridge
+
+#: Seconds between two signals of progress.
+_INTERVAL = 0.1
+#: Rows of each kind that the window lists.
+LISTED = 500
+
+
+class Progress(NamedTuple):
+    """How far it is: rows so far and a second, and if known all rows, the share (0 to 1) and the seconds left."""
+
+    rows: int
+    total: int | None
+    rate: float
+    share: float | None
+    seconds_left: float | None
+
+
+class ImportJob(QObject):
+    """Lives on the GUI thread; its work has a thread of its own, with one import, until it ends.
+
+    `progressed(Progress)`: while files are read, and while plants are written. `compared(Preview)`: what would become
+    of them; the job waits for `apply` now. `applied(Applied)`: all is written; the refused rows can still be saved.
+    `saved(path)`, `not_saved(error)`: they are, or not. `failed(error)`, `ended`: the end.
+    """
+
+    progressed = Signal(object)
+    compared = Signal(object)
+    applied = Signal(object)
+    failed = Signal(object)
+    ended = Signal()
+    saved = Signal(object)
+    not_saved = Signal(object)
+
+    def __init__(self, bridge: Bridge, store: PlantStore, sources: Sequence[Source], wanted: Wanted) -> None:
+        super().__init__(bridge)
+        self._bridge = bridge
+        self._store, self._sources, self.wanted = store, sources, wanted
+        self.preview: Preview | None = None
+        self.is_cancelled = False
+        #: Rows that `apply` has left out, or will.
+        self.left_out = 0
+        self._import: FileImport | None = None
+        self._steps: queue.SimpleQueue[Callable[[FileImport], None] | None] = queue.SimpleQueue()
+        self._task = bridge.long_tasks.ask(self, self._run, self._on_ended, self._on_failed, progress=self._on_progress)
+
+    @property
+    def names(self) -> str:
+        """The names of the files."""
+        return ", ".join(source.name for source in self._sources)
+
+    def apply(self, on_clash: OnClash, *, skip_invalid: bool) -> None:
+        """Write what was read, or will be; `applied` follows, or `failed`."""
+
+        def run(files_import: FileImport) -> None:
+            preview = files_import.compare(on_clash)
+            self.left_out = preview.invalid + (preview.counts.clashing if on_clash is OnClash.SKIP else 0)
+            report = Reporter(self._task.report).report_rows
+            self._task.report(files_import.apply(skip_invalid=skip_invalid, progress=report))
+
+        self._steps.put(run)
+
+    def save_refused(self, file: Path) -> None:
+        """Write the rows that are invalid or clash, or were left out, to a CSV file; then `saved` or `not_saved`."""
+
+        def run(files_import: FileImport) -> None:
+            try:
+                files_import.write_refused(file)
+            except OSError as error:
+                self._bridge.call(self, self.not_saved.emit, error)
+            else:
+                self._bridge.call(self, self.saved.emit, file)
+
+        self._steps.put(run)
+
+    def end(self) -> None:
+        """End the job when its steps are done; `ended` follows."""
+        self._steps.put(None)
+
+    def cancel(self) -> None:
+        """End the job now; nothing is imported unless all is written already: then `applied` comes before `ended`."""
+        self.is_cancelled = True
+        self._steps.put(None)
+        files_import = self._import
+        if files_import is not None:
+            files_import.cancel()
+
+    def close(self) -> None:
+        """Cancel, and wait until the store is not used any more; no signal follows."""
+        self._task.cancel()
+        self.cancel()
+        self._task.wait()
+
+    # --- on the thread of the task ---
+
+    def _run(self, task: Task) -> None:
+        report = Reporter(task.report).report_bytes
+        try:
+            with FileImport(self._store, self.wanted, report, listed=LISTED) as files_import:
+                self._import = files_import
+                if self.is_cancelled:
+                    return
+                files_import.read(self._sources)
+                task.report(files_import.compare(OnClash.REFUSE))
+                while (step := self._steps.get()) is not None:
+                    step(files_import)
+        except InterruptedError:
+            pass
+        finally:
+            self._import = None
+
+    # --- on the GUI thread ---
+
+    def _on_progress(self, progress: Progress | Preview | Applied) -> None:
+        match progress:
+            case Progress():
+                self.progressed.emit(progress)
+            case Applied():
+                self.applied.emit(progress)
+            case _:
+                self.preview = progress
+                self.compared.emit(progress)
+
+    def _on_ended(self, _nothing: None) -> None:
+        self.ended.emit()
+        self.deleteLater()
+
+    def _on_failed(self, error: Exception) -> None:
+        self.failed.emit(error)
+        self.deleteLater()
+
+
+class Reporter:
+    """Reports progress at most ten times a second, on any thread."""
+
+    def __init__(self, report: Callable[[Progress], None]) -> None:
+        self._report = report
+        self._started = self._reported = time.monotonic()
+
+    def report_bytes(self, rows: int, done: int, size: int) -> None:
+        """Report rows and bytes that were read, of `size` bytes if that is not 0."""
+        self._report_share(rows, None, min(done / size, 1) if size else None)
+
+    def report_rows(self, done: int, rows: int) -> None:
+        """Report rows that were written, of all rows."""
+        self._report_share(done, rows, done / rows)
+
+    def _report_share(self, rows: int, total: int | None, share: float | None) -> None:
+        now = time.monotonic()
+        if now - self._reported >= _INTERVAL:
+            self._reported, seconds = now, now - self._started
+            left = seconds / share - seconds if share else None
+            self._report(Progress(rows, total, rows / seconds, share, left))

@@ -1,0 +1,121 @@
+"""What will become of the rows of a file: new, unchanged, clashing, invalid, and what to do with the last two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QPushButton
+
+from plantdesk.store import OnClash
+from plantdesk.ui.texts import plural
+from plantdesk.ui.theme.metrics import ICON, L, M, S, tabular
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from plantdesk.transfer.importing import Preview
+    from plantdesk.ui.theme.theme import Theme
+
+_NEW, _SAME, _CLASHING, _INVALID = range(4)
+_ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
+_CHOICE_WIDTH = 200
+
+
+class OutcomePanel(QFrame):
+    """`changed`: the user has chosen something else. `rows_wanted`: the user wants to see clashing or invalid rows."""
+
+    changed = Signal()
+    rows_wanted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setProperty("card", "true")
+        self._theme = theme
+        self._icons = [PlainLabel() for _ in _ICONS]
+        self._counts = [
+            PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            for _ in _ICONS
+        ]
+        self._texts = [PlainLabel() for _ in _ICONS]
+        self._buttons = {each: self._button() for each in (_CLASHING, _INVALID)}
+        self.clash_choice = self._combo(
+            self.tr("Rows whose ID is taken"),
+            (
+                (self.tr("Import nothing then"), OnClash.REFUSE),
+                (self.tr("Leave them out"), OnClash.SKIP),
+                (self.tr("Give them a new ID"), OnClash.NEW_ID),
+                (self.tr("Replace the plants"), OnClash.REPLACE),
+            ),
+        )
+        invalid = ((self.tr("Import nothing then"), False), (self.tr("Leave them out"), True))
+        self.invalid_choice = self._combo(self.tr("Rows that are invalid"), invalid)
+        self._lay_out()
+        self.show_preview(None)
+        theme.changed.connect(self._paint_icons)
+
+    @property
+    def on_clash(self) -> OnClash:
+        """What to do with rows whose id is taken."""
+        return OnClash(self.clash_choice.currentData())  # Qt keeps a StrEnum as a text
+
+    @property
+    def skip_invalid(self) -> bool:
+        """Whether to leave invalid rows out."""
+        return bool(self.invalid_choice.currentData())
+
+    def show_preview(self, preview: Preview | None) -> None:
+        """Show counts; None while they are not known."""
+        counts = [None] * len(_ICONS) if preview is None else [*preview.counts, preview.invalid]
+        for label, text, count, words in zip(self._counts, self._texts, counts, self._words(), strict=True):
+            label.setText("…" if count is None else QLocale().toString(count))
+            text.setText(plural(0 if count is None else count, *words))
+        for number, button in self._buttons.items():
+            button.setVisible(bool(counts[number]))
+
+    def _words(self) -> list[tuple[str, str]]:
+        return [
+            (self.tr("new plant"), self.tr("new plants")),
+            (self.tr("is here already and stays as it is"), self.tr("are here already and stay as they are")),
+            (self.tr("has an ID that is taken"), self.tr("have an ID that is taken")),
+            (self.tr("cannot be read"), self.tr("cannot be read")),
+        ]
+
+    def _button(self) -> QPushButton:
+        button = QPushButton(self.tr("Show"))
+        button.setProperty("small", "true")
+        button.setAutoDefault(False)
+        button.clicked.connect(self.rows_wanted)
+        return button
+
+    def _combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:
+        combo = QComboBox()
+        combo.setAccessibleName(name)
+        combo.setMinimumWidth(_CHOICE_WIDTH)
+        for text, value in choices:
+            combo.addItem(text, value)
+        combo.currentIndexChanged.connect(self.changed)
+        return combo
+
+    def _paint_icons(self) -> None:
+        for label, (name, color) in zip(self._icons, _ICONS, strict=True):
+            label.setPixmap(self._theme.icons.pixmap(name, color, ICON, self.devicePixelRatioF()))
+
+    def _lay_out(self) -> None:
+        layout = QGridLayout(self)
+        layout.setContentsMargins(L, S, L, S)
+        layout.setHorizontalSpacing(M)
+        layout.setVerticalSpacing(S)
+        layout.setColumnMinimumWidth(1, 70)
+        layout.setColumnStretch(4, 1)
+        for row in range(len(_ICONS)):
+            self._counts[row].setFont(tabular())
+            layout.setRowMinimumHeight(row, self._theme.metrics.compact_row)
+            for column, widget in enumerate((self._icons[row], self._counts[row], self._texts[row])):
+                layout.addWidget(widget, row, column)
+        for row, button in self._buttons.items():
+            layout.addWidget(button, row, 3)
+        layout.addWidget(self.clash_choice, _CLASHING, 5)
+        layout.addWidget(self.invalid_choice, _INVALID, 5)
+        self._paint_icons()

@@ -1,0 +1,33 @@
+"""Texts about the progress of imports and exports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from plantdesk.ui.texts import plural
+
+if TYPE_CHECKING:
+    from plantdesk.ui.transfer.import_job import Progress
+
+_MINUTE = 60
+
+
+def progress_text(progress: Progress) -> str:
+    """Return rows, rate and remaining time."""
+    number = QLocale().toString
+    parts = [plural(progress.rows, _tr("1 row"), _tr("{count} rows"))]
+    if progress.total:
+        parts = [_tr("{rows} of {total} plants").format(rows=number(progress.rows), total=number(progress.total))]
+    parts.append(_tr("{rate} a second").format(rate=number(round(progress.rate))))
+    left = progress.seconds_left
+    if left is not None and left >= _MINUTE:
+        parts.append(_tr("about {minutes} min left").format(minutes=number(round(left / _MINUTE))))
+    elif left is not None:
+        parts.append(_tr("about {seconds} s left").format(seconds=number(round(left))))
+    return " · ".join(parts)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("transfer", text)

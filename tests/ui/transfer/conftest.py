@@ -1,0 +1,132 @@
+"""The window with the commands of import and export."""
+
+from __future__ import annotations
+
+from array import array
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QFileDialog
+
+from plantdesk.store import Selection
+from plantdesk.ui.edit.commands import EditCommands
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.transfer.export_dialog import ExportDialog
+from plantdesk.ui.transfer.feature import Transfer
+from plantdesk.ui.transfer.import_dialog import ImportDialog
+from tests.support.desk import TIMEOUT, Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.store_queries import StoreQueries
+
+Plants = list[tuple[int, str, str | None, str | None]]
+
+
+class Table:
+    """The table that the features see: all plants, and which of them are selected or shown."""
+
+    def __init__(self) -> None:
+        self.search_text = ""
+        self.shown: list[int] = []
+        self.selected: list[int] = []
+
+    def shown_ids(self) -> array[int]:
+        return array("q", self.shown)
+
+    def selected_ids(self) -> array[int]:
+        return array("q", self.selected)
+
+
+class TransferDesk(Desk):
+    """The window, and its dialogs once they are open."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(qtbot, context.page)
+        self.store, self.table = store, Table()
+        self.feature = Transfer(context, self.table)
+        EditCommands(context).text_pasted.connect(self.feature.import_text)
+        self._monkeypatch = monkeypatch
+
+    @property
+    def dialog(self) -> Desk:
+        """The dialog of an import."""
+        return Desk(self.qtbot, self.the(ImportDialog))
+
+    @property
+    def export_dialog(self) -> Desk:
+        """The dialog of an export."""
+        return Desk(self.qtbot, self.the(ExportDialog))
+
+    def answer_file_dialogs(self, *files: Path) -> None:
+        """Let the system's file dialogs, which no test can drive, return `files`."""
+        names = [str(file) for file in files]
+        self._monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: (names, ""))
+        self._monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (names[0], ""))
+
+    def open_import(self, *files: Path) -> None:
+        """Choose files by the key of the command, and wait for the counts."""
+        self.answer_file_dialogs(*files)
+        self.window.activateWindow()  # no window manager does it when a dialog closes
+        self.qtbot.waitUntil(self.window.isActiveWindow)
+        self.qtbot.keyClick(
+            self.window, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        )
+        self.until_dialog_shows("counted over the whole file")
+
+    def until_dialog_shows(self, text: str) -> None:
+        """Wait until a label of the import's dialog has a text."""
+        self.qtbot.waitUntil(lambda: any(text in each for each in self.dialog.texts()), timeout=TIMEOUT)
+
+    def pick(self, combo: str, choice: str) -> None:
+        """Choose an item of a combo box of the import's dialog, by keys."""
+        box = self.dialog.the(QComboBox, combo)
+        box.setFocus()
+        at = box.findText(choice)
+        assert at >= 0, [box.itemText(each) for each in range(box.count())]
+        self.qtbot.keyClick(box, Qt.Key.Key_Home)
+        for _ in range(at):
+            self.qtbot.keyClick(box, Qt.Key.Key_Down)
+
+    def start_import(self) -> None:
+        """Press the button of the import, whatever number it shows."""
+        name = next(each for each in self.dialog.buttons() if each.startswith("Import"))
+        button = self.dialog.button(name)
+        assert button.isEnabled()
+        self.dialog.widget.activateWindow()
+        button.setFocus()
+        self.qtbot.waitUntil(button.hasFocus)
+        self.qtbot.keyClick(button, Qt.Key.Key_Return)
+
+    def until_bar(self, title: str) -> None:
+        """Wait for a bar."""
+
+        def check() -> None:
+            assert any(title in bar.title for bar in self.bars), [(bar.title, bar.text) for bar in self.bars]
+
+        self.qtbot.waitUntil(check, timeout=TIMEOUT)
+
+    def plants(self) -> Plants:
+        """Return the plants of the store."""
+        with closing(self.store.reader()) as reader:
+            return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
+
+
+@pytest.fixture
+def desk(
+    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[TransferDesk]:
+    context.undo_stack.set_store(store)
+    desk = TransferDesk(qtbot, context, store, monkeypatch)
+    desk.feature.complete()
+    desk.feature.set_store(OpenStore(store, queries))
+    yield desk
+    desk.feature.release_store()

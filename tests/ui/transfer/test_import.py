@@ -1,0 +1,198 @@
+"""Imports in the window: previewed, run, cancelled, undone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QCheckBox, QTableWidget
+
+from plantdesk.ui.transfer.refused_dialog import RefusedDialog
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from tests.support.desk import TIMEOUT, Desk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.conftest import Adder
+    from tests.ui.transfer.conftest import TransferDesk
+
+CSV = "Nr.;Sorte;Beet;Bemerkung;Preis\n11;Aster;bed 4;sunny;4,90\n12;Ivy;;;6,50\n;Rose;bed 2;;9,80\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "plants-2026.csv"
+    file.write_text(CSV, encoding="utf-8")
+    return file
+
+
+def cells(desk: TransferDesk) -> list[list[str]]:
+    """Return the texts of the table of columns below the combo boxes."""
+    table = desk.dialog.the(QTableWidget)
+    items = [[table.item(row, at) for at in range(table.columnCount())] for row in range(1, table.rowCount())]
+    return [["" if item is None else item.text() for item in row] for row in items]
+
+
+def test_a_file_is_previewed_imported_and_undone(desk: TransferDesk, file: Path) -> None:
+    desk.open_import(file)
+    shown = desk.dialog.texts()
+    assert "plants-2026.csv" in shown
+    assert any("3 rows" in each and "semicolon" in each and "UTF-8" in each for each in shown)
+    assert cells(desk)[:2] == [
+        ["Nr.", "Sorte", "Beet", "Bemerkung", "Preis"],
+        ["11", "Aster", "bed 4", "sunny", "4,90"],
+    ]
+    assert desk.plants() == []
+    assert "Import 3 plants" in desk.dialog.buttons()
+    desk.start_import()
+    desk.until_bar("Imported 3 plants from “plants-2026.csv”")
+    assert desk.plants() == [(11, "Aster", "bed 4", "sunny"), (12, "Ivy", None, None), (13, "Rose", "bed 2", None)]
+    desk.button("Undo import").click()
+    desk.qtbot.waitUntil(lambda: desk.plants() == [], timeout=TIMEOUT)
+    assert desk.bars == []
+
+
+def test_another_column_is_the_name_and_plants_get_a_tag(desk: TransferDesk, file: Path) -> None:
+    desk.open_import(file)
+    desk.pick("Field of column Bemerkung", "Name")
+    desk.until_dialog_shows("counted over the whole file")
+    desk.pick("Field of column Sorte", "Note")
+    desk.type(desk.dialog.field("Tag for plants without one"), "new")
+    desk.press(Qt.Key.Key_Tab)
+    desk.until_dialog_shows("counted over the whole file")
+    desk.pick("Rows that are invalid", "Leave them out")
+    desk.start_import()
+    desk.until_bar("Imported 1 plant")
+    assert desk.plants() == [(11, "sunny", "bed 4", "Aster")]
+
+
+def test_clashing_and_invalid_rows_are_shown_and_decided_upon(desk: TransferDesk, tmp_path: Path, add: Adder) -> None:
+    add("Cactus", "Daisy")
+    file = tmp_path / "plants.csv"
+    file.write_text("id,name\n1,Aster\n2,Daisy\nx,Ivy\n7,Rose\n", encoding="utf-8")
+    desk.open_import(file)
+    texts = desk.dialog.texts()
+    for text in ("new plant", "is here already and stays as it is", "has an ID that is taken", "cannot be read"):
+        assert text in texts
+    assert not desk.dialog.button("Import 1 plant").isEnabled()
+    desk.dialog.button("Show").click()
+    rows = Desk(desk.qtbot, desk.the(RefusedDialog))
+    table = rows.the(QTableWidget)
+    found = [[item.text() if (item := table.item(row, at)) else "" for at in range(2)] for row in range(2)]
+    assert found == [["4", "The ID must be a whole number."], ["2", "ID 1 belongs to “Cactus”."]]
+    saved = tmp_path / "refused.csv"
+    desk.answer_file_dialogs(saved)
+    rows.button("Save all with reasons…").click()
+    desk.qtbot.waitUntil(lambda: rows.the(MessageLine).tone is Tone.OK, timeout=TIMEOUT)
+    assert len(saved.read_text(encoding="utf-8").splitlines()) == 3
+    rows.button("Close").click()
+    desk.pick("Rows whose ID is taken", "Give them a new ID")
+    desk.pick("Rows that are invalid", "Leave them out")
+    desk.start_import()
+    desk.until_bar("Imported 2 plants")
+    assert [each[:2] for each in desk.plants()] == [(1, "Cactus"), (2, "Daisy"), (8, "Aster"), (7, "Rose")]
+    saved.unlink()
+    desk.button("Save it with the reason…").click()
+    desk.qtbot.waitUntil(saved.exists, timeout=TIMEOUT)
+    assert "x,Ivy" in saved.read_text(encoding="utf-8")
+
+
+def test_how_a_file_is_read_can_be_changed(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_bytes("Rose|Äster;x\nLily|Iris;y\n".encode("cp1252"))
+    desk.open_import(file)
+    desk.dialog.button("Change how it is read…").click()
+    desk.pick("Delimiter", "bar")
+    desk.until_dialog_shows("counted over the whole file")
+    desk.pick("Encoding", "CP437")
+    desk.until_dialog_shows("CP437")
+    desk.until_dialog_shows("counted over the whole file")
+    assert cells(desk)[1] == ["Rose", "─ster;x"]
+    desk.pick("Encoding", "CP1252")
+    desk.until_dialog_shows("CP1252")
+    desk.dialog.the(QCheckBox, "First row holds the names").click()
+    desk.until_dialog_shows("Choose the column that is the name.")
+    desk.pick("Field of column Äster;x", "Name")
+    desk.until_dialog_shows("counted over the whole file")
+    desk.start_import()
+    desk.until_bar("Imported 1 plant")
+    assert [name for _, name, *_ in desk.plants()] == ["Iris;y"]
+
+
+def test_a_closed_dialog_imports_nothing(desk: TransferDesk, file: Path) -> None:
+    desk.open_import(file)
+    dialog = desk.dialog.widget
+    with desk.qtbot.waitSignal(dialog.destroyed):
+        desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert desk.plants() == []
+    desk.open_import(file)  # and can be opened again
+
+
+def test_a_running_import_is_cancelled(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "many.csv"
+    file.write_text("name\n" + "Aster\n" * 200_000, encoding="utf-8")
+    desk.answer_file_dialogs(file)
+    desk.choose("File", "Import…")
+    desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=TIMEOUT)
+    desk.start_import()  # before all is counted
+    desk.until_bar("Importing")
+    desk.button("Cancel").click()
+    desk.until_bar("The import was cancelled")
+    assert desk.plants() == []
+
+
+def test_files_are_dropped_on_the_window(desk: TransferDesk, file: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file))])
+    for kind, position in ((QDragEnterEvent, QPoint(5, 5)), (QDropEvent, QPointF(5, 5))):
+        arguments = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+        event = kind(position, *arguments)  # type: ignore[arg-type]
+        QApplication.sendEvent(desk.window, event)
+        assert event.isAccepted()
+    desk.until_dialog_shows("counted over the whole file")
+    assert "plants-2026.csv" in desk.dialog.texts()
+
+
+def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
+    QGuiApplication.clipboard().setText("Aster\tbed 4\nIvy\tbed 4\n")
+    desk.window.setFocus()
+    desk.choose("Edit", "Paste")
+    desk.until_dialog_shows("counted over the whole file")
+    desk.start_import()
+    desk.until_bar("Imported 2 plants from “clipboard”")
+    assert desk.plants() == [(1, "Aster", "bed 4", None), (2, "Ivy", "bed 4", None)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "It is empty."),
+        (bytes(range(256)) * 300, "It is not a text file."),
+        (b'id,name\n1,"a\n2,b\n', "line 2: A quote is opened and not closed."),
+        (b"id,name\n" + b"1,\xc3\xa4\n" * 40_000 + b"2,\xe4\n", "line 40,002: A byte is not UTF-8"),
+        (b"number;height\n1;2\n", "Choose the column that is the name."),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_files_are_refused_in_the_dialog(desk: TransferDesk, tmp_path: Path, content: bytes, message: str) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_bytes(content)
+    desk.feature.import_files([file])
+    desk.qtbot.waitUntil(lambda: message in desk.dialog.the(MessageLine).text, timeout=TIMEOUT)
+    assert not next(each for name, each in desk.dialog.buttons().items() if name.startswith("Import")).isEnabled()
+    assert desk.plants() == []
+
+
+def test_a_file_that_vanishes_is_reported(desk: TransferDesk, tmp_path: Path) -> None:
+    desk.feature.import_files([tmp_path / "gone.csv"])
+    desk.qtbot.waitUntil(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR, timeout=TIMEOUT)
+    assert "No such file" in desk.dialog.the(MessageLine).text
+
+
+def test_a_store_that_is_closed_ends_the_import(desk: TransferDesk, file: Path) -> None:
+    desk.open_import(file)
+    desk.feature.release_store()
+    desk.store.close()
