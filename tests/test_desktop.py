@@ -148,13 +148,13 @@ def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: Program
     desk.table.selectRow(1)
     desk.press(Qt.Key.Key_Delete)
     desk.sees("Three", "One")
-    assert desk.message.text == "Deleted 1 plant."
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 1 plant.", timeout=TIMEOUT)
     desk.button("Undo").click()
     desk.sees("Three", "Two", "One")
     desk.table.selectAll()
     desk.choose("Edit", "Delete plants")
     desk.sees()
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Deleted 3 plants.", timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 3 plants.", timeout=TIMEOUT)
     assert "Undo Delete 3 plants" in desk.enabled("Edit")
     desk.window.activateWindow()
     desk.qtbot.waitUntil(desk.window.isActiveWindow)
@@ -183,7 +183,7 @@ def test_an_undo_reports_what_a_script_has_changed_since(desk: ProgramDesk) -> N
     desk.sees("Another")
     desk.button("Undo").click()
     desk.sees("Another", "Two")
-    desk.qtbot.waitUntil(lambda: "1 plant has been changed since" in desk.message.text, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: "1 plant has been changed since" in desk.toast.text, timeout=TIMEOUT)
 
 
 def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: ProgramDesk) -> None:
@@ -407,7 +407,7 @@ def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(
         path.unlink()
         desk.until_bar(shown=True)
         restore_newest(qtbot, desk)
-        qtbot.waitUntil(lambda: desk.bar.title == "Restored", timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: "Restored 1 plant." in desk.toast.text, timeout=TIMEOUT)
         desk.add("Aloe")
         desk.sees("Aloe", "Fern")
 

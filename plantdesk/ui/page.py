@@ -6,13 +6,15 @@ from enum import IntEnum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, Slot
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.side_pane import SidePane
+from plantdesk.ui.theme.metrics import L
 from plantdesk.ui.widgets.bar_stack import BarStack
+from plantdesk.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _SIDEBAR, _CARD, _MAX_CARD = 212, 320, 400
 #: In a narrower page the sidebar is folded.
 _SIDEBAR_FROM = 900
+#: From the end of the list to the toast: it ends where the rows end.
+_TOAST_EDGE = 18
 
 
 class Part(IntEnum):
@@ -41,7 +45,7 @@ class Part(IntEnum):
 
 
 class Page(QFrame):
-    """Shows the panes of the features, parted by lines: its own background.
+    """Shows the panes of the features, parted by lines: its own background. `toast` reports what was done.
 
     `sidebar` and `card` are docked beside the list, or fold where it would get too narrow.
     """
@@ -57,6 +61,8 @@ class Page(QFrame):
         self.sidebar = SidePane("sidebar", self)
         self.card = SidePane("card", self)
         self._lay_out()
+        self.toast = Toast(theme, self)
+        self.add_part(Part.TOAST, self.toast, self.toast.focus_first)
         for pane in (self.sidebar, self.card):
             pane.changed.connect(self.fold)
         theme.changed.connect(self.fold)
@@ -168,6 +174,11 @@ class Page(QFrame):
                 rect = QRect(x, top, pane.width(), self.height() - top)
                 pane.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
                 pane.raise_()
+        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        area = self._list.geometry()
+        corner = QPoint(area.left() + _TOAST_EDGE if mirrored else area.right() + 1 - _TOAST_EDGE, self.height() - L)
+        self.toast.place(corner, area.width() - 2 * _TOAST_EDGE)
+        self.toast.raise_()
 
 
 def _has_focus(widget: QWidget) -> bool:

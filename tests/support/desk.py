@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, 
 
 from plantdesk.ui.widgets.info_bar import InfoBar
 from plantdesk.ui.widgets.message_line import MessageLine
+from plantdesk.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,6 +78,11 @@ class Desk:
     def message(self) -> MessageLine:
         """The line under the form."""
         return self.the(MessageLine)
+
+    @property
+    def toast(self) -> Toast:
+        """The message over the list."""
+        return self.the(Toast)
 
     @property
     def bars(self) -> list[InfoBar]:

@@ -254,7 +254,7 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     assert desk.table.selected_count() == 3
     assert desk.enabled("Edit") == ["Copy", "Select all", "Edit name", "Edit tag", "Delete plants", "Find"]
     desk.choose("Edit", "Copy")
-    desk.sees("Copied 3 plants.")
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
 
 

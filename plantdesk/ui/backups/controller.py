@@ -12,31 +12,26 @@ from plantdesk.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.texts import error_text, plural
-from plantdesk.ui.widgets.info_bar import BarKind
-from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.records import Change
     from plantdesk.store import Backup, Restored
     from plantdesk.ui.backups.restore_dialog import RestoreDialog
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.widgets.info_bar import InfoBar
 
 
 class BackupController(Feature):
     """Works on the file of the store, also while it is not open. `restored`: the file has another state.
 
-    A restore goes on when its dialog is closed; its outcome stays in a bar until the user closes that.
+    A restore goes on when its dialog is closed.
     """
 
     restored = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._message = context.message
-        self._bar: InfoBar | None = None
+        self._toast = context.page.toast
         self._dialog: RestoreDialog | None = None
         context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up)
         context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog)
@@ -47,7 +42,7 @@ class BackupController(Feature):
         from plantdesk.store import back_up
 
         path = self.context.path
-        self._message.show_message(Tone.HINT, self.tr("Backing up…"))
+        self._toast.show_progress(self.tr("Backing up…"))
         self.context.bridge.long_tasks.ask(self, lambda _task: back_up(path), self._on_backed_up, self._show_failure)
 
     @Slot()
@@ -67,13 +62,13 @@ class BackupController(Feature):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(backup.path.parent)))
 
         text = self.tr("Backed up to “{file}”.").format(file=backup.path.name)
-        self._message.show_message(Tone.OK, text, (self.tr("Open folder"), show_folder))
+        self._toast.show_message(text, (self.tr("Open folder"), show_folder))
 
     def _show_failure(self, error: Exception) -> None:
         if self._dialog is not None:
             self._dialog.show_failure(error)
         else:
-            self._message.show_message(Tone.ERROR, error_text(error))
+            self._toast.show_problem(error_text(error))
 
     @Slot()
     def _on_dialog_closed(self) -> None:
@@ -91,22 +86,17 @@ class BackupController(Feature):
     def _on_restored(self, restored: Restored) -> None:
         if self._dialog is not None:
             self._dialog.accept()
-        if self._bar is None:
-            self._bar = self.context.page.add_bar()
         actions = []
         if restored.change is not None:
-            self.context.undo_stack.push(restored.change)
-            actions = [(self.tr("Undo"), partial(self._undo, restored.change))]
-        self._bar.show_state(BarKind.INFO, self.tr("Restored"), self._summary(restored), *actions)
+            stack = self.context.undo_stack
+            stack.push(restored.change)
+            actions = [(self.tr("Undo"), partial(stack.undo, restored.change))]
+        show = self._toast.show_message if restored.tokens_kept else self._toast.show_problem
+        show(self._summary(restored), *actions)
         self.restored.emit()
 
-    def _undo(self, change: Change) -> None:
-        if self._bar is not None:
-            self._bar.hide()
-        self.context.undo_stack.undo(change)
-
     def _summary(self, restored: Restored) -> str:
-        one, many = self.tr("There is 1 plant now."), self.tr("There are {count} plants now.")
+        one, many = self.tr("Restored 1 plant."), self.tr("Restored {count} plants.")
         text = plural(restored.preview.plants, one, many)
         if not restored.tokens_kept:
             text += " " + self.tr("Tokens are not valid any more: make new ones under API access.")

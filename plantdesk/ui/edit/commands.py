@@ -15,7 +15,6 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, one_line, plural
-from plantdesk.ui.widgets.message_line import Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.records import Change
     from plantdesk.store import Undone
     from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.widgets.action_buttons import MessageAction
 
 _UNDO, _REDO = "undo", "redo"
 _CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
@@ -101,21 +101,28 @@ class EditCommands(Feature):
 
     @Slot()
     def _on_begun(self) -> None:
-        self.context.message.show_message(Tone.HINT, self.tr("Undoing…"))
+        self.context.page.toast.show_progress(self.tr("Undoing…"))
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
         title = one_line(undone.change.title)
         if not undone.skipped:
-            self.context.message.show_message(Tone.OK, f"{title}.")
+            self.context.page.toast.show_message(f"{title}.", *self._opposite(undone.change))
             return
         one = self.tr("{title}. 1 plant has been changed since and was left as it is.")
         many = self.tr("{title}. {count} plants have been changed since and were left as they are.")
-        self.context.message.show_message(Tone.WARNING, plural(undone.skipped, one, many, title=title))
+        self.context.page.toast.show_problem(plural(undone.skipped, one, many, title=title))
+
+    def _opposite(self, change: Change) -> list[MessageAction]:
+        """Return the button that takes back what was done now: Redo after an undo, Undo after a redo."""
+        stack = self.context.undo_stack
+        if change == stack.next_redo:
+            return [(self.tr("Redo"), stack.redo)]
+        return [(self.tr("Undo"), partial(stack.undo, change))] if change == stack.next_undo else []
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
-        self.context.message.show_message(Tone.ERROR, error_text(error))
+        self.context.page.toast.show_problem(error_text(error))
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:

@@ -13,7 +13,6 @@ from plantdesk.ui.plants.form import MAX_LENGTH, tag_completer
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.info_bar import BarKind
-from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +64,8 @@ class EditController(QObject):
         """Edit in `table`; `tags` are offered as completions."""
         super().__init__(table)
         self._context = context
+        self._toast = context.page.toast
+        self._fault: str | None = None
         self._table = table
         self._editor = table.editor
         self._editor.setMaxLength(MAX_LENGTH)
@@ -103,7 +104,7 @@ class EditController(QObject):
         if self._draft is not None:
             self._next_column = Column(column) if self._is_saving else None
         elif isinstance(self._store.trouble, StoreReadOnlyError):
-            self._context.message.show_message(Tone.ERROR, error_text(self._store.trouble))
+            self._toast.show_problem(error_text(self._store.trouble))
         else:
             self._queries.ask(self, partial(_plant, plant_id=plant_id), partial(self._on_read, Column(column)))
 
@@ -122,7 +123,7 @@ class EditController(QObject):
         if len(text) > MAX_LENGTH:
             self._close()
             longer = self.tr("This text is too long to be edited here. “plantdesk edit” can edit it.")
-            self._context.message.show_message(Tone.WARNING, longer)
+            self._toast.show_problem(longer)
             return
         self._column = column
         name = self.tr("Name of plant {id}") if column is Column.NAME else self.tr("Tag of plant {id}")
@@ -158,13 +159,14 @@ class EditController(QObject):
 
     def _show_fault(self, text: str) -> None:
         self._editor.mark(faulty=True)
-        self._context.message.show_message(Tone.ERROR, text)
+        self._fault = text
+        self._toast.show_problem(text)
 
     @Slot()
     def _on_edited(self) -> None:
         self._editor.mark(faulty=False)
-        if self._context.message.tone is Tone.ERROR:
-            self._context.message.clear()
+        if self._fault is not None and self._toast.text == self._fault:
+            self._toast.clear()
 
     @Slot()
     def _on_accepted(self) -> None:
@@ -220,7 +222,7 @@ class EditController(QObject):
         if change is not None:
             self._context.undo_stack.push(change)
             undo = self.tr("Undo"), partial(self._context.undo_stack.undo, change)
-            self._context.message.show_message(Tone.OK, f"{change.title}.", undo)
+            self._toast.show_message(f"{change.title}.", undo)
             self._table.keep_visible(draft.row.id)
         column, self._next_column = self._next_column, None
         if column is not None:
@@ -234,7 +236,7 @@ class EditController(QObject):
         self._is_saving = False
         self._next_column = None
         self._editor.setReadOnly(False)
-        self._context.message.show_message(Tone.ERROR, error_text(error))
+        self._toast.show_problem(error_text(error))
 
     def _end(self, draft: _Draft) -> None:
         """Close the editor, unless another plant is in it by now."""

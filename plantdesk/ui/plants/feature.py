@@ -229,22 +229,22 @@ class Plants(Feature):
 
         ids = self._browser.selected_ids()
         if self._store is not None and ids:
-            self._message.show_message(Tone.HINT, self.tr("Deleting…"))
+            self.context.page.toast.show_progress(self.tr("Deleting…"))
             deleting = self._store.apply([DeleteAll(Selection(ids=ids))], FORM)
             self.context.bridge.follow(self, deleting, self._on_deleted, self._on_not_deleted)
 
     def _on_deleted(self, applied: Applied) -> None:
         change = applied.change
         if change is None:
-            self._message.clear()
+            self.context.page.toast.clear()
             return
         stack = self.context.undo_stack
         stack.push(change)
         text = plural(change.plants, self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants."))
-        self._message.show_message(Tone.OK, text, (self.tr("Undo"), partial(stack.undo, change)))
+        self.context.page.toast.show_message(text, (self.tr("Undo"), partial(stack.undo, change)))
 
     def _on_not_deleted(self, error: Exception) -> None:
-        self._message.show_message(Tone.ERROR, error_text(error))
+        self.context.page.toast.show_problem(error_text(error))
 
     # --- the browser ---
 
@@ -258,11 +258,11 @@ class Plants(Feature):
 
     @Slot(str)
     def _on_copied(self, text: str) -> None:
-        self._message.show_message(Tone.OK, text)
+        self.context.page.toast.show_message(text)
 
     @Slot(str)
     def _on_copy_refused(self, text: str) -> None:
-        self._message.show_message(Tone.WARNING, text)
+        self.context.page.toast.show_problem(text)
 
     @Slot(object)
     def _on_query_failed(self, error: Exception) -> None:

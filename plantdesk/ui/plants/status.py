@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.plain_label import PlainLabel
+
+#: Milliseconds for which “Saved” is shown.
+_SHOWN_MS = 2000
 
 
 class PlantsStatus(QWidget):
     """Two labels."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
+        """Make an empty status; “Saved” is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
         self._in_trouble = False
         self._selection = PlainLabel(tone="muted")
-        self._saved = PlainLabel(self.tr("Saved"), tone="muted")
-        self._saved.hide()
+        self._saved = PlainLabel(tone="muted")
+        self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
+        self._expiry.timeout.connect(self._saved.clear)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(2, 0, 0, 0)
         layout.setSpacing(M)
-        layout.addWidget(self._selection)
         layout.addWidget(self._saved)
+        layout.addWidget(self._selection)
 
     def show_store(self, *, is_open: bool) -> None:
         """Show whether plants are saved only while there is a store to save them in."""
@@ -37,11 +43,22 @@ class PlantsStatus(QWidget):
 
     @Slot(bool)
     def show_saving(self, saving: bool) -> None:
-        """Show whether a plant is being saved."""
-        done = self.tr("Not saved") if self._in_trouble else self.tr("Saved")
-        self._saved.setText(self.tr("Saving…") if saving else done)
+        """Show that a plant is being saved, or for a moment that it is saved."""
+        if saving:
+            self._show(self.tr("Saving…"), "muted")
+        elif self._in_trouble:
+            self._show(self.tr("Not saved"), "error")
+        else:
+            self._show(self.tr("Saved"), "muted")
+            self._expiry.start()
 
     def show_trouble(self, *, there: bool) -> None:
         """Show “Not saved” while the store cannot save plants."""
-        self._in_trouble = there
-        self.show_saving(False)
+        was, self._in_trouble = self._in_trouble, there
+        if was or there:
+            self.show_saving(False)
+
+    def _show(self, text: str, tone: str) -> None:
+        self._expiry.stop()
+        set_properties(self._saved, tone=tone)
+        self._saved.setText(text)

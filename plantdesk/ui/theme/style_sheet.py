@@ -2,8 +2,8 @@
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, title, empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary, icon,
-floating) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card) and `bar` (info, warning, error) of
-frames; `fault` and `cell` (over one) of fields.
+floating) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card, toast) and `bar` (info, warning,
+error) of frames; `fault` and `cell` (over one) of fields.
 """
 
 from __future__ import annotations
@@ -109,6 +109,14 @@ QFrame[pane="lines"] { background: $line; }
 QFrame[pane="strip"], QFrame[pane="card"] { background: $window; }
 QFrame[pane="sidebar"] { background: $sidebar; }
 QFrame[pane="list"] { background: $surface; }
+QFrame[pane="toast"] { background: $toast; border: 1px solid $toast_edge; border-radius: 10px; }
+QFrame[pane="toast"] QLabel { color: $on_toast; }
+QFrame[pane="toast"] QPushButton {
+  background: transparent; color: $toast_link; border: 2px solid transparent; padding: 0 6px; font-weight: 600;
+}
+QFrame[pane="toast"] QPushButton:hover, QFrame[pane="toast"] QToolButton:hover { background: $toast_hover; }
+QFrame[pane="toast"] QPushButton:focus { border: 2px solid $toast_link; padding: 0 6px; }
+QFrame[pane="toast"] QToolButton:focus { border: 2px solid $toast_link; }
 QFrame[card="true"] { background: $surface; border: 1px solid $line; border-radius: 8px; }
 QFrame[bar="info"] { background: $info_bg; border: 1px solid $info; border-radius: 8px; }
 QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; border-radius: 8px; }
@@ -200,6 +208,8 @@ def _derived_colors(colors: Colors) -> dict[str, str]:
     text, surface, accent = colors.color("text"), colors.color("surface"), colors.color("accent")
     return {
         "hover": mixed(colors.color("selection"), surface, 0.45).name(),
+        "toast_hover": mixed(colors.color("on_toast"), colors.color("toast"), 0.14).name(),
+        "toast_edge": "#59634F" if colors.dark else colors.toast,
         "disabled": mixed(text, colors.color("window"), 0.5).name(),
         "accent_hover": mixed(accent, text, 0.88).name(),
         "accent_pressed": mixed(accent, text, 0.76).name(),

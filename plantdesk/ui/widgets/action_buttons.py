@@ -28,6 +28,11 @@ class ActionButtons:
         """How wide the buttons want to be, in pixels."""
         return [button.sizeHint().width() for button in self._buttons]
 
+    @property
+    def buttons(self) -> list[QPushButton]:
+        """The buttons, in their order."""
+        return list(self._buttons)
+
     def set_actions(self, actions: Iterable[MessageAction]) -> None:
         """Replace the buttons by one for each action."""
         for button in self._buttons:

@@ -1,4 +1,4 @@
-"""A message with an icon, a text and action buttons: the base of `InfoBar` and `MessageLine`."""
+"""A message with an icon, a text and action buttons: the base of `InfoBar`, `MessageLine` and `Toast`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
+from plantdesk.ui.texts import plural
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
@@ -48,6 +49,12 @@ class Message(QFrame):
     def announce(self, text: str) -> None:
         """Let screen readers speak `text`."""
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    def announce_with_buttons(self, labels: list[str]) -> None:
+        """Let screen readers speak the text and the labels of its buttons."""
+        names = ", ".join(f"“{label}”" for label in labels)
+        buttons = plural(len(labels), self.tr("Button: {names}."), self.tr("Buttons: {names}."), names=names)
+        self.announce(f"{self.text} {buttons}" if labels else self.text)
 
     @Slot()
     def _paint_icon(self) -> None:

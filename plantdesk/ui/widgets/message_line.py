@@ -9,7 +9,6 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.action_buttons import ActionButtons
 from plantdesk.ui.widgets.message import Message
@@ -86,7 +85,7 @@ class MessageLine(Message):
         else:
             self._expiry.stop()
         if tone is not Tone.HINT:
-            self._announce_with_buttons([label for label, _ in actions])
+            self.announce_with_buttons([label for label, _ in actions])
 
     def rename_action(self, old: str, new: str) -> None:
         """Give the button that is labelled `old` another label."""
@@ -105,11 +104,6 @@ class MessageLine(Message):
             self._expiry.start()
         else:
             self.clear()
-
-    def _announce_with_buttons(self, labels: list[str]) -> None:
-        names = ", ".join(f"“{label}”" for label in labels)
-        buttons = plural(len(labels), self.tr("Button: {names}."), self.tr("Buttons: {names}."), names=names)
-        self.announce(f"{self.text} {buttons}" if labels else self.text)
 
     def _fit_text(self) -> None:
         """Give the sentence its natural width, or what the buttons leave, so that they follow it directly."""

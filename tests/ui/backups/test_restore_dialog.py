@@ -13,7 +13,6 @@ from shiboken6 import isValid
 from plantdesk.store import BackupKind, Backups, back_up
 from plantdesk.ui.backups.controller import BackupController
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
-from plantdesk.ui.widgets.message_line import Tone
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:
@@ -50,12 +49,8 @@ class BackupDesk(Desk):
 
         self.qtbot.waitUntil(seen, timeout=TIMEOUT)
 
-    def until_message(self, text: str, tone: Tone = Tone.OK) -> None:
-        self.qtbot.waitUntil(lambda: text in self.message.text, timeout=TIMEOUT)
-        assert self.message.tone is tone
-
-    def until_restored(self, text: str) -> None:
-        self.qtbot.waitUntil(lambda: any(text in bar.text for bar in self.bars), timeout=TIMEOUT)
+    def until_toast(self, text: str) -> None:
+        self.qtbot.waitUntil(lambda: self.toast.isVisible() and text in self.toast.text, timeout=TIMEOUT)
 
     def undo(self) -> None:
         self.button("Undo").click()
@@ -85,16 +80,16 @@ def backup(store: Store, add: Adder) -> Backup:
 def test_a_backup_is_made_by_one_command(desk: BackupDesk, add: Adder) -> None:
     add("Aloe")
     desk.choose("File", "Back up now")
-    desk.until_message("Backed up")
+    desk.until_toast("Backed up")
     (made,) = Backups(desk.store.path).newest_first()
     assert made.kind is BackupKind.BY_HAND
-    assert made.path.name in desk.message.text
+    assert made.path.name in desk.toast.text
 
 
 def test_a_failed_backup_is_reported(desk: BackupDesk) -> None:
     Backups(desk.store.path).folder.write_text("in the way")
     desk.choose("File", "Back up now")
-    desk.until_message("No backup can be kept", Tone.ERROR)
+    desk.until_toast("No backup can be kept")
 
 
 @pytest.mark.usefixtures("backup")
@@ -109,7 +104,7 @@ def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: Ba
     assert desk.dialog.button("Restore").isEnabled()  # nothing is restored yet
     assert desk.ids() == [1, 2, 3]
     desk.qtbot.keyClick(desk.dialog.button("Restore"), Qt.Key.Key_Return)
-    desk.until_restored("There are 2 plants now.")
+    desk.until_toast("Restored 2 plants.")
     assert desk.ids() == [1, 2]
     desk.undo()
     desk.qtbot.waitUntil(lambda: len(desk.ids()) == 3)
@@ -123,7 +118,7 @@ def test_a_restore_whose_dialog_is_closed_goes_on_and_can_be_taken_back(desk: Ba
     desk.dialog.button("Restore").click()
     with desk.qtbot.waitSignal(dialog.destroyed):
         desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    desk.until_restored("There are 2 plants now.")
+    desk.until_toast("Restored 2 plants.")
     desk.undo()
     desk.qtbot.waitUntil(lambda: len(desk.ids()) == 3)
 
@@ -208,8 +203,8 @@ def test_a_damaged_store_is_restored_while_it_is_open(desk: BackupDesk, backup: 
     desk.says("holds 2 plants", "All of them come back")
     desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
     desk.dialog.button("Restore").click()
-    desk.until_restored("There are 2 plants now.")
-    assert "Tokens are not valid" in desk.bars[0].text
+    desk.until_toast("Restored 2 plants.")
+    assert "Tokens are not valid" in desk.toast.text
     desk.qtbot.waitUntil(lambda: not isValid(dialog))
     desk.qtbot.waitUntil(lambda: desk.ids() == [1, 2], timeout=TIMEOUT)
     assert backup.path.exists()

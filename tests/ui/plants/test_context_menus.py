@@ -91,7 +91,7 @@ def test_a_right_click_in_the_selection_keeps_it(desk: Desk) -> None:
     table.selectAll()
     right_click(table.viewport(), place_of(table, 1))
     choose(desk.popup(), "Copy")
-    desk.qtbot.waitUntil(lambda: desk.message.text == "Copied 2 plants.")
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 2 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
 
 

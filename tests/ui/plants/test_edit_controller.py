@@ -123,7 +123,7 @@ def test_a_key_opens_the_name_with_all_of_it_selected_and_enter_saves(desk: Edit
     desk.press(Qt.Key.Key_Return)
     desk.sees("Basil", "Aloe vera", "Cactus")
     desk.until_closed()
-    assert desk.message.text == "Rename “Aloe” to “Aloe vera”."
+    assert desk.toast.text == "Rename “Aloe” to “Aloe vera”."
     assert (list(desk.table.selected_ids()), desk.table.hasFocus()) == ([2], True)
 
 
@@ -205,10 +205,10 @@ def test_a_click_elsewhere_saves(desk: EditDesk) -> None:
     desk.until_closed()
 
 
-def test_an_empty_name_is_refused_with_the_message_of_the_form(desk: EditDesk) -> None:
+def test_an_empty_name_is_refused_with_a_message(desk: EditDesk) -> None:
     desk.edit(2)
     desk.enter("  ")
-    assert desk.message.text == "Give the plant a name."
+    assert desk.toast.text == "Give the plant a name."
     assert desk.editor.hasFocus()
     desk.press(Qt.Key.Key_Tab)
     assert desk.editor.accessibleName() == "Name of plant 2"

@@ -11,9 +11,29 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, ""), (1, "1 plant selected"), (1234567, "1,234,567 plants selected")])
-def test_the_number_of_selected_plants_is_shown(qtbot: QtBot, count: int, text: str) -> None:
-    status = PlantsStatus()
+@pytest.fixture
+def status(qtbot: QtBot) -> PlantsStatus:
+    """A status that shows “Saved” only until the event loop runs."""
+    status = PlantsStatus(shown_ms=0)
     qtbot.addWidget(status)
+    return status
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, ""), (1, "1 plant selected"), (1234567, "1,234,567 plants selected")])
+def test_the_number_of_selected_plants_is_shown(qtbot: QtBot, status: PlantsStatus, count: int, text: str) -> None:
     status.show_selection(count)
-    assert Desk(qtbot, status).texts() == [text]
+    assert Desk(qtbot, status).texts() == ["", text]
+
+
+def test_saved_is_shown_for_a_moment_and_not_saved_stays(qtbot: QtBot, status: PlantsStatus) -> None:
+    desk = Desk(qtbot, status)
+    status.show_saving(True)
+    assert desk.texts() == ["Saving…", ""]
+    status.show_saving(False)
+    assert desk.texts() == ["Saved", ""]
+    qtbot.waitUntil(lambda: desk.texts() == ["", ""])
+    status.show_trouble(there=True)
+    status.show_saving(False)
+    qtbot.waitUntil(lambda: desk.texts() == ["Not saved", ""])
+    status.show_trouble(there=False)
+    qtbot.waitUntil(lambda: desk.texts() == ["", ""])

@@ -1,0 +1,186 @@
+"""A short message over the lower end of the list about something that was done, with its actions."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QSize, Qt, QTimer, QVariantAnimation, Slot
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout, QToolButton, QWidget
+
+from plantdesk.ui.qt import override
+from plantdesk.ui.theme.metrics import ICON, L, M, S
+from plantdesk.ui.widgets.action_buttons import ActionButtons
+from plantdesk.ui.widgets.message import Message
+from plantdesk.ui.widgets.tool_tips import set_tool_tip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtGui import QKeyEvent
+
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.action_buttons import MessageAction
+
+#: Milliseconds for which a message is shown; longer where a screen reader may have to read it.
+_SHOWN_MS, _SPOKEN_MS = 8000, 30_000
+#: Milliseconds after which work that goes on is reported.
+_PROGRESS_MS = 400
+_IN_MS, _SLIDE = 150, 8
+
+
+class Toast(Message):
+    """Shows one message at a time, the latest, at `place` of its parent.
+
+    It stays while the pointer or the focus is on it. Escape closes it and gives the focus back.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget, *, shown_ms: int = _SHOWN_MS) -> None:
+        """Make a hidden toast, which shows a message for `shown_ms` milliseconds."""
+        layout = self._layout = QHBoxLayout()
+        super().__init__(theme, ICON, ActionButtons(layout, first=2, small=True), parent)
+        self.setProperty("pane", "toast")
+        self._shown_ms = shown_ms
+        self._bottom_right = QPoint()
+        self._max_width = 0
+        self._focus_before: QWidget | None = None
+        self._progress_text = ""
+        self._text.setWordWrap(True)
+        self._close_button = QToolButton()
+        self._close_button.setAccessibleName(self.tr("Close this message"))
+        set_tool_tip(self._close_button, self.tr("Close this message"))
+        self._close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        theme.icons.put_on(self._close_button, "x", "on_toast")
+        self._close_button.clicked.connect(self.clear)
+        self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
+        self._expiry.timeout.connect(self._on_expired)
+        self._progress = QTimer(self, singleShot=True, interval=_PROGRESS_MS)
+        self._progress.timeout.connect(self._on_progress_due)
+        self._slide = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=_IN_MS)
+        self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._slide.valueChanged.connect(self._on_slid)
+        self._slide.finished.connect(self._on_slid_in)
+        layout.setContentsMargins(L, S, S, S)
+        layout.setSpacing(M)
+        for widget in (self._icon, self._text, self._close_button):
+            layout.addWidget(widget)
+        self.setLayout(layout)
+        self.hide()
+
+    def show_message(self, text: str, *actions: MessageAction) -> None:
+        """Show that something was done, with a button for each action."""
+        self._show(None, text, *actions)
+        self._expiry.start(max(self._shown_ms, _SPOKEN_MS) if QAccessible.isActive() else self._shown_ms)
+
+    def show_problem(self, text: str, *actions: MessageAction) -> None:
+        """Show why something was not done; this stays until it is closed or replaced."""
+        self._show("triangle-alert", text, *actions)
+        self._expiry.stop()
+
+    def show_progress(self, text: str) -> None:
+        """Show that something is being done, if it is not done soon: the next message replaces it."""
+        self._progress_text = text
+        self._progress.start()
+
+    @Slot()
+    def clear(self) -> None:
+        """Close the message."""
+        self._progress.stop()
+        self._expiry.stop()
+        self._give_focus_back()
+        self.hide()
+
+    @Slot()
+    def focus_first(self) -> None:
+        """Move the focus to the first button of the message."""
+        self._focus_before = QApplication.focusWidget()
+        first = next(iter(self._action_buttons.buttons), self._close_button)
+        first.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def place(self, bottom_right: QPoint, max_width: int) -> None:
+        """Move to a corner of the parent; a wider message takes several lines."""
+        self._bottom_right, self._max_width = bottom_right, max_width
+        self._move()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in {QEvent.Type.FontChange, QEvent.Type.LayoutDirectionChange}:
+            self._move()
+
+    def _show(self, icon: str | None, text: str, *actions: MessageAction) -> None:
+        self._progress.stop()
+        was_hidden = self.isHidden()
+        self._give_focus_back()
+        run = [(label, partial(self._run, action)) for label, action in actions]
+        self.set_content(icon, "on_toast", text, run)
+        self.setAccessibleName(text)
+        self.show()
+        self.raise_()
+        self._move()
+        self.announce_with_buttons([label for label, _ in actions])
+        if was_hidden and self._theme.animated and self.window().isVisible():
+            self._slide.start()
+
+    def _run(self, action: Callable[[], object]) -> None:
+        self.clear()
+        action()
+
+    def _give_focus_back(self) -> None:
+        focused, before = QApplication.focusWidget(), self._focus_before
+        if focused is not None and self.isAncestorOf(focused) and before is not None:
+            before.setFocus()
+        self._focus_before = None
+
+    def _move(self) -> None:
+        """Take the place: right below in the list, or mirrored."""
+        if self._max_width <= 0:
+            return
+        buttons = sum(width + M for width in self._action_buttons.widths) + self._close_button.sizeHint().width()
+        room = self._max_width - L - 2 * S - M - buttons - (0 if self._icon.isHidden() else ICON + M)
+        self._text.setFixedWidth(max(min(self._text.fontMetrics().horizontalAdvance(self.text) + 2, room), 80))
+        self._layout.activate()
+        size = QSize(self.sizeHint().width(), max(self.heightForWidth(self.sizeHint().width()), self._height()))
+        self.resize(size)
+        slid = round((1 - self._slide_value()) * _SLIDE)
+        x = self._bottom_right.x() - (0 if self.isRightToLeft() else size.width())
+        self.move(x, self._bottom_right.y() - size.height() + slid)
+
+    def _height(self) -> int:
+        return self._theme.metrics.control + S + 2
+
+    def _slide_value(self) -> float:
+        value = self._slide.currentValue()
+        return value if self._slide.state() is QVariantAnimation.State.Running and isinstance(value, float) else 1.0
+
+    @Slot()
+    def _on_slid(self) -> None:
+        effect = QGraphicsOpacityEffect(self)
+        effect.setOpacity(self._slide_value())
+        self.setGraphicsEffect(effect)
+        self._move()
+
+    @Slot()
+    def _on_slid_in(self) -> None:
+        self.setGraphicsEffect(None)  # type: ignore[arg-type]  # Qt takes a null pointer
+        self._move()
+
+    @Slot()
+    def _on_expired(self) -> None:
+        focused = QApplication.focusWidget()
+        if self.underMouse() or (focused is not None and self.isAncestorOf(focused)):
+            self._expiry.start()
+        else:
+            self.clear()
+
+    @Slot()
+    def _on_progress_due(self) -> None:
+        self._show(None, self._progress_text)

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+
+from plantdesk.ui.widgets.toast import Toast
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.theme.theme import Theme
+
+CORNER, WIDTH = QPoint(700, 500), 600
+
+
+class ToastDesk(Desk):
+    """A window with a field and a toast whose messages disappear at once."""
+
+    def __init__(self, qtbot: QtBot, theme: Theme) -> None:
+        super().__init__(qtbot, QWidget())
+        qtbot.addWidget(self.widget)
+        self.widget.resize(800, 600)
+        self.edit = QLineEdit(self.widget)
+        self.chosen: list[str] = []
+        Toast(theme, self.widget, shown_ms=0).place(CORNER, WIDTH)
+        with qtbot.waitActive(self.widget):
+            self.widget.show()
+        self.edit.setFocus()
+
+    def undo(self) -> None:
+        self.chosen.append("undo")
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, theme: Theme) -> ToastDesk:
+    return ToastDesk(qtbot, theme)
+
+
+def test_a_message_disappears_by_itself_and_a_problem_stays(desk: ToastDesk) -> None:
+    desk.toast.show_message("Copied 2 plants.")
+    assert desk.toast.isVisible()
+    desk.qtbot.waitUntil(desk.toast.isHidden)
+    desk.toast.show_problem("Nothing was copied.")
+    QApplication.processEvents()
+    assert desk.toast.isVisible()
+    desk.button("Close this message").click()
+    assert desk.toast.isHidden()
+
+
+def test_it_stays_while_it_has_the_focus_and_gives_it_back(desk: ToastDesk) -> None:
+    desk.toast.show_message("Deleted 2 plants.", ("Undo", desk.undo))
+    desk.toast.focus_first()
+    assert desk.button("Undo").hasFocus()
+    for _ in range(5):
+        QApplication.processEvents()
+    assert desk.toast.isVisible()
+    desk.press(Qt.Key.Key_Escape)
+    assert desk.toast.isHidden()
+    assert desk.edit.hasFocus()
+    assert desk.chosen == []
+
+
+def test_its_action_is_done_once(desk: ToastDesk) -> None:
+    desk.toast.show_problem("Deleted 2 plants.", ("Undo", desk.undo))
+    desk.toast.focus_first()
+    desk.press(Qt.Key.Key_Space)
+    assert (desk.chosen, desk.toast.isHidden(), desk.edit.hasFocus()) == (["undo"], True, True)
+
+
+def test_it_ends_at_its_corner_and_wraps_what_is_too_long(desk: ToastDesk) -> None:
+    desk.toast.show_problem("Short.")
+    desk.qtbot.waitUntil(lambda: desk.toast.geometry().bottomRight() == CORNER - QPoint(1, 1))
+    height = desk.toast.height()
+    desk.toast.show_problem("Long words. " * 40, ("Undo", desk.undo))
+    desk.qtbot.waitUntil(lambda: desk.toast.geometry().bottomRight() == CORNER - QPoint(1, 1))
+    assert desk.toast.height() > height
+    assert desk.toast.width() <= WIDTH
+
+
+def test_a_name_is_not_interpreted(desk: ToastDesk) -> None:
+    desk.toast.show_problem("Renamed to <h1>Aloe</h1>\x07")
+    assert desk.toast.text == "Renamed to <h1>Aloe</h1>␇"
+
+
+def test_progress_is_shown_only_where_it_takes_time(desk: ToastDesk, theme: Theme) -> None:
+    desk.toast.show_progress("Deleting…")
+    assert desk.toast.isHidden()
+    desk.qtbot.waitUntil(lambda: desk.toast.isVisible() and desk.toast.text == "Deleting…")
+    desk.toast.clear()
+    desk.toast.show_progress("Undoing…")
+    desk.toast.show_problem("Nothing was undone.")
+    later = ToastDesk(desk.qtbot, theme)
+    later.toast.show_progress("Undoing…")
+    desk.qtbot.waitUntil(later.toast.isVisible)
+    assert desk.toast.text == "Nothing was undone."
+
+
+def test_screen_readers_hear_the_message_and_its_buttons(desk: ToastDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoken: list[str] = []
+
+    def take(event: QAccessibleEvent) -> None:
+        if isinstance(event, QAccessibleAnnouncementEvent):
+            spoken.append(event.message())
+
+    monkeypatch.setattr(QAccessible, "updateAccessibility", take)
+    desk.toast.show_problem("Deleted 2 plants.", ("Undo", desk.undo))
+    assert spoken == ["Deleted 2 plants. Button: “Undo”."]
