@@ -31,6 +31,7 @@ class Section(Enum):
     EDIT_CLIPBOARD = auto()
     EDIT_PLANTS = auto()
     EDIT_FIND = auto()
+    VIEW_PANES = auto()
     VIEW_ORDER = auto()
     VIEW_PLANTS = auto()
     VIEW_COLUMNS = auto()
@@ -86,9 +87,9 @@ class Menus(QObject):
         menu.insertAction(end, action)
         return action
 
-    def add_switch(self, section: Section, text: str, slot: Slot) -> QAction:
+    def add_switch(self, section: Section, text: str, slot: Slot, *keys: Key | str) -> QAction:
         """Add a command with a check mark; `slot` gets its new state."""
-        action = self.add(section, text, slot)
+        action = self.add(section, text, slot, *keys)
         action.setCheckable(True)
         return action
 
@@ -167,7 +168,15 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
             ],
         ),
         (tr("&Edit"), [[Section.EDIT_UNDO], [Section.EDIT_CLIPBOARD, Section.EDIT_PLANTS], [Section.EDIT_FIND]]),
-        (tr("&View"), [[Section.VIEW_ORDER], [Section.VIEW_PLANTS, Section.VIEW_COLUMNS], [Section.VIEW_APPEARANCE]]),
+        (
+            tr("&View"),
+            [
+                [Section.VIEW_PANES],
+                [Section.VIEW_ORDER],
+                [Section.VIEW_PLANTS, Section.VIEW_COLUMNS],
+                [Section.VIEW_APPEARANCE],
+            ],
+        ),
         (tr("&Tools"), [[Section.TOOLS_API], [Section.TOOLS_SYSTEM]]),
         (tr("&Help"), [[Section.HELP, Section.HELP_UPDATES, Section.HELP_ABOUT]]),
     ]

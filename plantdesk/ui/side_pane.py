@@ -49,6 +49,11 @@ class SidePane(QFrame):
         return not self._has_room
 
     @property
+    def is_open(self) -> bool:
+        """Whether the user has opened the pane where it is folded."""
+        return self._is_open
+
+    @property
     def is_drawer(self) -> bool:
         """Whether the pane is open over the list."""
         return self._has_content and self._is_available and not self._has_room and self._is_open

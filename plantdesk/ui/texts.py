@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 from unicodedata import category
 
-from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 
 from plantdesk.errors import PlantDeskError, shortened
 
@@ -45,6 +45,23 @@ def ago(timestamp: int, now: int) -> str:
 def date(timestamp: int) -> str:
     """Return the local date of a timestamp in the short format of the locale."""
     return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp).date(), QLocale.FormatType.ShortFormat)
+
+
+def short_time(timestamp: int) -> str:
+    """Return the local time of day of a timestamp of today, else the date."""
+    local = QDateTime.fromMSecsSinceEpoch(timestamp)
+    days = local.date().daysTo(QDate.currentDate())
+    if days == 0:
+        return QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)
+    return QCoreApplication.translate("times", "Yesterday") if days == 1 else date(timestamp)
+
+
+def long_time(timestamp: int) -> str:
+    """Return the local date and time of a timestamp, such as “21 November 2026, 12:36”."""
+    local = QDateTime.fromMSecsSinceEpoch(timestamp)
+    pattern = QLocale().dateFormat(QLocale.FormatType.LongFormat).replace("dddd", "").strip(" ,")
+    day = QLocale().toString(local.date(), pattern)
+    return f"{day}, {QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)}"
 
 
 def plural(count: int, one: str, many: str, **values: str) -> str:

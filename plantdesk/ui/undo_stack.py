@@ -65,6 +65,13 @@ class UndoStack(QObject):
         if change in self._done:
             self._take_back(change, self._done, self._taken_back)
 
+    def take_back(self, change: Change) -> None:
+        """Take back any change of the history, also one that the window has not made."""
+        if change in self._done:
+            self.undo(change)
+        else:
+            self._take_back(change, [change], self._taken_back)
+
     def redo(self) -> None:
         """Take back the latest undo."""
         if self.next_redo is not None:

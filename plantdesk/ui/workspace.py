@@ -12,6 +12,7 @@ from plantdesk import resources
 from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.appearance.commands import AppearanceCommands
 from plantdesk.ui.backups.controller import BackupController
+from plantdesk.ui.card.feature import Card
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.help.commands import HelpCommands
@@ -104,12 +105,18 @@ class Workspace(Page):
         self._backups = BackupController(context)
         plants.api_access_wanted.connect(api.open_dialog)
         self._backups.restored.connect(self._on_restored)
+        card = Card(context, plants)
+        plants.selection_changed.connect(card.show_selection)
+        plants.card_wanted.connect(card.toggle)
+        card.delete_wanted.connect(plants.delete_selected)
+        card.saving_changed.connect(plants.show_saving)
+        self._plants = plants
         transfer = Transfer(context, plants)
         transfer.imported_wanted.connect(plants.show_newest)
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
         others = (WindowCommands, AppearanceCommands, HelpCommands)
-        return [plants, transfer, api, self._backups, edit, *(make(context) for make in others)]
+        return [plants, card, transfer, api, self._backups, edit, *(make(context) for make in others)]
 
     def _make_late_features(self) -> list[Feature]:
         """Make the features whose modules would delay the first paint."""
@@ -194,7 +201,10 @@ class Workspace(Page):
     @Slot()
     def _step_back(self) -> None:
         """Let Escape close a drawer, else a message, else clear the search, else go back to Name."""
-        _ = self.close_drawer() or any(feature.step_back() for feature in reversed(self._features))
+        if self.close_drawer():
+            self._plants.focus_table()
+        else:
+            any(feature.step_back() for feature in reversed(self._features))
 
     def _report_damaged_settings(self, file: Path) -> None:
         title = self.tr("The settings are back to their defaults")

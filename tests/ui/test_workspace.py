@@ -53,6 +53,7 @@ MENUS = {
     ],
     "&Edit": ["&Undo", "&Redo", "-", "Cu&t", "&Copy", "&Paste", "Select &all", *PLANTS, "-", "&Find", "-"],
     "&View": [
+        *("Ca&rd", "-"),
         *("Ne&west first", "By &name", "By &ID", "-"),
         *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "Col&umns", "-"),
         *("&Theme", "&Larger text", "S&maller text", "N&ormal text", "-"),

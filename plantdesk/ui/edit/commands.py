@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
 from plantdesk.errors import shortened
@@ -161,6 +161,8 @@ class EditCommands(Feature):
             return {}
         if isinstance(widget, QLineEdit):
             return _of_field(widget)
+        if isinstance(widget, QPlainTextEdit):
+            return _of_text(widget)
         if isinstance(widget, PlainLabel):
             return {_COPY: _copying(widget.selectedText())} if widget.hasSelectedText() else {}
         if isinstance(widget, Editable):
@@ -178,6 +180,19 @@ def _of_field(field: QLineEdit) -> dict[str, Callable[[], object]]:
         _COPY: (selected, field.copy),
         _PASTE: (editable and bool(QGuiApplication.clipboard().text()), field.paste),
         _SELECT_ALL: (bool(field.text()), field.selectAll),
+    }
+    return {name: command for name, (possible, command) in commands.items() if possible}
+
+
+def _of_text(text: QPlainTextEdit) -> dict[str, Callable[[], object]]:
+    selected, editable, document = text.textCursor().hasSelection(), not text.isReadOnly(), text.document()
+    commands = {
+        _UNDO: (editable and document.isUndoAvailable(), text.undo),
+        _REDO: (editable and document.isRedoAvailable(), text.redo),
+        _CUT: (selected and editable, text.cut),
+        _COPY: (selected, text.copy),
+        _PASTE: (editable and bool(QGuiApplication.clipboard().text()), text.paste),
+        _SELECT_ALL: (not document.isEmpty(), text.selectAll),
     }
     return {name: command for name, (possible, command) in commands.items() if possible}
 

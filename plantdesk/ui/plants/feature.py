@@ -39,9 +39,15 @@ _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 
 
 class Plants(Feature):
-    """Accepts typing at once; the browser is built later. `api_access_wanted`: the button of the empty table."""
+    """Accepts typing at once; the browser is built later.
+
+    `api_access_wanted`: the button of the empty table. `selection_changed(count)`: other rows are selected.
+    `card_wanted`: the key of the table that shows or hides the card.
+    """
 
     api_access_wanted = Signal()
+    selection_changed = Signal(int)
+    card_wanted = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -120,6 +126,31 @@ class Plants(Feature):
         """Return the ids of the selected rows."""
         return self._browser.selected_ids()
 
+    def focus_table(self) -> None:
+        """Move the focus to the table."""
+        self._browser.table.setFocus()
+
+    def clear_selection(self) -> None:
+        """Select no row."""
+        self._browser.table.clearSelection()
+        self.focus_table()
+
+    @Slot()
+    def delete_selected(self) -> None:
+        """Delete the plants of the selected rows. There is no question: it can be undone."""
+        from plantdesk.store import DeleteAll, Selection
+
+        ids = self._browser.selected_ids()
+        if self._store is not None and ids:
+            self.context.page.toast.show_progress(self.tr("Deleting…"))
+            deleting = self._store.apply([DeleteAll(Selection(ids=ids))], FORM)
+            self.context.bridge.follow(self, deleting, self._on_deleted, self._on_not_deleted)
+
+    @Slot(bool)
+    def show_saving(self, saving: bool) -> None:
+        """Show whether something is being saved."""
+        self._status.show_saving(saving)
+
     @Slot()
     def show_newest(self) -> None:
         """Show all plants, the newest first."""
@@ -134,7 +165,7 @@ class Plants(Feature):
         self._edits = [
             menus.add(Section.EDIT_PLANTS, text, partial(self._edit, column), key) for text, column, key in edits
         ]
-        self._delete = menus.add(Section.EDIT_PLANTS, self.tr("&Delete plants"), self._delete_selected, Key.Delete)
+        self._delete = menus.add(Section.EDIT_PLANTS, self.tr("&Delete plants"), self.delete_selected, Key.Delete)
         self._on_selection_changed(0)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
@@ -160,6 +191,8 @@ class Plants(Feature):
         browser.api_access_wanted.connect(self.api_access_wanted)
         browser.selection_count_changed.connect(self._status.show_selection)
         browser.selection_count_changed.connect(self._on_selection_changed)
+        browser.selection_count_changed.connect(self.selection_changed)
+        browser.table.card_wanted.connect(self.card_wanted)
         browser.order_changed.connect(self._on_order_changed)
         browser.copied.connect(self._on_copied)
         browser.copy_refused.connect(self._on_copy_refused)
@@ -221,17 +254,6 @@ class Plants(Feature):
     def _edit(self, column: Column) -> None:
         if self._editing is not None:
             self._editing.start(column)
-
-    @Slot()
-    def _delete_selected(self) -> None:
-        """Delete the plants of the selected rows. There is no question: it can be undone."""
-        from plantdesk.store import DeleteAll, Selection
-
-        ids = self._browser.selected_ids()
-        if self._store is not None and ids:
-            self.context.page.toast.show_progress(self.tr("Deleting…"))
-            deleting = self._store.apply([DeleteAll(Selection(ids=ids))], FORM)
-            self.context.bridge.follow(self, deleting, self._on_deleted, self._on_not_deleted)
 
     def _on_deleted(self, applied: Applied) -> None:
         change = applied.change

@@ -6,18 +6,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
-from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
 from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.tag_completer import tag_completer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtCore import QObject
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme
@@ -257,12 +257,3 @@ class PlantForm(QFrame):
             field.undo()
             text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
             self._message.show_message(Tone.WARNING, text.format(longest=QLocale().toString(MAX_LENGTH)))
-
-
-def tag_completer(tags: QStringListModel, parent: QObject) -> QCompleter:
-    """Return a completer that offers the tags that contain what was typed."""
-    completer = QCompleter(tags, parent)
-    completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-    completer.setFilterMode(Qt.MatchFlag.MatchContains)
-    completer.setMaxVisibleItems(8)
-    return completer

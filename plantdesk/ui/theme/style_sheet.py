@@ -1,9 +1,9 @@
 """The style sheet: what Fusion and the palette do not cover.
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
-(caption, title, empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary, icon,
-floating) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card, toast) and `bar` (info, warning,
-error) of frames; `fault` and `cell` (over one) of fields.
+(caption, detail, title, empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary,
+icon, floating, link) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card, toast) and `bar` (info,
+warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the background behind it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ QLineEdit, QPlainTextEdit {
   selection-background-color: $selection; selection-color: $text; placeholder-text-color: $placeholder;
 }
 QLineEdit { padding: 0 11px; min-height: ${inner}px; max-height: ${inner}px; }
-QPlainTextEdit { padding: 7px; }
+QPlainTextEdit { padding: 7px; border-radius: 8px; }
 QLineEdit:focus { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_2}px; max-height: ${inner_2}px; }
 QPlainTextEdit:focus { border: 2px solid $focus; padding: 6px; }
 QLineEdit[fault="true"], QLineEdit[fault="true"]:focus {
@@ -86,6 +86,14 @@ QToolButton:hover, QPushButton[variant="icon"]:hover { background: $hover; }
 QToolButton:pressed, QToolButton:checked, QPushButton[variant="icon"]:pressed { background: $selection; }
 QToolButton:focus, QPushButton[variant="icon"]:focus { border: 2px solid $focus; padding: 2px; }
 
+QPushButton[variant="link"] {
+  background: transparent; color: $accent; border: 2px solid transparent; padding: 0 4px; font-weight: 600;
+  min-height: ${link}px;
+}
+QPushButton[variant="link"]:hover { background: $hover; }
+QPushButton[variant="link"]:focus { border: 2px solid $focus; padding: 0 4px; min-height: ${link}px; }
+QPushButton[variant="link"]:disabled { color: $disabled; }
+
 QPushButton[variant="floating"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${floating_radius}px;
   padding: 0 15px; min-height: ${floating}px; font-weight: 600;
@@ -123,6 +131,8 @@ QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; bor
 QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-radius: 8px; }
 
 QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $text_2; }
+QLabel[role="detail"] { font-size: ${caption}pt; color: $text_2; }
+QScrollArea[clear="true"], QWidget[clear="true"] { background: transparent; border: none; }
 QLabel[role="title"] { font-size: ${empty_title}pt; font-weight: 600; }
 
 QProgressBar { background: $line; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }
@@ -226,6 +236,7 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "floating": str(floating - 2),
         "floating_2": str(floating - 4),
         "floating_radius": str(floating // 2),
+        "link": str(max(20, metrics.line + 2)),
         "row": str(metrics.row),
         "header_pad": "12",
         "item": str(metrics.compact_row),

@@ -35,6 +35,7 @@ ROW_MENU = ["Edit name", "Edit tag", "Delete plants", "Copy", "Select all"]
 @pytest.fixture
 def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[Desk]:
     """Two plants from two sources, the second on top."""
+    QGuiApplication.clipboard().clear()
     add("Aloe")
     store.add(new_plant({"id": 9, "name": "Basil"}), COMMAND).result()
     features = [Plants(context), EditCommands(context)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale, QTime
 
-from plantdesk.ui.texts import is_visible, one_line, source_text, tag_text
+from plantdesk.ui.texts import is_visible, one_line, short_time, source_text, tag_text
 from plantdesk.ui.widgets import tool_tips
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def cell_text(row: PlantRow, column: Column) -> str:
         case Column.TAG:
             return NO_TAG if row.tag is None else tag_text(row.tag)
         case Column.ADDED:
-            return _short_time(row.added_at)
+            return short_time(row.added_at)
         case Column.SOURCE:
             return source_text(row.source)
 
@@ -99,14 +99,3 @@ def widest_times() -> list[str]:
     clock = QLocale().toString(QTime(22, 58), QLocale.FormatType.ShortFormat)
     date = QLocale().toString(QDate(2028, 12, 28), QLocale.FormatType.ShortFormat)
     return [clock, date, translate("PlantTable", "Yesterday")]
-
-
-def _short_time(milliseconds: int) -> str:
-    """Return the time of day for today, else the date."""
-    timestamp = QDateTime.fromMSecsSinceEpoch(milliseconds)
-    days = timestamp.date().daysTo(QDate.currentDate())
-    if days == 0:
-        return QLocale().toString(timestamp.time(), QLocale.FormatType.ShortFormat)
-    if days == 1:
-        return translate("PlantTable", "Yesterday")
-    return QLocale().toString(timestamp.date(), QLocale.FormatType.ShortFormat)

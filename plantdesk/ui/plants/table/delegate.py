@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -13,7 +13,8 @@ from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import is_visible
 from plantdesk.ui.theme.colors import mixed
-from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
+from plantdesk.ui.theme.metrics import XS, M, S, tabular
+from plantdesk.ui.widgets.tag_pill import paint_pill, pill_size
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QTableView
@@ -123,7 +124,7 @@ class RowDelegate(QStyledItemDelegate):
                 color = "text" if is_visible(row.name) else "placeholder"
                 self._text(painter, option, rect, cell_text(row, column), color)
             case Column.TAG if row.tag is not None:
-                self._paint_tag(painter, option, rect, row.tag, cell_text(row, column))
+                self._paint_tag(painter, option, rect, row.tag)
             case _:
                 painter.setFont(tabular(option.font))
                 self._text(painter, option, rect, cell_text(row, column), "text_2")
@@ -134,23 +135,11 @@ class RowDelegate(QStyledItemDelegate):
         painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # “6:23 PM” stays so in a mirrored window
         painter.drawText(rect, QStyle.visualAlignment(option.direction, _LEADING), shown)
 
-    def _paint_tag(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str, shown: str) -> None:
-        """Paint a tag; one without a visible character only as an outline."""
-        visible, colors = is_visible(tag), self._theme.colors
-        painter.setFont(self._theme.metrics.font(FontRole.PILL))
-        metrics = painter.fontMetrics()
-        text = metrics.elidedText(shown, Qt.TextElideMode.ElideRight, rect.width() - S)
-        height = min(metrics.height() + S - 2, rect.height() - XS)  # apart from the row above, also in compact rows
+    def _paint_tag(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str) -> None:
+        """Paint a tag, whose text begins where other texts begin."""
+        size = pill_size(self._theme, tag)
+        height = min(size.height(), rect.height() - XS)  # apart from the row above, also in compact rows
         top = rect.top() + (rect.height() - height) // 2
-        pill = QRect(rect.left() - S, top, metrics.horizontalAdvance(text) + 2 * S + 1, height)
+        pill = QRect(rect.left() - S, top, min(size.width(), rect.width() + S), height)
         pill = QStyle.visualRect(option.direction, rect, pill)
-        background, foreground = self._theme.tags.pill(tag, dark=colors.dark)
-        edge = 0.38 if option.state & QStyle.StateFlag.State_Selected else 0.16
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(mixed(foreground, background, edge) if visible else colors.color("border"))
-        painter.setBrush(background if visible else Qt.BrushStyle.NoBrush)
-        line = QRectF(pill).adjusted(0.5, 0.5, -0.5, -0.5)  # a line is centred on its pixels
-        painter.drawRoundedRect(line, height / 2, height / 2)
-        painter.setPen(foreground if visible else colors.color("text_2"))
-        on_line = QRect(pill.left(), rect.top(), pill.width(), rect.height())  # level with the other cells' text
-        painter.drawText(on_line, Qt.AlignmentFlag.AlignCenter, text)
+        paint_pill(painter, self._theme, pill, tag, selected=bool(option.state & QStyle.StateFlag.State_Selected))

@@ -59,6 +59,7 @@ class PlantTable(QTableView):
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
     number of selected rows. `copy_wanted`: the keys for copying were pressed. `edit_wanted(column)`: Enter or a double
     click on a cell that can be edited. `menu_wanted(position)`: a context menu, at a position of the screen.
+    `card_wanted`: Space.
     """
 
     unseen_changed = Signal(int)
@@ -66,6 +67,7 @@ class PlantTable(QTableView):
     copy_wanted = Signal()
     edit_wanted = Signal(int)
     menu_wanted = Signal(QPoint)
+    card_wanted = Signal()
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -212,6 +214,8 @@ class PlantTable(QTableView):
             self.copy()
         elif event.key() in ENTER_KEYS:
             self.edit_wanted.emit(Column.NAME)
+        elif event.key() == Qt.Key.Key_Space and not event.modifiers():
+            self.card_wanted.emit()
         elif event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
             self.menu_wanted.emit(self._below_current_row())  # the Menu key makes a context menu event
         elif event.key() in _ENDS:  # with Ctrl the same as without it, where Qt would only move the current row

@@ -1,0 +1,1 @@
+"""The card: what is known of the selected plants, beside the list."""

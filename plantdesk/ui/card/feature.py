@@ -1,0 +1,336 @@
+"""The card of the selected plants: its command, its queries, and what its buttons do."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from PySide6.QtCore import QStringListModel, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication, QStackedWidget
+
+from plantdesk.errors import InvalidPlantError, StoreReadOnlyError
+from plantdesk.records import FORM, plant_fields
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.page import Part
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import error_text
+
+if TYPE_CHECKING:
+    from array import array
+
+    from plantdesk.records import Changes, PlantChange, PlantRow
+    from plantdesk.store import Applied, PlantReader
+    from plantdesk.store import Edit as StoreEdit
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.card.history_lines import HistoryLine
+    from plantdesk.ui.card.note_draft import NoteDraft
+    from plantdesk.ui.card.plant_card import PlantCard
+    from plantdesk.ui.card.selection_card import SelectionCard, Summary
+    from plantdesk.ui.feature import OpenStore, WindowContext
+
+#: With more selected plants only their number is shown.
+_MAX_READ = 10_000
+_MAX_CHANGES = 50
+
+
+class Rows(Protocol):
+    """The table of plants, as the card uses it."""
+
+    def selected_ids(self) -> array[int]:
+        """Return the ids of the selected rows."""
+
+    def focus_table(self) -> None:
+        """Move the focus to the table."""
+
+    def clear_selection(self) -> None:
+        """Select no row."""
+
+
+class _Read(NamedTuple):
+    """A plant and its history; None where it is not there any more."""
+
+    row: PlantRow | None
+    changes: list[PlantChange]
+
+
+class Card(Feature):
+    """Shows the card while it is wanted and plants are selected; reads nothing while it is hidden.
+
+    `delete_wanted`: the button Delete. `saving_changed(saving)`: a note is being saved, or is saved.
+    """
+
+    delete_wanted = Signal()
+    saving_changed = Signal(bool)
+
+    def __init__(self, context: WindowContext, rows: Rows) -> None:
+        """Show the selection of `rows`."""
+        super().__init__(context)
+        self._rows = rows
+        self._pane = context.page.card
+        self._opened: OpenStore | None = None
+        self._has_content = False
+        self._count = 0
+        self._ids: list[int] = []
+        self._shown: PlantRow | None = None
+        self._draft: NoteDraft | None = None
+        self._task: Task | None = None
+        self._tags = QStringListModel(self)
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._load)
+        self._switch = context.menus.add_switch(Section.VIEW_PANES, self.tr("Ca&rd"), self.toggle, "Ctrl+I")
+        self._pane.set_available(available=False)
+        self._pane.changed.connect(self._on_pane_changed)
+        context.bridge.changed.connect(self._on_changed)
+        context.bridge.health_changed.connect(self._on_health_changed)
+
+    @override
+    def complete(self) -> None:
+        self.context.page.add_part(Part.CARD, self._pane, self._focus)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._opened = opened
+        wanted = self.context.preferences.of_store(opened.store.path).get("card") is True
+        self._pane.set_wanted(wanted=wanted)
+
+    @override
+    def release_store(self) -> None:
+        if self._opened is None:
+            return
+        self.context.preferences.change_store(self._opened.store.path, card=self._pane.is_wanted)
+        if self._draft is not None:
+            self._draft.save_both()
+            self._draft.deleteLater()
+        self._draft = self._shown = self._opened = None
+        self._pane.set_available(available=False)
+
+    @override
+    def step_back(self) -> bool:
+        """Leave the card by Escape."""
+        has_focus = self._has_focus()
+        if has_focus:
+            self._rows.focus_table()
+        return has_focus
+
+    @Slot()
+    def toggle(self) -> None:
+        """Show the card, or hide it."""
+        had_focus = self._has_focus()
+        self._pane.toggle()
+        if had_focus and not self._pane.isVisible():
+            self._rows.focus_table()
+
+    @Slot(int)
+    def show_selection(self, count: int) -> None:
+        """Show the plants that are selected now."""
+        self._count = count
+        self._pane.set_available(available=count > 0)
+        if self._pane.isVisible():
+            self._soon.start()
+
+    # --- reading ---
+
+    @Slot()
+    def _load(self) -> None:
+        if self._opened is None or not self._count:
+            self._finish_note()
+            return
+        if self._task is not None:
+            self._task.cancel()
+        self._ids = list(self._rows.selected_ids()) if self._count <= _MAX_READ else []
+        if self._count > 1:
+            self._finish_note()
+            self._several.show_count(self._count)
+            self._set_editable(editable=not isinstance(self._opened.store.trouble, StoreReadOnlyError))
+            self._stack.setCurrentWidget(self._several)
+            if self._ids:
+                summarize = partial(_summary, ids=self._ids)
+                self._task = self._opened.queries.ask(self, summarize, self._several.show_summary)
+            self._opened.queries.ask(self, _tags, self._tags.setStringList)
+        elif self._ids:
+            read = partial(_read, plant_id=self._ids[0])
+            self._task = self._opened.queries.ask(self, read, self._on_read)
+
+    def _on_read(self, read: _Read) -> None:
+        if read.row is None or self._opened is None or [read.row.id] != self._ids:
+            return
+        self._shown = read.row
+        self._one.show_plant(read.row, read.changes)
+        if self._draft is None or self._draft.row.id != read.row.id:
+            self._finish_note()
+            self._draft = self._new_draft(self._opened, read.row)
+        else:
+            self._draft.follow(read.row)
+        self._one.note_edit.set_text(self._draft.text)
+        self._set_editable(editable=not isinstance(self._opened.store.trouble, StoreReadOnlyError))
+        self._stack.setCurrentWidget(self._one)
+
+    # --- the note ---
+
+    def _new_draft(self, opened: OpenStore, row: PlantRow) -> NoteDraft:
+        from plantdesk.ui.card.note_draft import NoteDraft
+
+        draft = NoteDraft(self.context, opened, row, self)
+        draft.saving_changed.connect(self.saving_changed)
+        draft.settled.connect(self._on_settled)
+        return draft
+
+    def _finish_note(self) -> None:
+        if self._draft is not None:
+            self._draft.finish()
+            self._draft = None
+            self._one.note_edit.set_text("")
+            self._one.note_edit.setReadOnly(True)  # until a plant is read
+
+    @Slot()
+    def _on_note_edited(self) -> None:
+        if self._draft is not None:
+            self._draft.write(self._one.note_edit.toPlainText())
+
+    @Slot()
+    def _on_note_left(self) -> None:
+        if self._draft is not None:
+            self._draft.save()
+
+    @Slot(object)
+    def _on_settled(self, row: PlantRow) -> None:
+        if self._draft is not None and self._draft.row.id == row.id:
+            self._one.note_edit.set_text(self._draft.text)
+
+    @Slot()
+    def _on_too_long(self) -> None:
+        self.context.page.toast.show_problem(self.tr("A note may have 100,000 bytes. Shorten it first."))
+
+    # --- what the buttons do ---
+
+    @Slot(object)
+    def _undo(self, line: HistoryLine) -> None:
+        """Take back a change for this plant alone; a change of other plants as well is edited back."""
+        from plantdesk.store import Delete, edited
+
+        row = self._shown
+        if row is None or line.restored is None:
+            return
+        if line.change is None:
+            self._apply([Delete(row.id, row.version, row.name)])
+        elif line.change.number == row.version and line.change.plants == 1 and line.change.can_undo:
+            self.context.undo_stack.take_back(line.change)
+        else:
+            self._apply([edited(row, **line.restored)])
+
+    @Slot(str)
+    def _set_tag(self, tag: str) -> None:
+        from plantdesk.store import Selection, SetTag
+
+        try:
+            plant_fields({"name": "", "tag": tag})
+        except InvalidPlantError as error:
+            self.context.page.toast.show_problem(str(error))
+        else:
+            self._apply([SetTag(Selection(ids=self._rows.selected_ids()), tag or None)])
+
+    def _apply(self, edits: list[StoreEdit]) -> None:
+        if self._opened is not None:
+            self.context.page.toast.show_progress(self.tr("Saving…"))
+            applying = self._opened.store.apply(edits, FORM)
+            self.context.bridge.follow(self, applying, self._on_applied, self._on_not_applied)
+
+    def _on_applied(self, applied: Applied) -> None:
+        if applied.change is None:
+            self.context.page.toast.clear()
+            return
+        stack = self.context.undo_stack
+        stack.push(applied.change)
+        undo = self.tr("Undo"), partial(stack.undo, applied.change)
+        self.context.page.toast.show_message(f"{applied.change.title}.", undo)
+
+    def _on_not_applied(self, error: Exception) -> None:
+        self.context.page.toast.show_problem(error_text(error))
+        self._soon.start()
+
+    # --- slots ---
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        touched = {row.id for row in changes.updated}
+        if self._pane.isVisible() and (changes.needs_reload or changes.history or touched.intersection(self._ids)):
+            self._soon.start()
+
+    @Slot(object)
+    def _on_health_changed(self, trouble: Exception | None) -> None:
+        if self._pane.isVisible():
+            self._set_editable(editable=not isinstance(trouble, StoreReadOnlyError))
+
+    @Slot()
+    def _on_pane_changed(self) -> None:
+        self._switch.setChecked(self._pane.is_drawer if self._pane.is_folded else self._pane.is_wanted)
+        if not self._has_content and (self._pane.is_wanted or self._pane.is_open):
+            self._has_content = True
+            self._pane.set_content(self._stack)
+        if self._pane.isVisible():
+            self._soon.start()
+        else:
+            self._finish_note()
+
+    def _has_focus(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self._pane.isAncestorOf(focused)
+
+    def _set_editable(self, *, editable: bool) -> None:
+        self._one.set_editable(editable=editable)
+        self._several.set_editable(editable=editable)
+
+    @Slot()
+    def _focus(self) -> None:
+        target = self._one.note_edit if self._stack.currentWidget() is self._one else self._several.tag_edit
+        target.setFocus()
+
+    # --- the widgets ---
+
+    @cached_property
+    def _one(self) -> PlantCard:
+        from plantdesk.ui.card.plant_card import PlantCard
+
+        card = PlantCard(self.context.theme)
+        card.undo_wanted.connect(self._undo)
+        card.delete_wanted.connect(self.delete_wanted)
+        card.close_wanted.connect(self.toggle)
+        card.note_edit.edited.connect(self._on_note_edited)
+        card.note_edit.left.connect(self._on_note_left)
+        card.note_edit.too_long.connect(self._on_too_long)
+        return card
+
+    @cached_property
+    def _several(self) -> SelectionCard:
+        from plantdesk.ui.card.selection_card import SelectionCard
+
+        card = SelectionCard(self.context.theme, self._tags)
+        card.tag_wanted.connect(self._set_tag)
+        card.none_wanted.connect(self._rows.clear_selection)
+        card.delete_wanted.connect(self.delete_wanted)
+        card.close_wanted.connect(self.toggle)
+        return card
+
+    @cached_property
+    def _stack(self) -> QStackedWidget:
+        stack = QStackedWidget()
+        stack.setAccessibleName(self.tr("Card"))
+        for card in (self._one, self._several):
+            stack.addWidget(card)
+        return stack
+
+
+def _read(reader: PlantReader, _task: Task, plant_id: int) -> _Read:
+    return _Read(reader.plant(plant_id), reader.plant_history(plant_id, _MAX_CHANGES))
+
+
+def _summary(reader: PlantReader, _task: Task, ids: list[int]) -> Summary | None:
+    from plantdesk.ui.card.selection_card import summary_of
+
+    rows = reader.rows_cut(ids, 1000)
+    return summary_of(rows.values()) if rows else None
+
+
+def _tags(reader: PlantReader, _task: Task) -> list[str]:
+    return [tag for tag in reader.tags() if tag]

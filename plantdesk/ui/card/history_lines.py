@@ -1,0 +1,125 @@
+"""The lines of a plant's history: what each change did to it, and how this one plant is changed back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from PySide6.QtCore import QCoreApplication
+
+from plantdesk.records import ChangeKind, SourceKind
+from plantdesk.ui.texts import quoted, short_time, source_text, tag_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plantdesk.records import Change, PlantChange, PlantRow, Source
+
+_FIELDS = ("name", "tag", "note")
+_ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}
+#: Milliseconds between two changes of a note that are shown as one line: it is saved while the user writes.
+_SAME_WRITING = 600_000
+
+
+class HistoryLine(NamedTuple):
+    """A line of the history, newest first. `restored` are the values to give back; None where nothing can be undone."""
+
+    icon: str
+    text: str
+    detail: str
+    change: Change | None
+    restored: dict[str, Any] | None
+
+
+class _Step(NamedTuple):
+    change: Change
+    before: PlantRow | None
+    after: PlantRow
+
+    @property
+    def changed(self) -> list[str]:
+        """The fields that have another value."""
+        if self.before is None:
+            return []
+        return [each for each in _FIELDS if getattr(self.before, each) != getattr(self.after, each)]
+
+
+def history_lines(row: PlantRow, changes: Sequence[PlantChange]) -> list[HistoryLine]:
+    """Return the lines of a plant, newest first; the last one is about how it was added."""
+    steps = _joined(row, changes)
+    lines = [_line(row, step) for step in steps if step.before is not None]
+    return [*lines, _added_line(row)]
+
+
+def added_text(source: Source) -> str:
+    """Return who or what has added a plant, for a sentence that begins with the time."""
+    texts = {
+        SourceKind.FORM: _tr("in the form"),
+        SourceKind.COMMAND: _tr("on the command line"),
+        SourceKind.IMPORT: _tr("by the import {name}"),
+        SourceKind.TOKEN: _tr("by {name}"),
+    }
+    return texts.get(source.kind, _tr("by {name}")).format(name=source_text(source))
+
+
+def _joined(row: PlantRow, changes: Sequence[PlantChange]) -> list[_Step]:
+    steps: list[_Step] = []
+    after = row
+    for change, before in changes:
+        step = _Step(change, before, after)
+        if steps and _is_same_writing(steps[-1], step):
+            steps[-1] = steps[-1]._replace(before=before)
+        else:
+            steps.append(step)
+        if before is None:
+            break
+        after = before
+    return steps
+
+
+def _is_same_writing(newer: _Step, older: _Step) -> bool:
+    close = newer.change.made_at - older.change.made_at < _SAME_WRITING
+    return close and newer.changed == older.changed == ["note"] and newer.change.source == older.change.source
+
+
+def _line(row: PlantRow, step: _Step) -> HistoryLine:
+    before, changed = step.before, step.changed
+    details = [short_time(step.change.made_at)]
+    if step.change.source.kind is not SourceKind.FORM:
+        details.append(added_text(step.change.source))
+    details += [text for each in changed if (text := _was(each, before))]
+    undoable = changed and all(getattr(row, each) == getattr(step.after, each) for each in changed)
+    restored = {each: getattr(before, each) for each in changed} if undoable else None
+    icon = _ICONS[changed[0]] if len(changed) == 1 else "pencil"
+    return HistoryLine(icon, _text(step, changed), " · ".join(details), step.change, restored)
+
+
+def _text(step: _Step, changed: list[str]) -> str:
+    if step.change.kind is ChangeKind.RESTORE:
+        return _tr("Restored from a backup")
+    if len(changed) != 1:
+        return _tr("Changed")
+    before, after = getattr(step.before, changed[0]), getattr(step.after, changed[0])
+    match changed[0]:
+        case "name":
+            return _tr("Name changed")
+        case "tag":
+            return _tr("Tag removed") if after is None else _tr("Tag set to {tag}").format(tag=tag_text(after))
+    if before is None:
+        return _tr("Note written")
+    return _tr("Note removed") if after is None else _tr("Note changed")
+
+
+def _was(field: str, before: PlantRow | None) -> str:
+    if before is None or field == "note":
+        return ""
+    if field == "name":
+        return _tr("was {name}").format(name=quoted(before.name))
+    return _tr("had no tag") if before.tag is None else _tr("was {tag}").format(tag=tag_text(before.tag))
+
+
+def _added_line(row: PlantRow) -> HistoryLine:
+    return HistoryLine("plus", _tr("Added {by}").format(by=added_text(row.source)), short_time(row.added_at), None, {})
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("PlantHistory", text)

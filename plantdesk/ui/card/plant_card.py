@@ -1,0 +1,153 @@
+"""The card of one plant: tag, id, name, note, when and by whom it was added, and its history."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.ui.card.history_lines import added_text, history_lines
+from plantdesk.ui.card.note_edit import NoteEdit
+from plantdesk.ui.card.sections import CardFrame, close_button, empty, text_button
+from plantdesk.ui.texts import is_visible, long_time, one_line, source_text
+from plantdesk.ui.theme.metrics import ICON, S, tabular
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.tag_pill import TagPill
+from plantdesk.ui.widgets.tool_tips import set_tool_tip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plantdesk.records import PlantChange, PlantRow
+    from plantdesk.ui.card.history_lines import HistoryLine
+    from plantdesk.ui.theme.theme import Theme
+
+#: Lines of the history that are shown at first.
+_FEW = 6
+#: Characters of a name.
+_LONGEST = 400
+
+
+class PlantCard(CardFrame):
+    """Shows the plant that it is given. `undo_wanted(line)`: the button of a line of its history."""
+
+    undo_wanted = Signal(object)
+    delete_wanted = Signal()
+    close_wanted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._lines: list[HistoryLine] = []
+        self._shows_all = False
+        self._plant_id: int | None = None
+        self._pill = TagPill(theme)
+        self._id_label = PlainLabel(tone="muted")
+        self._id_label.setFont(tabular(self._id_label.font()))
+        self._id_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._name_label = PlainLabel(role="title", wrapped=True)
+        self._name_label.setMinimumWidth(1)  # a long word is cut instead of widening the card
+        self.note_edit = NoteEdit()
+        self.note_edit.setReadOnly(True)
+        self._added_label = PlainLabel(wrapped=True)
+        self._by_label = PlainLabel(tone="muted", wrapped=True)
+        self._history = QVBoxLayout()
+        self._history.setSpacing(S + 2)
+        self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
+        self._delete_button.clicked.connect(self.delete_wanted)
+        self._lay_out()
+        theme.changed.connect(self._show_lines)
+
+    def show_plant(self, row: PlantRow, changes: Sequence[PlantChange]) -> None:
+        """Show a plant and its history; the note is shown by whoever edits it."""
+        if row.id != self._plant_id:
+            self._plant_id, self._shows_all = row.id, False
+        self._pill.setVisible(row.tag is not None)
+        self._pill.set_tag(row.tag or "")
+        self._id_label.setText(self.tr("ID {id}").format(id=row.id))
+        name = one_line(row.name[:_LONGEST])
+        self._name_label.setText(name if is_visible(name) else self.tr("(blank name)"))
+        self._added_label.setText(long_time(row.added_at))
+        self._by_label.setText(added_text(row.source))
+        set_tool_tip(self._by_label, source_text(row.source))
+        lines = history_lines(row, changes)
+        if lines != self._lines:
+            self._lines = lines
+            self._show_lines()
+
+    def set_editable(self, *, editable: bool) -> None:
+        """Allow changes, or none where the store is read-only."""
+        self.note_edit.setReadOnly(not editable)
+        self._delete_button.setEnabled(editable)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(S + 2)
+        top.addWidget(self._pill)
+        top.addWidget(self._id_label)
+        top.addStretch()
+        cross = close_button(self._theme)
+        cross.clicked.connect(self.close_wanted)
+        top.addWidget(cross)
+        self.column.addLayout(top)
+        self.column.addSpacing(S)
+        self.column.addWidget(self._name_label)
+        self.add_section(self.tr("Note"), self.note_edit)
+        added = QVBoxLayout()
+        added.setSpacing(0)
+        added.addWidget(self._added_label)
+        added.addWidget(self._by_label)
+        self.add_section(self.tr("Added"), added)
+        self.add_section(self.tr("History"), self._history)
+        self.column.addStretch()
+        self.foot.addStretch()
+        self.foot.addWidget(self._delete_button)
+
+    @Slot()
+    def _show_lines(self) -> None:
+        empty(self._history)
+        shown = self._lines if self._shows_all or len(self._lines) <= _FEW else self._lines[:_FEW]
+        for line in shown:
+            self._history.addWidget(self._line(line))
+        if len(shown) < len(self._lines):
+            button = text_button(self.tr("Show all"))
+            button.setProperty("variant", "link")
+            button.clicked.connect(self._on_show_all)
+            self._history.addWidget(button, alignment=Qt.AlignmentFlag.AlignLeading)
+
+    def _line(self, line: HistoryLine) -> QWidget:
+        widget = QWidget()
+        row = QHBoxLayout(widget)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(S + 2)
+        icon = PlainLabel()
+        icon.setPixmap(self._theme.icons.pixmap(line.icon, "text_2", ICON, self.devicePixelRatioF()))
+        icon.setFixedWidth(ICON)
+        texts = QVBoxLayout()
+        texts.setSpacing(0)
+        text, detail = PlainLabel(line.text, wrapped=True), PlainLabel(line.detail, role="detail", wrapped=True)
+        if line.change is not None:
+            set_tool_tip(detail, long_time(line.change.made_at))
+        for label in (text, detail):
+            label.setMinimumWidth(1)
+            texts.addWidget(label)
+        row.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)
+        row.addLayout(texts, 1)
+        if line.restored is not None:
+            row.addWidget(self._undo_button(line))
+        return widget
+
+    def _undo_button(self, line: HistoryLine) -> QPushButton:
+        button = text_button(self.tr("Undo"))
+        button.setProperty("variant", "link")
+        button.setAccessibleName(self.tr("Undo: {what}").format(what=line.text))
+        button.setEnabled(self._delete_button.isEnabled())
+        button.clicked.connect(partial(self.undo_wanted.emit, line))
+        return button
+
+    @Slot()
+    def _on_show_all(self) -> None:
+        self._shows_all = True
+        self._show_lines()

@@ -1,0 +1,93 @@
+"""Parts that the cards of one and of several plants have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from plantdesk.ui.theme.metrics import EDGE, XS, L, M
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.tool_tips import set_tool_tip
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QLayout
+
+    from plantdesk.ui.theme.theme import Theme
+
+
+class CardFrame(QWidget):
+    """A scrolling column of sections above a foot with buttons."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        content = QWidget()
+        self.column = QVBoxLayout(content)
+        self.column.setContentsMargins(EDGE, M + 2, EDGE, M)
+        self.column.setSpacing(0)
+        area = QScrollArea()
+        area.setWidget(content)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        for widget in (area, content):
+            widget.setProperty("clear", "true")
+        line = QFrame()
+        line.setProperty("pane", "lines")
+        line.setFixedHeight(1)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(EDGE, 0, EDGE, M + 2)
+        foot.setSpacing(M)
+        foot.addWidget(line)
+        self.foot = QHBoxLayout()
+        foot.addLayout(self.foot)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(area, 1)
+        layout.addLayout(foot)
+
+    def add_section(self, title: str, content: QWidget | QLayout) -> PlainLabel:
+        """Add a titled section; return its title."""
+        label = PlainLabel(title, role="caption")
+        self.column.addSpacing(L)
+        self.column.addWidget(label)
+        self.column.addSpacing(XS)
+        if isinstance(content, QWidget):
+            label.setBuddy(content)
+            self.column.addWidget(content)
+        else:
+            self.column.addLayout(content)
+        return label
+
+
+def close_button(theme: Theme) -> QToolButton:
+    """Return the button that closes the card."""
+    button = QToolButton()
+    text = button.tr("Close the card")
+    button.setAccessibleName(text)
+    set_tool_tip(button, text)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    theme.icons.put_on(button, "x", "text_2")
+    return button
+
+
+def text_button(text: str, theme: Theme | None = None, icon: str = "") -> QPushButton:
+    """Return a button of the card; a click leaves the focus where it is."""
+    button = QPushButton(text)
+    button.setAutoDefault(False)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    if theme is not None and icon:
+        theme.icons.put_on(button, icon)
+    return button
+
+
+def empty(layout: QLayout) -> None:
+    """Remove all widgets from a layout."""
+    while (item := layout.takeAt(0)) is not None:
+        widget = item.widget()
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()

@@ -1,0 +1,166 @@
+"""The card of several plants: how many, their tags, when they were added, and what can be done with all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QCoreApplication, QLocale, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout
+
+from plantdesk.ui.card.history_lines import added_text
+from plantdesk.ui.card.sections import CardFrame, close_button, empty, text_button
+from plantdesk.ui.texts import date, long_time, now_ms, plural, short_time, tag_text
+from plantdesk.ui.theme.metrics import S, tabular
+from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.tag_completer import tag_completer
+from plantdesk.ui.widgets.tag_pill import TagPill
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from PySide6.QtCore import QStringListModel
+
+    from plantdesk.records import PlantRow, Source
+    from plantdesk.ui.theme.theme import Theme
+
+#: Lines of tags and of sources.
+_MAX_TAGS, _MAX_SOURCES = 6, 3
+_MAX_LENGTH = 10_000
+
+
+class Summary(NamedTuple):
+    """What several plants have in common. Times are in milliseconds since 1970, UTC."""
+
+    ids: tuple[int, int]
+    tags: Sequence[tuple[str | None, int]]
+    added: tuple[int, int]
+    sources: Sequence[tuple[Source, int]]
+
+
+def summary_of(rows: Collection[PlantRow]) -> Summary:
+    """Return the summary of plants, of which there is at least one."""
+    ids, times = [row.id for row in rows], [row.added_at for row in rows]
+    tags, sources = Counter(row.tag for row in rows), Counter(row.source for row in rows)
+    return Summary((min(ids), max(ids)), tags.most_common(), (min(times), max(times)), sources.most_common())
+
+
+class SelectionCard(CardFrame):
+    """Shows the summary that it is given. `tag_wanted(tag)`: all of them are to have this tag; empty for none."""
+
+    tag_wanted = Signal(str)
+    none_wanted = Signal()
+    delete_wanted = Signal()
+    close_wanted = Signal()
+
+    def __init__(self, theme: Theme, tags: QStringListModel) -> None:
+        """Make an empty card; `tags` are offered as completions."""
+        super().__init__()
+        self._theme = theme
+        self._title_label = PlainLabel(role="title", wrapped=True)
+        self._ids_label = PlainLabel(tone="muted", wrapped=True)
+        self._ids_label.setFont(tabular(self._ids_label.font()))
+        self.tag_edit = LineEdit(maxLength=_MAX_LENGTH)
+        self.tag_edit.setCompleter(tag_completer(tags, self))
+        self.tag_edit.returnPressed.connect(self._on_return)
+        self._tag_button = text_button(self.tr("Set"))
+        self._tag_button.setAccessibleName(self.tr("Set this tag for all selected plants"))
+        self._tag_button.clicked.connect(self._on_return)
+        self._tags = QGridLayout()
+        self._tags.setHorizontalSpacing(S + 2)
+        self._tags.setVerticalSpacing(S - 2)
+        self._tags.setColumnStretch(1, 1)
+        self._added_label = PlainLabel(wrapped=True)
+        self._sources_label = PlainLabel(tone="muted", wrapped=True)
+        self._none_button = text_button(self.tr("Select none"))
+        self._none_button.clicked.connect(self.none_wanted)
+        self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
+        self._delete_button.clicked.connect(self.delete_wanted)
+        self._lay_out()
+
+    def show_count(self, count: int) -> None:
+        """Show the number of plants; what they have in common is not known yet."""
+        self._title_label.setText(plural(count, self.tr("1 plant"), self.tr("{count} plants")))
+        self._delete_button.setText(plural(count, self.tr("Delete 1 plant"), self.tr("Delete {count} plants")))
+        self.show_summary(None)
+
+    def show_summary(self, summary: Summary | None) -> None:
+        """Show what the plants have in common; None: they are too many to be read."""
+        empty(self._tags)
+        parts = (self._ids_label, self._added_title, self._added_label, self._sources_label)
+        for part in parts:
+            part.setVisible(summary is not None)
+        if summary is None:
+            self.tag_edit.setText("")
+            self.tag_edit.setPlaceholderText(self.tr("Tag for all of them"))
+            return
+        first, last = summary.ids
+        self._ids_label.setText(self.tr("IDs {first} to {last}").format(first=first, last=last))
+        self._show_tags(summary)
+        self._added_label.setText(_span(*summary.added))
+        counts = [f"{QLocale().toString(count)} {added_text(source)}" for source, count in summary.sources]
+        self._sources_label.setText(", ".join(counts[:_MAX_SOURCES]) + (" …" if len(counts) > _MAX_SOURCES else ""))
+
+    def set_editable(self, *, editable: bool) -> None:
+        """Allow changes, or none where the store is read-only."""
+        for widget in (self.tag_edit, self._tag_button, self._delete_button):
+            widget.setEnabled(editable)
+
+    def _show_tags(self, summary: Summary) -> None:
+        common = summary.tags[0][0] if len(summary.tags) == 1 else None
+        self.tag_edit.setText(common or "")
+        different = self.tr("No tag") if len(summary.tags) == 1 else self.tr("Different tags")
+        self.tag_edit.setPlaceholderText(different)
+        if len(summary.tags) == 1:
+            return
+        for line, (tag, count) in enumerate(summary.tags[:_MAX_TAGS]):
+            shown = TagPill(self._theme) if tag is not None else PlainLabel(self.tr("No tag"), tone="muted")
+            if isinstance(shown, TagPill):
+                shown.set_tag(tag or "")
+            self._tags.addWidget(shown, line, 0)
+            number = PlainLabel(QLocale().toString(count), tone="muted")
+            name = tag_text(tag) if tag is not None else self.tr("No tag")
+            number.setAccessibleName(f"{name}: {QLocale().toString(count)}")
+            self._tags.addWidget(number, line, 1)
+        more = len(summary.tags) - _MAX_TAGS
+        if more > 0:
+            self._tags.addWidget(PlainLabel(f"+{more}", tone="muted"), _MAX_TAGS, 0)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(PlainLabel(self.tr("Selection"), role="caption"), 1)
+        cross = close_button(self._theme)
+        cross.clicked.connect(self.close_wanted)
+        top.addWidget(cross)
+        self.column.addLayout(top)
+        self.column.addSpacing(S)
+        self.column.addWidget(self._title_label)
+        self.column.addWidget(self._ids_label)
+        tag = QHBoxLayout()
+        tag.setSpacing(S)
+        tag.addWidget(self.tag_edit, 1)
+        tag.addWidget(self._tag_button)
+        self.add_section(self.tr("Tag of all"), tag).setBuddy(self.tag_edit)
+        self.column.addSpacing(S)
+        self.column.addLayout(self._tags)
+        self._added_title = self.add_section(self.tr("Added"), self._added_label)
+        self.column.addWidget(self._sources_label)
+        self.column.addStretch()
+        self.foot.addWidget(self._none_button)
+        self.foot.addStretch()
+        self.foot.addWidget(self._delete_button)
+
+    @Slot()
+    def _on_return(self) -> None:
+        self.tag_wanted.emit(self.tag_edit.text().strip())
+
+
+def _span(first: int, last: int) -> str:
+    """Return the times from `first` to `last`, the day only once where it is the same."""
+    oldest, newest = long_time(first), long_time(last)
+    if oldest == newest:
+        return oldest
+    if date(first) == date(last):
+        newest = short_time(last) if date(last) == date(now_ms()) else newest
+    return QCoreApplication.translate("SelectionCard", "{first} to {last}").format(first=oldest, last=newest)

@@ -1,0 +1,20 @@
+"""The completer of the fields for a tag."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCompleter
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QObject, QStringListModel
+
+
+def tag_completer(tags: QStringListModel, parent: QObject) -> QCompleter:
+    """Return a completer that offers the tags that contain what was typed."""
+    completer = QCompleter(tags, parent)
+    completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+    completer.setFilterMode(Qt.MatchFlag.MatchContains)
+    completer.setMaxVisibleItems(8)
+    return completer

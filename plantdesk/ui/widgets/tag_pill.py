@@ -1,0 +1,81 @@
+"""The pill of a tag: painted in a rectangle, or as a widget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import is_visible, tag_text
+from plantdesk.ui.theme.colors import mixed
+from plantdesk.ui.theme.metrics import FontRole, S
+from plantdesk.ui.widgets.tool_tips import set_tool_tip
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+
+    from plantdesk.ui.theme.theme import Theme
+
+
+def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, selected: bool = False) -> None:
+    """Paint a tag into `rect`; one without a visible character only as an outline."""
+    visible, colors = is_visible(tag), theme.colors
+    background, foreground = theme.tags.pill(tag, dark=colors.dark)
+    painter.setFont(theme.metrics.font(FontRole.PILL))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    edge = mixed(foreground, background, 0.38 if selected else 0.16)
+    painter.setPen(edge if visible else colors.color("border"))
+    painter.setBrush(background if visible else Qt.BrushStyle.NoBrush)
+    line = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)  # a line is centred on its pixels
+    painter.drawRoundedRect(line, rect.height() / 2, rect.height() / 2)
+    painter.setPen(foreground if visible else colors.color("text_2"))
+    text = painter.fontMetrics().elidedText(tag_text(tag), Qt.TextElideMode.ElideRight, rect.width() - 2 * S)
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def pill_size(theme: Theme, tag: str) -> QSize:
+    """Return the size of a tag's pill."""
+    metrics = QFontMetrics(theme.metrics.font(FontRole.PILL))
+    return QSize(metrics.horizontalAdvance(tag_text(tag)) + 2 * S + 1, metrics.height() + S - 2)
+
+
+class TagPill(QWidget):
+    """A tag, elided where there is too little room."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._tag = ""
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self._on_theme_changed)
+        theme.tags.changed.connect(self.update)
+
+    def set_tag(self, tag: str) -> None:
+        """Show another tag."""
+        self._tag = tag
+        self.setAccessibleName(tag_text(tag))
+        set_tool_tip(self, tag_text(tag))
+        self.updateGeometry()
+        self.update()
+
+    @override
+    def sizeHint(self) -> QSize:
+        return pill_size(self._theme, self._tag)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(3 * S, self.sizeHint().height())
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        paint_pill(painter, self._theme, self.rect(), self._tag)
+        painter.end()
+
+    @Slot()
+    def _on_theme_changed(self) -> None:
+        self.updateGeometry()
+        self.update()

@@ -1,0 +1,374 @@
+"""The card, driven by keys and clicks."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QLineEdit
+
+from plantdesk.records import COMMAND, FORM, PlantRow, new_plant
+from plantdesk.store import DeleteAll, Selection, SetTag, edited
+from plantdesk.ui.card.feature import Card
+from plantdesk.ui.card.note_edit import NoteEdit
+from plantdesk.ui.edit.commands import EditCommands
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.table.view import PlantTable
+from tests.support.desk import Desk, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Edit, Store
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.store_queries import StoreQueries
+    from tests.ui.conftest import Adder
+
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+class CardDesk(Desk):
+    """Table and card of three plants: Cactus, Basil and Aloe, with the ids 3, 2 and 1."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
+        super().__init__(qtbot, context.page.window())
+        self.context = context
+        self.store = store
+        self.plants = Plants(context)
+        self.card = Card(context, self.plants)
+        self.plants.selection_changed.connect(self.card.show_selection)
+        self.plants.card_wanted.connect(self.card.toggle)
+        self.card.delete_wanted.connect(self.plants.delete_selected)
+        self.features = [self.plants, self.card, EditCommands(context)]
+        self.window.resize(1280, 760)
+        for feature in self.features:
+            feature.complete()
+        self.open(OpenStore(store, queries))
+
+    def open(self, opened: OpenStore) -> None:
+        for feature in self.features:
+            feature.set_store(opened)
+
+    def close(self) -> None:
+        for feature in self.features:
+            feature.release_store()
+
+    @property
+    def table(self) -> PlantTable:
+        return self.the(PlantTable)
+
+    @property
+    def note(self) -> NoteEdit:
+        return self.the(NoteEdit)
+
+    @property
+    def card_tag(self) -> QLineEdit:
+        return self.field("Tag of all")
+
+    def select(self, *rows: int) -> None:
+        """Select rows by clicks."""
+        for number, row in enumerate(rows):
+            place = self.table.visualRect(self.table.model().index(row, 1)).center()
+            modifier = CONTROL if number else Qt.KeyboardModifier.NoModifier
+            QTest.mouseClick(self.table.viewport(), Qt.MouseButton.LeftButton, modifier, place)
+
+    def shows(self, *texts: str) -> None:
+        """Wait until the card shows these texts."""
+
+        def seen() -> bool:
+            labels = self.context.page.card.findChildren(QLabel)
+            shown = [each.text() for each in labels if each.isVisible()]
+            return all(any(text in each for each in shown) for text in texts)
+
+        self.qtbot.waitUntil(seen)
+
+    def open_card(self, row: int = 2) -> None:
+        """Show the card of a row, by default of Aloe."""
+        self.select(row)
+        self.table.setFocus()
+        self.press(Qt.Key.Key_Space)
+        self.shows(f"ID {3 - row}")
+
+    def write(self, text: str) -> None:
+        """Type a note."""
+        self.note.setFocus()
+        QTest.keyClicks(self.note, text)
+
+    def row(self, plant_id: int) -> PlantRow:
+        with closing(self.store.reader()) as reader:
+            row = reader.plant(plant_id)
+        assert row is not None
+        return row
+
+    def has_note(self, plant_id: int, note: str | None) -> None:
+        self.qtbot.waitUntil(lambda: self.row(plant_id).note == note)
+
+    def change(self, *edits: Edit) -> None:
+        """Change plants as another program does."""
+        self.store.apply(edits, COMMAND).result()
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder) -> Iterator[CardDesk]:
+    add("Aloe", tag="kitchen")
+    add("Basil", "Cactus")
+    desk = CardDesk(qtbot, context, store, queries)
+    qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3 and desk.table.model().index(2, 1).data() == "Aloe")
+    with qtbot.waitActive(desk.window):
+        desk.window.activateWindow()
+    yield desk
+    desk.close()
+
+
+# --- showing -----------------------------------------------------------------------------------------------------
+
+
+def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.shows("Aloe", "in the form", "Added in the form")
+    assert desk.action("Card").isChecked()
+    desk.press(Qt.Key.Key_Down)
+    desk.press(Qt.Key.Key_Up)
+    desk.press(Qt.Key.Key_Up)
+    desk.shows("ID 3")
+    desk.press(Qt.Key.Key_Space)
+    assert desk.context.page.card.isHidden()
+
+
+def test_it_is_hidden_while_nothing_is_selected_and_remembered(
+    desk: CardDesk, store: Store, queries: StoreQueries
+) -> None:
+    desk.action("Card").trigger()
+    desk.table.clearSelection()
+    desk.qtbot.waitUntil(desk.context.page.card.isHidden)
+    desk.close()
+    desk.open(OpenStore(store, queries))
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3)
+    desk.select(1)
+    desk.shows("ID 2")
+
+
+def test_in_a_narrow_window_it_opens_over_the_list(desk: CardDesk) -> None:
+    desk.window.resize(700, 500)
+    desk.open_card()
+    desk.shows("Aloe")
+    assert desk.context.page.card.is_drawer
+    desk.press(Qt.Key.Key_Space)
+    assert desk.context.page.card.isHidden()
+
+
+def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.context.page.focus_next_part(1)
+    assert desk.note.hasFocus()
+    assert desk.card.step_back()
+    assert desk.table.hasFocus()
+
+
+def test_names_are_shown_as_they_are_and_never_widen_the_card(desk: CardDesk) -> None:
+    desk.change(edited(desk.row(1), name="<h1>x</h1>" + "y" * 5000, tag="<b>z</b>" * 100))
+    desk.open_card()
+    width = desk.context.page.card.width()
+    desk.shows("<h1>x</h1>")
+    assert desk.context.page.card.width() == width <= 330
+
+
+# --- the note ----------------------------------------------------------------------------------------------------
+
+
+def test_a_note_is_saved_when_another_plant_is_selected(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("Water on Mondays")
+    desk.select(0)
+    desk.has_note(1, "Water on Mondays")
+    desk.shows("ID 3")
+    assert desk.note.toPlainText() == ""
+    desk.select(2)
+    desk.qtbot.waitUntil(lambda: desk.note.toPlainText() == "Water on Mondays")
+
+
+def test_a_note_is_saved_when_the_window_closes_and_when_the_card_does(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("One")
+    desk.card.toggle()
+    desk.has_note(1, "One")
+    desk.card.toggle()
+    desk.qtbot.waitUntil(lambda: desk.note.isVisible() and desk.note.toPlainText() == "One")
+    desk.note.moveCursor(desk.note.textCursor().MoveOperation.End)
+    desk.write(", two")
+    desk.close()
+    desk.has_note(1, "One, two")
+
+
+def test_ctrl_z_takes_back_typing_first_and_then_the_note(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("Dry")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    assert desk.note.toPlainText() == ""
+    desk.write("Wet")
+    desk.table.setFocus()
+    desk.has_note(1, "Wet")
+    desk.qtbot.waitUntil(lambda: desk.context.undo_stack.next_undo is not None)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.has_note(1, None)
+    desk.qtbot.waitUntil(lambda: desk.note.toPlainText() == "")
+
+
+@pytest.mark.parametrize(("button", "kept"), [("Keep mine", "Mine"), ("Take theirs", "Theirs")])
+def test_of_two_notes_the_user_chooses_one(desk: CardDesk, button: str, kept: str) -> None:
+    desk.open_card()
+    desk.write("Mine")
+    desk.change(edited(desk.row(1), note="Theirs"))
+    desk.table.setFocus()
+    desk.qtbot.waitUntil(lambda: bool(desk.bars))
+    assert "“Mine”" in desk.bars[0].text
+    assert "“Theirs”" in desk.bars[0].text
+    desk.button(button).click()
+    desk.has_note(1, kept)
+    desk.qtbot.waitUntil(lambda: desk.note.toPlainText() == kept and not desk.bars)
+
+
+def test_an_unanswered_question_keeps_both_notes_when_the_window_closes(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("Mine")
+    desk.change(edited(desk.row(1), note="Theirs"))
+    desk.table.setFocus()
+    desk.qtbot.waitUntil(lambda: bool(desk.bars))
+    desk.close()
+    desk.has_note(1, "Theirs\n\nMine")
+
+
+def test_another_name_given_meanwhile_is_no_conflict(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("Mine")
+    desk.change(edited(desk.row(1), name="Aloe vera"))
+    desk.table.setFocus()
+    desk.has_note(1, "Mine")
+    assert desk.row(1).name == "Aloe vera"
+    assert desk.bars == []
+
+
+def test_the_note_of_a_plant_that_is_deleted_meanwhile_is_shown(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("Mine")
+    desk.change(DeleteAll(Selection(ids=[1])))
+    desk.qtbot.waitUntil(lambda: "Your note was: “Mine”" in desk.toast.text)
+
+
+def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("Short")
+    desk.note.insertPlainText("é" * 50_000)
+    assert desk.note.toPlainText() == "Short"
+    assert "100,000 bytes" in desk.toast.text
+
+
+# --- the history -------------------------------------------------------------------------------------------------
+
+
+def undo_button(desk: CardDesk, what: str) -> None:
+    desk.button(f"Undo: {what}").click()
+
+
+def test_a_line_is_undone_for_this_plant_alone(desk: CardDesk) -> None:
+    desk.change(SetTag(Selection(ids=[1, 2]), "office"))
+    desk.open_card()
+    desk.shows("Tag set to office", "was kitchen", "on the command line")
+    undo_button(desk, "Tag set to office")
+    desk.qtbot.waitUntil(lambda: (desk.row(1).tag, desk.row(2).tag) == ("kitchen", "office"))
+
+
+def test_the_latest_change_is_undone_and_leaves_the_history(desk: CardDesk) -> None:
+    desk.change(edited(desk.row(1), name="Agave"))
+    desk.open_card()
+    desk.shows("Name changed", "was “Aloe”")
+    undo_button(desk, "Name changed")
+    desk.qtbot.waitUntil(lambda: desk.row(1).name == "Aloe")
+    desk.qtbot.waitUntil(lambda: "Undo: Name changed" not in desk.buttons())
+
+
+def test_what_was_changed_again_has_no_undo(desk: CardDesk) -> None:
+    for name in ("Agave", "Aloe vera"):
+        desk.change(edited(desk.row(1), name=name))
+    desk.open_card()
+    desk.shows("was “Agave”", "was “Aloe”")
+    assert [each.isVisible() for each in desk.buttons().values() if plain(each.text()) == "Undo"] == [True]
+    undo_button(desk, "Name changed")
+    desk.qtbot.waitUntil(lambda: desk.row(1).name == "Agave")
+
+
+def test_the_undo_of_its_adding_deletes_the_plant_and_the_toast_brings_it_back(desk: CardDesk) -> None:
+    desk.open_card()
+    undo_button(desk, "Added in the form")
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 2)
+    desk.qtbot.waitUntil(lambda: "Delete “Aloe”" in desk.toast.text)
+    desk.toast.focus_first()
+    desk.press(Qt.Key.Key_Space)
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3)
+
+
+def test_after_six_lines_the_others_are_shown_on_demand(desk: CardDesk) -> None:
+    for number in range(8):
+        desk.change(edited(desk.row(1), tag=f"bed {number}"))
+    desk.open_card()
+    desk.shows("Tag set to bed 7", "Tag set to bed 2")
+    desk.button("Show all").click()
+    desk.shows("Tag set to bed 0", "Added in the form")
+
+
+# --- several plants ----------------------------------------------------------------------------------------------
+
+
+def test_several_plants_get_a_tag_together(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.select(1, 2)
+    desk.shows("2 plants", "IDs 1 to 2", "2 in the form")
+    desk.type(desk.card_tag, "bed 4")
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: [desk.row(each).tag for each in (1, 2, 3)] == ["bed 4", "bed 4", None])
+    desk.qtbot.waitUntil(lambda: desk.card_tag.text() == "bed 4")
+
+
+def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.select(0, 1)
+    desk.shows("2 plants")
+    desk.button("Delete 2 plants").click()
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 1)
+    desk.table.selectAll()
+    desk.shows("ID 1")
+    desk.qtbot.waitUntil(lambda: desk.context.undo_stack.next_undo is not None)
+    desk.context.undo_stack.undo()
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3)
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_A, CONTROL)
+    desk.shows("3 plants")
+    desk.button("Select none").click()
+    desk.qtbot.waitUntil(desk.context.page.card.isHidden)
+
+
+def test_a_read_only_store_shows_cards_that_change_nothing(desk: CardDesk) -> None:
+    from plantdesk.errors import StoreReadOnlyError
+
+    desk.open_card()
+    desk.context.bridge.health_changed.emit(StoreReadOnlyError())
+    assert desk.note.isReadOnly()
+    assert not desk.button("Delete").isEnabled()
+    desk.context.bridge.health_changed.emit(None)
+    assert not desk.note.isReadOnly()
+
+
+def test_a_plant_that_a_script_adds_does_not_disturb_a_note(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("Half a ")
+    desk.store.add(new_plant({"id": 9, "name": "Dill"}), FORM).result()
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 4)
+    desk.write("sentence")
+    assert desk.note.toPlainText() == "Half a sentence"
+    assert desk.note.hasFocus()
