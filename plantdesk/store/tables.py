@@ -103,3 +103,4 @@ class StoreTable(SQLModel, table=True):
     identity: str = Field(description="Random; backups keep that of their store")
     last_seq: int = Field(description="At least the seq of every deleted plant, so that none is used twice")
     other_commits: int = Field(description="Commits that changed no plant")
+    counted_seq: int = Field(description="The tokens' `plants_added` counts the plants up to this seq")

@@ -1,10 +1,12 @@
 """Plants per second: PlantDesk beside the tutorial's service and beside a server that stores nothing.
 
-    python tests/benchmarks/load.py [--rounds 3] [--seconds 2] [--connections 1 8 32 64] [--only NAME …]
+    python -m tests.benchmarks.load [--rounds 5] [--seconds 2] [--cases 1 8 32 64 new-1 new-8] [--only NAME …]
 
-Needs Linux and `pip install .[bench]`. The services run side by side and are loaded in turn, so that what else the
-machine does meets all of them. Every answer is checked and the stored rows are counted; a 500 counts as no answer.
-Prints medians and ratios.
+Needs Linux and `pip install .[bench]`. The services run side by side and are loaded in turn, so that what else
+the machine does meets all of them. Every answer is checked and the stored rows are counted; a 500 counts as no answer.
+Prints medians beside the ratios of PlantDesk 0.1.0 and the goals, which were measured in the same way. `new-8` are eight
+clients that open a connection for each request. `--program` measures another PlantDesk (the frozen program, or that of
+another checkout), `--require 0.5` fails below that part of the goals.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import socket
 import sqlite3
 import statistics
@@ -22,12 +25,35 @@ import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
-_ENVIRONMENT = {**os.environ, "PYTHONPATH": str(_ROOT)}
 _START_SECONDS = 30.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PYTHON = shlex.quote(sys.executable)
+
+#: Posts per second relative to the tutorial's service, measured in one run: 0.1.0, and the goals.
+_BEFORE = {"1": 5.5, "8": 16.2, "32": 38.9, "64": 53.8, "new-1": 4.1, "new-8": 9.4}
+_GOALS = {"1": 7.5, "8": 28.0, "32": 60.0, "new-1": 5.5, "new-8": 14.0}
+#: At 64 connections: relative to the server that stores nothing.
+_GOAL_OF_BARE = 0.9
+_COMMANDS = {
+    "tutorial": f"{_PYTHON} {_HERE}/service_tutorial.py {{port}} {{database}}",
+    "tutorial-wal": f"{_PYTHON} {_HERE}/service_tutorial.py {{port}} {{database}} wal",
+    "bare": f"{_PYTHON} {_HERE}/service_bare.py {{port}}",
+    "plantdesk": f"{_PYTHON} -m plantdesk",
+}
+
+
+class Result(NamedTuple):
+    """One case of one round."""
+
+    rate: float
+    median_ms: float
+    p99_ms: float
+    p999_ms: float
+    cpu_us: float
 
 
 @dataclass
@@ -35,9 +61,7 @@ class Service:
     """A server process and its results."""
 
     name: str
-    script: str
-    options: tuple[str, ...] = ()
-    stores: bool = True
+    command: str
     port: int = 0
     token: str = ""
     database: Path = Path()
@@ -45,45 +69,61 @@ class Service:
     process: subprocess.Popen[str] | None = None
     answered: int = 0
     failed: int = 0
-    rates: dict[int, list[float]] = field(default_factory=dict)
-    latencies: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    results: dict[str, list[Result]] = field(default_factory=dict)
+
+    @property
+    def is_plantdesk(self) -> bool:
+        """Whether it is a PlantDesk, which makes its token itself."""
+        return "{port}" not in self.command
 
     def start(self, folder: Path) -> Self:
         """Start the process and wait until it accepts connections."""
         self.port = _free_port()
         self.database = folder / f"{self.name}.db"
-        arguments = [str(self.port), *([str(self.database), *self.options] if self.stores else [])]
+        environment = {**os.environ, "PLANTDESK_HOME": str(folder / self.name), "PYTHONPATH": str(_ROOT)}
+        if self.is_plantdesk:
+            options = ["--database", str(self.database)]
+            program = shlex.split(self.command)
+            made = subprocess.run(
+                [*program, "token", "create", "load", *options], env=environment, stdout=subprocess.PIPE, check=True
+            )
+            self.token = made.stdout.decode().strip()
+            command = [*program, "serve", *options, "--port", str(self.port)]
+        else:
+            self.token = "peer"  # noqa: S105  of services that ask for none, or take it as an argument
+            command = shlex.split(self.command.format(port=self.port, token=self.token, database=self.database))
+        # A traceback of pages for each 500 of the tutorial's service is not read.
         self.process = subprocess.Popen(
-            [sys.executable, _HERE / self.script, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # a traceback of pages for each 500
-            text=True,
-            env=_ENVIRONMENT,
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment
         )
-        if self.name == "plantdesk":
-            assert self.process.stdout is not None
-            _, self.token = self.process.stdout.readline().split()
         _wait_for(self.port)
         return self
 
-    def load(self, connections: int, seconds: float) -> None:
+    def load(self, case: str, seconds: float) -> None:
         """Post for some seconds and record the results. Raises if an answer is wrong."""
-        arguments = [self.port, connections, seconds, self.next_id]
+        connections = case.removeprefix("new-")
+        arguments = [self.port, connections, seconds, self.next_id, *(["new"] if case != connections else [])]
         command = [sys.executable, str(_HERE / "generator.py"), *map(str, arguments)]
+        before = self._cpu_seconds()
         done = subprocess.run(command, input=self.token, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{self.name}: {done.stderr}")
         outcome = json.loads(done.stdout)
         self.next_id = outcome["next_id"]
-        self.answered += outcome["answers"]
+        answers = outcome["answers"]
+        self.answered += answers
         self.failed += outcome["failures"]
-        self.rates.setdefault(connections, []).append(outcome["answers"] / outcome["seconds"])
-        self.latencies.setdefault(connections, []).append((outcome["median_ms"], outcome["p99_ms"]))
+        cpu = (self._cpu_seconds() - before) / answers * 1e6
+        latencies = outcome["median_ms"], outcome["p99_ms"], outcome["p999_ms"]
+        self.results.setdefault(case, []).append(Result(answers / outcome["seconds"], *latencies, cpu))
+
+    def median(self, case: str) -> Result:
+        """Return the median of each figure of a case."""
+        return Result(*(statistics.median(column) for column in zip(*self.results[case], strict=True)))
 
     def check_rows(self) -> None:
         """Compare the stored plants with the answers."""
-        if not self.stores:
+        if not self.database.exists():
             return
         with closing(sqlite3.connect(self.database)) as connection:
             (count,) = connection.execute("SELECT count(*) FROM plant").fetchone()
@@ -94,53 +134,79 @@ class Service:
         """End the process."""
         if self.process is not None:
             self.process.terminate()
-            self.process.communicate(timeout=20)
+            self.process.wait(timeout=20)
+
+    def _cpu_seconds(self) -> float:
+        assert self.process is not None
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def main() -> None:
     """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--connections", type=int, nargs="+", default=[1, 8, 32, 64])
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="tutorial, tutorial-wal, bare, plantdesk")
+    parser.add_argument("--cases", nargs="+", default=list(_BEFORE), metavar="CASE")
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=list(_COMMANDS))
+    parser.add_argument("--program", metavar="COMMAND", help="measure this PlantDesk as well")
+    parser.add_argument("--peer", metavar="COMMAND", help="measure this service as well: {port} {token} {database}")
+    parser.add_argument("--require", type=float, metavar="PART", help="fail below this part of the goals")
     options = parser.parse_args()
-    services = [
-        Service("tutorial", "service_tutorial.py"),
-        Service("tutorial-wal", "service_tutorial.py", ("wal",)),
-        Service("bare", "service_bare.py", stores=False),
-        Service("plantdesk", "service_plantdesk.py"),
-    ]
-    chosen = [service for service in services if not options.only or service.name in options.only]
+    commands = {name: command for name, command in _COMMANDS.items() if not options.only or name in options.only}
+    commands |= {name: getattr(options, name) for name in ("program", "peer") if getattr(options, name)}
+    services = [Service(name, command) for name, command in commands.items()]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        for service in chosen:
+        for service in services:
             stack.callback(service.stop)
-            service.start(Path(folder)).load(1, 0.5)  # warms up
-            service.rates.clear()
+            service.start(Path(folder)).load("1", 0.5)  # warms up
+            service.results.clear()
         for _ in range(options.rounds):
-            for connections in options.connections:
-                for service in chosen:
-                    service.load(connections, options.seconds)
-        for service in chosen:
+            for case in options.cases:
+                for service in services:
+                    service.load(case, options.seconds)
+        for service in services:
             service.check_rows()
-    _report(chosen, options.connections)
+    _report(services, options.cases)
+    if options.require is not None:
+        _require(services, options.cases, options.require)
 
 
-def _report(services: list[Service], connections: list[int]) -> None:
-    lines = [f"{'connections':>14}" + "".join(f"{count:>32}" for count in connections)]
-    rates = {service.name: [statistics.median(service.rates[count]) for count in connections] for service in services}
+def _report(services: list[Service], cases: list[str]) -> None:
+    print("posts/s  median / p99 / p99.9 ms  CPU us of the server for each post\n")
+    print(f"{'':14}" + "".join(f"{case:>40}" for case in cases))
     for service in services:
         cells = []
-        for count, rate in zip(connections, rates[service.name], strict=True):
-            median, slowest = (statistics.median(column) for column in zip(*service.latencies[count], strict=True))
-            cells.append(f"{rate:,.0f}/s {median:.2f} / {slowest:.2f} ms")
+        for case in cases:
+            rate, median, p99, p999, cpu = service.median(case)
+            cells.append(f"{rate:,.0f}/s {median:.2f}/{p99:.1f}/{p999:.1f} ms {cpu:.0f} us")
         failed = f"  ({service.failed} answers of 500)" if service.failed else ""
-        lines.append(f"{service.name:>14}" + "".join(f"{cell:>32}" for cell in cells) + failed)
-    for other in ("tutorial", "tutorial-wal", "bare"):
-        if other in rates and "plantdesk" in rates:
-            ratios = [ours / theirs for ours, theirs in zip(rates["plantdesk"], rates[other], strict=True)]
-            lines.append(f"{'x ' + other:>14}" + "".join(f"{ratio:>32.2f}" for ratio in ratios))
-    sys.stdout.write("\n".join(lines) + "\n")
+        print(f"{service.name:14}" + "".join(f"{cell:>40}" for cell in cells) + failed)
+    print()
+    by_name = {service.name: service for service in services}
+    for name, service in by_name.items():
+        for other in ("tutorial", "bare", "plantdesk"):
+            if other in by_name and other != name and (name not in _COMMANDS or name == "plantdesk"):
+                ratios = [service.median(case).rate / by_name[other].median(case).rate for case in cases]
+                print(f"{name + ' x ' + other:26}" + "".join(f"{ratio:>12.2f}" for ratio in ratios))
+    print(f"{'0.1.0 x tutorial':26}" + "".join(f"{_BEFORE.get(case, 0):>12.1f}" for case in cases))
+    print(f"{'goal x tutorial':26}" + "".join(f"{_GOALS.get(case, 0):>12.1f}" for case in cases))
+    print(f"goal at 64: {_GOAL_OF_BARE} x bare, p99.9 at most 10 ms (0.1.0: 46)")
+
+
+def _require(services: list[Service], cases: list[str], part: float) -> None:
+    """End with exit code 1 where a ratio is below `part` of its goal."""
+    by_name = {service.name: service for service in services}
+    ours, tutorial, bare = (by_name[name] for name in ("plantdesk", "tutorial", "bare"))
+    low = [
+        f"{case}: {ratio:.1f} of {_GOALS[case]}"
+        for case in cases
+        if case in _GOALS and (ratio := ours.median(case).rate / tutorial.median(case).rate) < part * _GOALS[case]
+    ]
+    if "64" in cases and (ratio := ours.median("64").rate / bare.median("64").rate) < part * _GOAL_OF_BARE:
+        low.append(f"64: {ratio:.2f} of {_GOAL_OF_BARE}")
+    if low:
+        raise SystemExit(f"Below {part} of the goals: {'; '.join(low)}")
 
 
 def _free_port() -> int:

@@ -1,23 +1,25 @@
-"""Adding a group of plants in one transaction: a few statements, however many plants.
+"""Adding a group of plants in one transaction: one statement as a rule, however many plants.
 
 Python's sqlite3 releases the GIL at every step of a statement and then waits to have it back, so one statement for all
-rows is several times as quick as one for each (`executemany` steps once per row as well).
+rows is several times as quick as one for each (`executemany` steps once per row as well), and as BEGIN, INSERT, COMMIT.
 """
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections import Counter
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import IdTakenError, PlantDeskError, TokenRefusedError, TokenUsedUpError
 from plantdesk.records import PlantRow, Source, SourceKind
 from plantdesk.store.folding import folded
+from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_seq, next_free_id, rows_by_id
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from plantdesk.records import NewPlant, PlantFields
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 #: Characters in one statement with several rows.
 _MAX_TEXT = 65_536
+#: Tokens that are known at once.
+_MAX_KNOWN = 10_000
+_INSERT = "INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)"
 
 
 class Outcome(NamedTuple):
@@ -39,38 +44,102 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def add_group(
-    connection: sqlite3.Connection,
-    entries: Sequence[tuple[NewPlant, Source]],
-    *,
-    token_refusal: PlantDeskError | None = None,
-) -> Outcome:
-    """Add the plants of `entries`, each with its own outcome, within the caller's write transaction.
+class GroupInserter:
+    """Adds groups of plants on the connection of the writer, and remembers what its last transaction has read.
 
-    `token_refusal` is the outcome of every new plant of a token, which is then not added.
+    What it remembers is true while the counters of the store are the same, so that a group of new plants needs no read:
+    each commit that revokes a token or deletes a plant changes one of them, and a plant that was added has taken the
+    next `seq`. Belongs to the writer thread.
     """
-    now = now_ms()
-    valid = _valid_tokens(connection, {source for _, source in entries if source.token_id is not None}, now)
-    allowance = _Allowance(valid, token_refusal)
-    known = rows_by_id(connection, {plant.id for plant, _ in entries})
-    first = last_seq(connection) + 1
-    outcomes: list[PlantRow | PlantDeskError] = []
-    added: list[PlantRow] = []
-    for plant, source in entries:
-        row = known.get(plant.id)
-        if source.token_id is not None and source not in valid:
-            outcomes.append(TokenRefusedError())
-        elif row is None and (refusal := allowance.refusal(source)) is not None:
-            outcomes.append(refusal)
-        elif row is None:
-            row = known[plant.id] = _new_row(plant.id, plant, now, source, first + len(added))
-            added.append(row)
-            outcomes.append(row)
-        else:
-            outcomes.append(row if _is_retry(plant, source, row) else IdTakenError(row, plant.name))
-    _insert(connection, added)
-    _count_for_tokens(connection, {source.token_id for source in valid}, added, now)
-    return Outcome(outcomes, added)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._counters: tuple[int, int] | None = None
+        self._last_seq = 0
+        self._tokens: dict[Source, int | None] = {}  # valid ones without a limit, with the time when they expire
+
+    def forget(self) -> None:
+        """Read all again: another job has written to the file."""
+        self._counters = None
+
+    def add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> list[PlantRow] | None:
+        """Add plants in a transaction of its own, durably; return their rows.
+
+        Returns None, and adds nothing, where one may have to be refused or the file may have changed. Raises
+        sqlite3.Error.
+        """
+        now = now_ms()
+        ids = {plant.id for plant, _ in entries}
+        if self._counters is None or not len(ids) == len(entries) <= CHUNK:
+            return None
+        if not all(self._is_known(source, now) for source in {source for _, source in entries}):
+            return None
+        rows = [
+            _new_row(plant.id, plant, now, source, seq)
+            for seq, (plant, source) in enumerate(entries, self._last_seq + 1)
+        ]
+        if _length(rows) > _MAX_TEXT:
+            return None
+        with suppress(sqlite3.IntegrityError):  # an id is taken
+            if self._connection.execute(_insert_if_unchanged(len(rows)), [*_values(rows), *self._counters]).rowcount:
+                self._last_seq += len(rows)
+                return rows
+        return None
+
+    def take_back(self, rows: Sequence[PlantRow]) -> None:
+        """Remove what `add_new` has just added to a file that was replaced meanwhile. Raises sqlite3.Error."""
+        self.forget()
+        between = -rows[0].version, -rows[-1].version
+        self._connection.execute("DELETE FROM plant WHERE seq BETWEEN ? AND ?", between)
+
+    def add(
+        self, entries: Sequence[tuple[NewPlant, Source]], *, token_refusal: PlantDeskError | None = None
+    ) -> Outcome:
+        """Add the plants of `entries`, each with its own outcome, within the caller's write transaction.
+
+        `token_refusal` is the outcome of every new plant of a
+        token, which is then not added.
+        """
+        connection, now = self._connection, now_ms()
+        sources = {source for _, source in entries if source.token_id is not None}
+        valid = _valid_tokens(connection, sources, now)
+        if any(token.max_plants is not None for token in valid.values()):
+            token_usage.count(connection)
+            valid = _valid_tokens(connection, sources, now)
+        allowance = _Allowance(valid, token_refusal)
+        known = rows_by_id(connection, {plant.id for plant, _ in entries})
+        first = last_seq(connection) + 1
+        outcomes: list[PlantRow | PlantDeskError] = []
+        added: list[PlantRow] = []
+        for plant, source in entries:
+            row = known.get(plant.id)
+            if source.token_id is not None and source not in valid:
+                outcomes.append(TokenRefusedError())
+            elif row is None and (refusal := allowance.refusal(source)) is not None:
+                outcomes.append(refusal)
+            elif row is None:
+                row = known[plant.id] = _new_row(plant.id, plant, now, source, first + len(added))
+                added.append(row)
+                outcomes.append(row)
+            else:
+                outcomes.append(row if _is_retry(plant, source, row) else IdTakenError(row, plant.name))
+        _insert(connection, added)
+        _record_use(connection, {source.token_id for source in valid}, now)
+        self._remember(valid, first - 1 + len(added))
+        return Outcome(outcomes, added)
+
+    def _is_known(self, source: Source, now: int) -> bool:
+        if source.token_id is None:
+            return True
+        expires_at = self._tokens.get(source, 0)
+        return expires_at is None or expires_at > now
+
+    def _remember(self, valid: dict[Source, _Token], last: int) -> None:
+        counters = self._connection.execute("SELECT last_seq, other_commits FROM store").fetchone()
+        if counters != self._counters or len(self._tokens) > _MAX_KNOWN:
+            self._tokens.clear()
+        self._tokens.update((source, token.expires_at) for source, token in valid.items() if token.max_plants is None)
+        self._counters, self._last_seq = counters, last
 
 
 def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Source) -> PlantRow:
@@ -89,15 +158,16 @@ def _is_retry(plant: NewPlant, source: Source, row: PlantRow) -> bool:
     return source.kind is not SourceKind.FORM and (row.name, row.tag) == (plant.name, plant.tag)
 
 
-class _Limit(NamedTuple):
+class _Token(NamedTuple):
     plants_added: int
     max_plants: int | None
+    expires_at: int | None
 
 
 class _Allowance:
     """The plants that the tokens of a group may still add."""
 
-    def __init__(self, limits: dict[Source, _Limit], refusal: PlantDeskError | None) -> None:
+    def __init__(self, limits: dict[Source, _Token], refusal: PlantDeskError | None) -> None:
         self._refusal = refusal
         self._limits = limits
         self._added: Counter[Source] = Counter()
@@ -113,23 +183,28 @@ class _Allowance:
         return self._refusal
 
 
-def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Limit]:
+def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Token]:
     """Return the sources whose token is valid in this file; they may have been looked up in another one before."""
-    sql = """SELECT plants_added, max_plants FROM token WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
+    sql = """SELECT plants_added, max_plants, expires_at FROM token
+             WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
              AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)"""
     found = (
         (source, connection.execute(sql, (source.token_id, source.id, source.digest, now)).fetchone())
         for source in sources
     )
-    return {source: _Limit(*row) for source, row in found if row is not None}
+    return {source: _Token(*row) for source, row in found if row is not None}
 
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
     for chunk in _statements(rows):
-        values: list[object] = []
-        for row in chunk:
-            values += (row.id, row.name, row.tag, -row.version, row.added_at, row.source.id, folded(row.name, row.tag))
-        connection.execute(_insert_rows(len(chunk)), values)
+        connection.execute(_insert_rows(len(chunk)), _values(chunk))
+
+
+def _values(rows: Sequence[PlantRow]) -> list[object]:
+    values: list[object] = []
+    for row in rows:
+        values += (row.id, row.name, row.tag, -row.version, row.added_at, row.source.id, folded(row.name, row.tag))
+    return values
 
 
 def _statements(rows: Sequence[PlantRow]) -> Iterator[Sequence[PlantRow]]:
@@ -139,25 +214,34 @@ def _statements(rows: Sequence[PlantRow]) -> Iterator[Sequence[PlantRow]]:
     much memory.
     """
     for chunk in chunks(rows):
-        if sum(len(row.name) + len(row.tag or "") for row in chunk) <= _MAX_TEXT:
+        if _length(chunk) <= _MAX_TEXT:
             yield chunk
         else:
             yield from ([row] for row in chunk)
 
 
-def _count_for_tokens(
-    connection: sqlite3.Connection, tokens: Iterable[int | None], added: Iterable[PlantRow], now: int
-) -> None:
-    counts = Counter(row.source.token_id for row in added)
+def _length(rows: Iterable[PlantRow]) -> int:
+    return sum(len(row.name) + len(row.tag or "") for row in rows)
+
+
+def _record_use(connection: sqlite3.Connection, tokens: Iterable[int | None], now: int) -> None:
     for token in tokens:
-        connection.execute(
-            "UPDATE token SET plants_added = plants_added + ?, last_used_at = ? WHERE id = ?",
-            (counts[token], now, token),
-        )
+        connection.execute("UPDATE token SET last_used_at = ? WHERE id = ?", (now, token))
 
 
 # One text per number of rows, so that sqlite3 finds the prepared statement again.
+
+
 @lru_cache(maxsize=CHUNK)
 def _insert_rows(count: int) -> str:
-    rows = ",".join(["(?,?,?,?,?,?,?)"] * count)
-    return f"INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded) VALUES {rows}"
+    return f"{_INSERT} {_placeholders(count)}"
+
+
+@lru_cache(maxsize=CHUNK)
+def _insert_if_unchanged(count: int) -> str:
+    counters = "(SELECT last_seq, other_commits FROM store)"
+    return f"{_INSERT} SELECT * FROM ({_placeholders(count)}) WHERE {counters} = (?, ?)"
+
+
+def _placeholders(count: int) -> str:
+    return "VALUES " + ",".join(["(?,?,?,?,?,?,?)"] * count)

@@ -104,9 +104,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             identity TEXT NOT NULL,
             last_seq INTEGER NOT NULL CHECK (last_seq BETWEEN 0 AND 4611686018427387904),
-            other_commits INTEGER NOT NULL
+            other_commits INTEGER NOT NULL,
+            counted_seq INTEGER NOT NULL CHECK (counted_seq BETWEEN 0 AND 4611686018427387904)
         ) STRICT""",
-        "INSERT INTO store VALUES (1, lower(hex(randomblob(16))), 0, 0)",
+        "INSERT INTO store SELECT 1, lower(hex(randomblob(16))), 0, 0, coalesce(max(seq), 0) FROM plant",
         "DROP TABLE revision",
         """CREATE TABLE change (
             number INTEGER PRIMARY KEY CHECK (number BETWEEN 1 AND 4611686018427387904),

@@ -16,8 +16,9 @@ from plantdesk.records import COMMAND, Changes, Source, SourceKind, TokenRow
 from plantdesk.selections import AddedBy, Selection
 from plantdesk.store.edits import Applied, DeleteAll
 from plantdesk.store.protocols import NewToken, TokenLookup, TokenStore
+from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
-from plantdesk.store.sqlite.connections import make_engine, translate_errors
+from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
 from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.tables import SourceTable, TokenTable
 
@@ -106,7 +107,10 @@ class Tokens(TokenStore):
             .order_by(col(TokenTable.created_at).desc(), col(TokenTable.id).desc())
         )
         with translate_errors(), Session(make_engine(self._file.connect)) as session:
-            return [_token_row(row) for row in session.exec(statement)]
+            raw = driver_connection(session.connection())
+            raw.execute("BEGIN")  # one snapshot for both
+            uncounted = token_usage.uncounted(raw)
+            return [_token_row(row, uncounted.get(row.source_id)) for row in session.exec(statement)]
 
     @override
     def checker(self) -> TokenChecker:
@@ -205,11 +209,11 @@ def _named(session: Session, name: str) -> TokenTable | None:
     return session.exec(statement).first()
 
 
-def _token_row(row: TokenTable) -> TokenRow:
+def _token_row(row: TokenTable, uncounted: token_usage.Uncounted | None = None) -> TokenRow:
     source = Source(row.source_id, SourceKind.TOKEN, row.name, row.id, row.digest)
-    return TokenRow(
-        row.name, row.created_at, row.expires_at, row.last_used_at, row.plants_added, source, row.max_plants
-    )
+    plants, used_at = uncounted or (0, row.last_used_at)
+    added = row.plants_added + plants
+    return TokenRow(row.name, row.created_at, row.expires_at, used_at, added, source, row.max_plants)
 
 
 def _present(key: int | None) -> int:

@@ -23,6 +23,7 @@ from plantdesk.records import Changes
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
 from plantdesk.store.sqlite.history import changed_since, last_number
+from plantdesk.store.sqlite.inserts import GroupInserter
 from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
 
 if TYPE_CHECKING:
@@ -57,11 +58,14 @@ class Checkpointer:
         """Whether anything was committed since the last checkpoint."""
         return self._commits > 0
 
+    @property
+    def is_due(self) -> bool:
+        """Whether so much was committed that the log should be moved now."""
+        return self._commits >= _MAX_COMMITS
+
     def committed(self, weight: int = 1) -> None:
         """Note a commit; `weight` is the number of small commits that write about as much."""
         self._commits += weight
-        if self._commits >= _MAX_COMMITS:
-            self.run()
 
     def run(self) -> None:
         """Checkpoint what can be. A fault loses nothing, as the log keeps the commits: the next write reports it."""
@@ -175,6 +179,7 @@ class WriteConnection:
         self.checkpointer = Checkpointer(file, self.raw)
         try:
             self.detector = ChangeDetector(self.raw)
+            self.inserter = GroupInserter(self.raw)
         except StoreDamagedError:
             self.close()
             raise

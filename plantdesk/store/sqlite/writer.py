@@ -11,6 +11,7 @@ import contextlib
 import logging
 import sqlite3
 import threading
+import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -21,11 +22,12 @@ from sqlmodel import Session
 from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError, StoreReadOnlyError
 from plantdesk.records import Changes
 from plantdesk.store.health import Health
+from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import check_whole, transaction, translate_errors
 from plantdesk.store.sqlite.files.disk_space import DiskSpace
 from plantdesk.store.sqlite.history import is_prunable, prune
-from plantdesk.store.sqlite.inserts import Outcome, add_group, now_ms
+from plantdesk.store.sqlite.inserts import Outcome, now_ms
 from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ class Writer:
         self._health = Health(report_health)
         self._queue: SimpleQueue[_AddJob | _WriteJob[Any] | None] = SimpleQueue()
         self._closing = False
+        self._polled_at = 0.0
         self._lock = threading.Lock()
         self._disk = DiskSpace(file.path.parent)
         self._current = CurrentConnection(file)
@@ -148,6 +151,8 @@ class Writer:
                     self._run_write(job)
                 else:
                     self._add_with_all_waiting(job)
+                if self._known is not None and self._known.checkpointer.is_due:
+                    self._checkpoint(self._known)
         finally:
             self._end()
 
@@ -177,12 +182,13 @@ class Writer:
     def _on_idle(self, polls: int) -> None:
         self._poll()
         if polls % _QUIET_POLLS == 0 and self._known is not None and self._known.checkpointer.pending:
-            self._known.checkpointer.run()
+            self._checkpoint(self._known)
             self._prune()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
 
     def _poll(self) -> None:
+        self._polled_at = time.monotonic()
         try:
             with translate_errors():
                 connection = self._current_connection()
@@ -194,24 +200,37 @@ class Writer:
             connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
             self._publish(changes)
 
+    def _checkpoint(self, connection: WriteConnection) -> None:
+        """Move the log into the file, and count the plants of the tokens first."""
+        with contextlib.suppress(StoreError), translate_errors():
+            if token_usage.is_behind(connection.raw):
+                with self._other_commit() as counting:
+                    token_usage.count(counting.raw)
+        connection.checkpointer.run()
+
+    @contextlib.contextmanager
+    def _other_commit(self) -> Iterator[WriteConnection]:
+        """Make a durable transaction of a block that changes no plant. Raises StoreError."""
+        with self._durable_transaction() as connection:
+            yield connection
+            ChangeDetector.count(connection.raw)
+        connection.detector.note_commit(Changes())
+        connection.checkpointer.committed()
+
     def _prune(self) -> None:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
             while self._queue.empty() and self._known is not None and is_prunable(self._known.raw, now_ms()):
-                with self._durable_transaction() as connection:
+                with self._other_commit() as connection:
                     prune(connection.raw, now_ms())
-                    ChangeDetector.count(connection.raw)
-                connection.detector.note_commit(Changes())
-                connection.checkpointer.committed()
 
     def _try_again(self) -> None:
         """Write something that changes no plant, to see whether the store can be written to again."""
         if self._health.is_well:
             return
         with contextlib.suppress(StoreError):
-            with self._durable_transaction() as connection:
-                ChangeDetector.count(connection.raw)
-            connection.detector.note_commit(Changes())
+            with self._other_commit() as connection:
+                pass  # the count of such commits is written
             if self._health.is_damaged:
                 with translate_errors():
                     check_whole(connection.raw)
@@ -258,13 +277,37 @@ class Writer:
 
     def _add_in_transaction(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
         refusal = self._disk.refusal()
-        with self._durable_transaction() as connection:
-            outcome = add_group(connection.raw, entries, token_refusal=refusal)
-            if not outcome.added:
-                ChangeDetector.count(connection.raw)
+        connection, rows = self._known, None if refusal is not None else self._add_new(entries)
+        if connection is not None and rows is not None:
+            outcome = Outcome([*rows], rows)
+        else:
+            with self._durable_transaction() as connection:
+                outcome = connection.inserter.add(entries, token_refusal=refusal)
+                if not outcome.added:
+                    ChangeDetector.count(connection.raw)
         connection.detector.note_commit(Changes(tuple(outcome.added)))
         connection.checkpointer.committed(1 + len(outcome.added) // 20)
         return outcome
+
+    def _add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> list[PlantRow] | None:
+        """Add plants by one statement. None where that is impossible, or has met a file that was replaced just now."""
+        if time.monotonic() - self._polled_at > _POLL_INTERVAL:  # as others may write all the time
+            self._poll()
+        if self._known is None:
+            return None
+        try:
+            with translate_errors():
+                rows = self._known.inserter.add_new(entries)
+                if rows is not None and not self._file.is_current:
+                    self._known.inserter.take_back(rows)
+                    return None
+        except StoreError as error:
+            self._health.failed(error)
+            raise
+        if rows is not None:
+            self._current.committed()
+            self._health.succeeded()
+        return rows
 
     def _resolve(self, group: Sequence[_AddJob], outcomes: Outcomes) -> None:
         start = 0
@@ -276,9 +319,12 @@ class Writer:
     def _run_write(self, job: _WriteJob[Any]) -> None:
         try:
             with self._attached(job.attached), self._durable_transaction() as connection:
+                connection.inserter.forget()
+                token_usage.count(connection.raw)
                 session = Session(connection.connection, expire_on_commit=False)
                 result, changes = job.action(session)
                 session.flush()
+                token_usage.skip(connection.raw)
                 if changes.history:
                     changes = connection.detector.own_changes()._replace(tokens=changes.tokens)
                 elif not changes.added:

@@ -22,10 +22,12 @@ from plantdesk.records import (
     plant_fields,
 )
 from plantdesk.store import Selection
+from plantdesk.store.edits import DeleteAll
 
 if TYPE_CHECKING:
     from plantdesk.records import Source
     from plantdesk.store import PlantStore
+    from tests.store.contract.conftest import Open
 
 SECONDS = 10
 
@@ -50,8 +52,9 @@ def test_every_id_is_kept_digit_for_digit(store: PlantStore, plant_id: int) -> N
     "text", ["", "  ", "\0", "a\0b", "“Genovese”", "🌱" * 10, "x" * 100_000, "a\nb", "é", "e\u0301"]
 )
 def test_every_text_is_kept_as_it_came(store: PlantStore, text: str) -> None:
-    store.add(plant(1, text, tag=text), COMMAND).result(SECONDS)
-    assert stored(store) == [(1, text, text, COMMAND)]
+    for plant_id in (1, 2):  # the first is added in another way than those that follow
+        store.add(plant(plant_id, text, tag=text), COMMAND).result(SECONDS)
+    assert stored(store) == [(1, text, text, COMMAND), (2, text, text, COMMAND)]
 
 
 def test_the_future_gives_the_row(store: PlantStore) -> None:
@@ -80,6 +83,30 @@ def test_another_plant_under_a_used_id_names_the_owner(store: PlantStore, other:
         store.add(other, FORM).result(SECONDS)
     assert taken.value.owner.name == "Aloe vera"
     assert stored(store) == [(1, "Aloe vera", None, FORM)]
+
+
+def test_a_place_in_the_order_of_arrival_is_not_used_twice(store: PlantStore, open_store: Open) -> None:
+    with closing(open_store()) as other:
+        rows = [store.add(plant(plant_id), COMMAND).result(SECONDS) for plant_id in (1, 2, 3)]
+        rows.append(other.add(plant(4), COMMAND).result(SECONDS))
+        other.apply([DeleteAll(Selection(ids=[4]))], COMMAND).result(SECONDS)
+        rows += [store.add(plant(plant_id), COMMAND).result(SECONDS) for plant_id in (5, 6)]
+        assert len({row.version for row in rows}) == len(rows)
+
+
+def test_changes_of_others_are_reported_while_plants_arrive(store: PlantStore, open_store: Open) -> None:
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
+    with closing(open_store()) as other:
+        store.add(plant(1), COMMAND).result(SECONDS)
+        other.add(plant(-1), COMMAND).result(SECONDS)
+        other.apply([DeleteAll(Selection(ids=[-1]))], COMMAND).result(SECONDS)
+        plant_id, removed = 1, set[int]()
+        while -1 not in removed:
+            plant_id += 1
+            store.add(plant(plant_id), COMMAND).result(SECONDS)
+            while not received.empty():
+                removed.update(received.get().removed)
 
 
 def test_in_a_group_one_bad_plant_fails_alone(store: PlantStore) -> None:

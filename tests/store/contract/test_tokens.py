@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from itertools import count
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import pytest
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
 from plantdesk.records import COMMAND, Changes, SourceKind, new_plant
+from plantdesk.store.edits import DeleteAll, Selection
 from plantdesk.store.sqlite.inserts import now_ms
 
 if TYPE_CHECKING:
@@ -89,6 +91,41 @@ def test_a_token_counts_its_plants(store: PlantStore) -> None:
     assert (greenhouse.plants_added, idle.plants_added) == (2, 0)
     assert greenhouse.last_used_at is not None
     assert idle.last_used_at is None
+
+
+def test_a_count_survives_what_happens_to_the_plants(store: PlantStore, open_store: Open) -> None:
+    source = store.tokens.create("greenhouse").result(SECONDS).row.source
+    with closing(open_store()) as other:
+        for plant_id in range(1, 11):
+            adding = store if plant_id % 2 else other
+            adding.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(SECONDS)
+        deleted = other.apply([DeleteAll(Selection(ids=range(1, 6)))], COMMAND).result(SECONDS).change
+        assert [row.plants_added for row in store.tokens.list()] == [10]
+        store.add(new_plant({"id": 1, "name": "New owner of the ID"}), COMMAND).result(SECONDS)
+        store.apply([DeleteAll(Selection(ids=[1]))], COMMAND).result(SECONDS)
+        store.undo(deleted, COMMAND).result(SECONDS)
+    for each in (store, open_store()):
+        assert [row.plants_added for row in each.tokens.list()] == [10]
+        each.close()
+
+
+def test_a_token_that_another_process_revokes_adds_nothing_more(store: PlantStore, open_store: Open) -> None:
+    source = store.tokens.create("greenhouse").result(SECONDS).row.source
+    with closing(open_store()) as other:
+        for plant_id in (1, 2, 3):
+            store.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(SECONDS)
+        other.tokens.revoke("greenhouse").result(SECONDS)
+        with pytest.raises(TokenRefusedError):
+            store.add(new_plant({"id": 4, "name": "Aloe"}), source).result(SECONDS)
+        assert store.tokens.list() == []
+
+
+def test_a_token_that_ends_between_two_plants_adds_nothing_more(store: PlantStore) -> None:
+    source = store.tokens.create("greenhouse", expires_at := now_ms() + 200).result(SECONDS).row.source
+    plants = (new_plant({"id": plant_id, "name": "Aloe"}) for plant_id in count(1))
+    added = (store.add(plant, source).result(SECONDS) for plant in plants)
+    with pytest.raises(TokenRefusedError):
+        assert all(row.added_at < expires_at for row in added)
 
 
 def test_use_without_a_plant_is_noted(store: PlantStore) -> None:

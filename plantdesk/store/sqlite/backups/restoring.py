@@ -20,6 +20,7 @@ from plantdesk.errors import (
     shortened,
 )
 from plantdesk.records import COMMAND, Change, ChangeKind, Source, SourceKind
+from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.difference import Difference, difference
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
@@ -200,6 +201,7 @@ def _fill(draft: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
                 connection.execute(statement)
             connection.execute(_ADD, {"number": 0})  # a new store has no history
             kept = _carry_over_tokens(connection, path)
+            token_usage.skip(connection)
     return loaded, kept
 
 

@@ -16,7 +16,7 @@ from plantdesk.errors import StoreError, StoreMovedError
 from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
 from plantdesk.store.sqlite.connections import configure, connect
 from plantdesk.store.sqlite.files.atomic_file import replaced_file
-from plantdesk.store.sqlite.files.file_lock import Identity, file_id, identity, locked
+from plantdesk.store.sqlite.files.file_lock import Identity, file_id, has_identity, identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_writable, resolved
 from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
 
@@ -72,7 +72,7 @@ class StoreFile:
     @property
     def is_current(self) -> bool:
         """Whether the opened files are still there under their names. Takes a few µs."""
-        return self._opened.read_only or identity(self.path) == self._opened.identity
+        return self._opened.read_only or has_identity(self.path, self._opened.identity)
 
     def check(self) -> None:
         """Raise StoreMovedError unless `is_current`."""

@@ -1,0 +1,51 @@
+"""The number of plants that each token has added: kept in the token's row, without a write for each plant.
+
+A token's row counts its plants up to `store.counted_seq` in the order of arrival; those behind it are counted when they
+are asked for, and from time to time for all tokens together. Nothing is kept in memory, so nothing is lost by a kill.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_UNCOUNTED = """SELECT source_id, count(*) AS plants, max(added_at) AS used_at FROM plant
+                WHERE seq > (SELECT counted_seq FROM store) GROUP BY source_id"""
+_LAST = "(SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store)"
+
+
+class Uncounted(NamedTuple):
+    """Plants that a token's row does not count yet, and when the newest of them was added."""
+
+    plants: int
+    used_at: int
+
+
+def uncounted(connection: sqlite3.Connection) -> dict[int, Uncounted]:
+    """Return what the rows of the tokens do not count yet, by the id of the source. Raises sqlite3.Error."""
+    return {source_id: Uncounted(plants, used_at) for source_id, plants, used_at in connection.execute(_UNCOUNTED)}
+
+
+def is_behind(connection: sqlite3.Connection) -> bool:
+    """Whether plants were added since the last `count`. Raises sqlite3.Error."""
+    (behind,) = connection.execute(f"SELECT counted_seq < {_LAST} FROM store").fetchone() or (False,)
+    return bool(behind)
+
+
+def count(connection: sqlite3.Connection) -> None:
+    """Count all plants for their tokens, within the caller's transaction.
+
+    Must come before a write that removes plants or gives them new places, and `skip` after it. Raises sqlite3.Error.
+    """
+    connection.execute(
+        f"""UPDATE token SET plants_added = plants_added + new.plants, last_used_at = new.used_at
+            FROM ({_UNCOUNTED}) AS new WHERE new.source_id = token.source_id"""
+    )
+    skip(connection)
+
+
+def skip(connection: sqlite3.Connection) -> None:
+    """Note that all plants are counted, within the caller's transaction. Raises sqlite3.Error."""
+    connection.execute(f"UPDATE store SET counted_seq = {_LAST} WHERE counted_seq < {_LAST}")
