@@ -2,11 +2,12 @@
 
     python -m tests.benchmarks.load [--rounds 5] [--seconds 2] [--cases 1 8 32 64 new-1 new-8] [--only NAME …]
 
-Needs Linux and `pip install .[bench]`. The services run side by side and are loaded in turn, so that what else
-the machine does meets all of them. Every answer is checked and the stored rows are counted; a 500 counts as no answer.
-Prints medians beside the ratios of PlantDesk 0.1.0 and the goals, which were measured in the same way. `new-8` are eight
-clients that open a connection for each request. `--program` measures another PlantDesk (the frozen program, or that of
-another checkout), `--require 0.5` fails below that part of the goals.
+Needs Linux and `pip install .[bench]`. The services run side by side and are loaded in turn, so that what
+else the machine does meets all of them. Every answer is checked and the stored rows are counted; a 500 counts
+as no answer. Prints medians beside the ratios of PlantDesk 0.1.0 and the goals, which were measured in the
+same way. `new-8` are eight clients that open a connection for each request. `--program` measures another
+PlantDesk (the frozen program, or that of another checkout), `--require 0.5` fails below that part of the
+goals.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ import pytest
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
 from plantdesk.records import COMMAND, Changes, SourceKind, new_plant
-from plantdesk.store.edits import DeleteAll, Selection
+from plantdesk.store import Selection
+from plantdesk.store.edits import DeleteAll
 from plantdesk.store.sqlite.inserts import now_ms
 
 if TYPE_CHECKING:
