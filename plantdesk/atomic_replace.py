@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,11 +51,20 @@ def replaced_text(file: Path, newline: str | None = None) -> Iterator[TextIO]:
 
     `newline` is that of `open`. Raises OSError.
     """
+    with replaced_bytes(file) as stream:
+        draft = io.TextIOWrapper(stream, encoding="utf-8", newline=newline)
+        yield draft
+        draft.detach()  # flushes it
+
+
+@contextmanager
+def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
+    """Yield a draft (mode 0600) as `replaced_text` does, for bytes. Raises OSError."""
     import tempfile  # takes 3 ms, and the start of the window only reads
 
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # mode 0600 from the start
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline=newline) as draft:
+        with os.fdopen(descriptor, "wb") as draft:
             yield draft
             draft.flush()
             os.fsync(draft.fileno())

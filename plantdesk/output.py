@@ -48,12 +48,12 @@ def write(text: str) -> None:
     flush()
 
 
-def write_data(text: str) -> None:
-    """Write text of a file in UTF-8 as it is, whatever the system's encoding and line breaks. Raises OutputError."""
+def write_data(data: str | bytes) -> None:
+    """Write a piece of a file, text in UTF-8, whatever the system's encoding and line breaks. Raises OutputError."""
     if sys.stdout is None:
         return
     try:
-        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.write(data.encode() if isinstance(data, str) else data)
     except OSError as error:
         raise _failure(error) from error
 

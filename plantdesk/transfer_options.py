@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from plantdesk.command_parser import add_command, database_of
 from plantdesk.plant_options import add_filter, filter_of
-from plantdesk.transfer.formats import Format
+from plantdesk.transfer.formats import WRITTEN, Format
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from plantdesk.command_parser import Commands
     from plantdesk.parser import Parser
 
@@ -25,8 +27,8 @@ def add_to(commands: Commands) -> None:
     _add_import(commands)
 
 
-def _add_format(command: Parser) -> None:
-    command.add_argument("--format", choices=list(Format), type=str, help="the format (default: by the file's name)")
+def _add_format(command: Parser, forms: Sequence[Format]) -> None:
+    command.add_argument("--format", choices=list(forms), type=str, help="the format (default: by the file's name)")
 
 
 def _format(options: argparse.Namespace) -> Format | None:
@@ -34,10 +36,10 @@ def _format(options: argparse.Namespace) -> Format | None:
 
 
 def _add_export(commands: Commands) -> None:
-    does = "write plants to a file: CSV, TSV, JSON or JSON Lines"
+    does = "write plants to a file: CSV, TSV, JSON, JSON Lines or Excel"
     command = add_command(commands, "export", does, _run_export, "database")
     command.add_argument("file", metavar="FILE", type=Path, help="the file, replaced if it exists; -: standard output")
-    _add_format(command)
+    _add_format(command, WRITTEN)
     add_filter(command)
 
 
@@ -48,10 +50,10 @@ def _run_export(options: argparse.Namespace) -> int:
 
 
 def _add_import(commands: Commands) -> None:
-    does = "add the plants of files: CSV, TSV, JSON or JSON Lines; undo removes them"
+    does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel or PlantDesk; undo removes them"
     command = add_command(commands, "import", does, _run_import, "database")
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
-    _add_format(command)
+    _add_format(command, tuple(Format))
     command.add_argument("--encoding", type=_encoding, help="the encoding of the files, such as cp1252")
     command.add_argument(
         "--no-header", action="store_true", help="the first row is a plant; --map takes the numbers of columns, from 1"

@@ -20,7 +20,7 @@ from plantdesk.store.edits import (
     Update,
     edited,
 )
-from plantdesk.store.imports import Clash, ImportClashError, ImportCounts, ImportRow, OnClash
+from plantdesk.store.imports import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, SavedPlant
 from plantdesk.store.protocols import (
     HistorySummary,
     NewToken,
@@ -36,6 +36,7 @@ from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store
 from plantdesk.store.sqlite.backups.restoring import Restored, RestorePreview, preview_restore, restore
 from plantdesk.store.sqlite.queries import Reader
+from plantdesk.store.sqlite.saved_plants import plants_of_file
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.tokens import TokenChecker, Tokens
 from plantdesk.store.views import Order, View
@@ -75,6 +76,7 @@ __all__ = [
     "Reader",
     "RestorePreview",
     "Restored",
+    "SavedPlant",
     "Selection",
     "SetTag",
     "Store",
@@ -91,6 +93,7 @@ __all__ = [
     "edited",
     "parse_search",
     "parse_terms",
+    "plants_of_file",
     "preview_restore",
     "preview_text",
     "restore",

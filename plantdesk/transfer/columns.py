@@ -18,7 +18,7 @@ _HEADERS = {
     "name": "name|plant|plant name|pflanze|pflanzenname|sorte|bezeichnung|nom|plante|nom de la plante|nombre|planta"
     "|nombre de la planta",
     "tag": "tag|tags|type|category|group|label|typ|kategorie|gruppe|schlagwort|categorie|groupe|etiquette|tipo"
-    "|categoria|grupo|etiqueta",
+    "|categoria|grupo|etiqueta|bed|location|beet|standort|ort|emplacement|lieu|ubicacion|lugar",
     "note": "note|notes|comment|comments|remark|remarks|notiz|notizen|bemerkung|bemerkungen|anmerkung|kommentar"
     "|remarque|remarques|commentaire|commentaires|nota|notas|comentario|comentarios|observaciones",
 }
@@ -64,7 +64,7 @@ def plain(header: str) -> str:
     """Return a header without case, accents, and blanks around it."""
     letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
     kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join(kept.replace("_", " ").replace("-", " ").split())
+    return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").split())
 
 
 def field_of(header: str) -> str | None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from plantdesk import output
-from plantdesk.atomic_replace import replaced_text
-from plantdesk.transfer.formats import PIPE
-from plantdesk.transfer.writing import pieces
+from plantdesk.atomic_replace import replaced_bytes, replaced_text
+from plantdesk.transfer.formats import PIPE, Format
+from plantdesk.transfer.writing import pieces, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from plantdesk.records import PlantRow
-    from plantdesk.transfer.formats import Format
+
+_PIECE = 65_536
 
 
 def write_plants(file: Path, form: Format, batches: Iterator[list[PlantRow]], progress: Callable[[int], object]) -> int:
@@ -32,10 +34,29 @@ def write_plants(file: Path, form: Format, batches: Iterator[list[PlantRow]], pr
             count += len(batch)
             progress(count)
 
+    if form is Format.XLSX:
+        _write_workbook(file, counted())
+        return count
     with _written(file) as write:
         for piece in pieces(counted(), form):
             write(piece)
     return count
+
+
+def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
+    from plantdesk.transfer.workbooks import write_workbook
+
+    values = ([values_of(row) for row in batch] for batch in batches)
+    if str(file) != PIPE:
+        with replaced_bytes(file.resolve()) as stream:
+            write_workbook(stream, values)
+        return
+    with tempfile.TemporaryFile() as copy:
+        write_workbook(copy, values)
+        copy.seek(0)
+        while piece := copy.read(_PIECE):
+            output.write_data(piece)
+    output.flush()
 
 
 @contextmanager

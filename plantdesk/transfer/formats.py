@@ -25,6 +25,10 @@ class Format(StrEnum):
     TSV = "tsv"
     JSON = "json"
     JSON_LINES = "jsonl"
+    #: An Excel workbook.
+    XLSX = "xlsx"
+    #: The file of a PlantDesk store; only for import.
+    STORE = "db"
 
 
 #: The format of each suffix.
@@ -36,7 +40,14 @@ SUFFIXES = {
     ".json": Format.JSON,
     ".jsonl": Format.JSON_LINES,
     ".ndjson": Format.JSON_LINES,
+    ".xlsx": Format.XLSX,
+    ".xlsm": Format.XLSX,
+    ".db": Format.STORE,
 }
+
+
+#: The formats that an export writes.
+WRITTEN = tuple(form for form in Format if form is not Format.STORE)
 
 
 class UnknownFormatError(PlantDeskError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import strict_json
@@ -10,6 +10,7 @@ from plantdesk.transfer.columns import Columns
 from plantdesk.transfer.delimited import DelimitedTable
 from plantdesk.transfer.formats import Format, format_of
 from plantdesk.transfer.reading import RowReader
+from plantdesk.transfer.stores import opened_store
 from plantdesk.transfer.text import LONGEST, TextFile
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ class Reading(NamedTuple):
 
 
 class Input(NamedTuple):
-    """An open file: a table, or JSON objects and their lines. `text` has its encoding."""
+    """An open file: a table, or JSON objects and their lines. `text`, if it is a text file, has its encoding."""
 
     form: Format
-    text: TextFile
+    text: TextFile | None
     table: Table | None
     objects: Iterator[tuple[int, object]]
 
@@ -44,17 +45,30 @@ class Input(NamedTuple):
 def opened(source: Source, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
     """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
     form = Format.CSV if source.path is None else format_of(source.path, reading.form)
-    with source.opened() as stream:
-        text = TextFile(stream, source.name, progress, reading.encoding)
-        match form:
-            case Format.JSON:
-                items = strict_json.array_items(text.pieces(), LONGEST)
-                yield Input(form, text, None, _checked(items, text))
-            case Format.JSON_LINES:
-                yield Input(form, text, None, _json_lines(text))
-            case _:
-                delimiter = reading.delimiter or ("\t" if form is Format.TSV else None)
-                yield Input(form, text, DelimitedTable(text, delimiter, reading.quote), iter(()))
+    with ExitStack() as stack:
+        if form is Format.STORE and source.path is not None:
+            yield Input(form, None, stack.enter_context(opened_store(source.path)), iter(()))
+            return
+        stream = stack.enter_context(source.opened())
+        if form is Format.XLSX:
+            from plantdesk.transfer.workbooks import opened_workbook
+
+            book = opened_workbook(stream, source.name, source.size, progress)
+            yield Input(form, None, stack.enter_context(book), iter(()))
+            return
+        yield _text_input(form, TextFile(stream, source.name, progress, reading.encoding), reading)
+
+
+def _text_input(form: Format, text: TextFile, reading: Reading) -> Input:
+    match form:
+        case Format.JSON:
+            items = strict_json.array_items(text.pieces(), LONGEST)
+            return Input(form, text, None, _checked(items, text))
+        case Format.JSON_LINES:
+            return Input(form, text, None, _json_lines(text))
+        case _:
+            delimiter = reading.delimiter or ("\t" if form is Format.TSV else None)
+            return Input(form, text, DelimitedTable(text, delimiter, reading.quote), iter(()))
 
 
 def _json_lines(text: TextFile) -> Iterator[tuple[int, object]]:

@@ -49,7 +49,8 @@ def read_sample(source: Source, reading: Reading) -> Sample:
         dialect = file.table.dialect if isinstance(file.table, DelimitedTable) else None
         shown = [[None if cell is None else cell[:_LONGEST] for cell in row] for row in rows]
         has_choice = file.table is not None and file.table.layout is None
-        return Sample(file.form, source.size, file.text.encoding, dialect, layout, shown, has_choice)
+        encoding = None if file.text is None else file.text.encoding
+        return Sample(file.form, source.size, encoding, dialect, layout, shown, has_choice)
 
 
 def _of_table(table: Table, columns: Columns) -> tuple[Layout, Sequence[Sequence[str | None]]]:

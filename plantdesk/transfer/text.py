@@ -16,7 +16,7 @@ LONGEST = 16_777_216
 _HEAD = 65_536
 _PIECE = 262_144
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_KNOWN = {b"PK\x03\x04": "an Excel or ZIP file", b"SQLite format 3\0": "a database"}
+_KNOWN = {b"PK\x03\x04": "an Excel workbook (.xlsx) or a ZIP file", b"SQLite format 3\0": "a database (.db)"}
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
 #: Share of NUL bytes from which a text in one half of the bytes is UTF-16.
 _MOSTLY = 0.4
@@ -100,7 +100,7 @@ class TextFile:
     def _encoding(self, head: bytes) -> str:
         for mark, what in _KNOWN.items():
             if head.startswith(mark):
-                raise FileError(self.name, f"It is {what}, not text.")
+                raise FileError(self.name, f"It is {what}, not text. Give it the ending of its format.")
         if self.encoding is not None:
             has_mark = self.encoding == "utf-8" and head.startswith(codecs.BOM_UTF8)
             return "utf-8-sig" if has_mark else self.encoding

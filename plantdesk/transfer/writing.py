@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from plantdesk.records import PlantRow
 
+    #: Of `FIELDS`.
+    Values = tuple[int, str, str | None, str | None, str, str]
+
 #: Excel takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: Seconds since 1970 that Python's datetime supports: another program may have written any number.
@@ -72,9 +75,13 @@ def _json_lines(batches: Iterator[list[PlantRow]]) -> Iterator[str]:
         yield "".join(_object(row) + "\n" for row in batch)
 
 
+def values_of(row: PlantRow) -> Values:
+    """Return the values of the fields of a plant."""
+    return row.id, row.name, row.tag, row.note, _time(row.added_at), _source(row)
+
+
 def _object(row: PlantRow) -> str:
-    values = (row.id, row.name, row.tag, row.note, _time(row.added_at), _source(row))
-    members: dict[str, Any] = dict(zip(FIELDS, values, strict=True))
+    members: dict[str, Any] = dict(zip(FIELDS, values_of(row), strict=True))
     return json.dumps({name: value for name, value in members.items() if value is not None}, ensure_ascii=False)
 
 

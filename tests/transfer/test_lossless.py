@@ -28,7 +28,7 @@ def stored(file: Path) -> list[tuple[int, str, str | None, str | None]]:
         return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "jsonl"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "jsonl", "xlsx"])
 @given(plants=PLANTS)
 def test_export_and_import_keep_every_plant(suffix: str, plants: list[tuple[int, str, str | None, str | None]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -46,6 +46,7 @@ class ExportDialog(Dialog):
     def _formats(self) -> list[tuple[Format, str, str]]:
         return [
             (Format.CSV, self.tr("CSV"), ".csv"),
+            (Format.XLSX, self.tr("Excel workbook"), ".xlsx"),
             (Format.EXCEL, self.tr("CSV for Excel"), ".csv"),
             (Format.TSV, self.tr("TSV (tab-separated)"), ".tsv"),
             (Format.JSON, self.tr("JSON"), ".json"),

@@ -1,0 +1,215 @@
+"""Excel workbooks and PlantDesk stores, as a user imports and exports them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import re
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import openpyxl
+import pytest
+
+from plantdesk import paths
+from plantdesk.cli import main
+from plantdesk.records import FORM, new_plant
+from plantdesk.store import Insert, Selection, Store
+from plantdesk.transfer import workbooks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+Plants = list[tuple[int, str, str | None, str | None]]
+
+
+def stored() -> Plants:
+    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
+        return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
+
+
+def write(file: Path, rows: Iterable[Iterable[object]], formats: dict[str, str] | None = None) -> str:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in rows:
+        book.active.append(list(row))
+    for cell, number_format in (formats or {}).items():
+        book.active[cell].number_format = number_format
+    book.save(file)
+    return str(file)
+
+
+def parts(file: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def with_part(file: Path, name: str, content: bytes) -> str:
+    """Write the workbook again with another part."""
+    contents = {**parts(file), name: content}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for each, data in contents.items():
+            archive.writestr(each, data)
+    return str(file)
+
+
+def test_a_sheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
+    rows: list[list[object]] = [
+        [],
+        ["Nr.", "Sorte", "Beet", "Bemerkung", "Preis"],
+        [7, "Aster", "bed 4", dt.datetime(2026, 3, 1), 4.9],  # noqa: DTZ001 - Excel knows no time zone
+        ["008", "Ivy", 12, None, None],
+        [None, 4711, 7, True],
+        [],
+        [900719925474099, "a_x000D_\nb", 1.5, dt.datetime(2026, 3, 1, 12, 30)],  # noqa: DTZ001
+    ]
+    assert main(["import", write(tmp_path / "plants.xlsx", rows, {"C5": "000"})]) == 0
+    assert stored() == [
+        (7, "Aster", "bed 4", "2026-03-01"),
+        (8, "Ivy", "12", None),
+        (900719925474100, "4711", "007", "TRUE"),
+        (900719925474099, "a\r\nb", "1.5", "2026-03-01 12:30:00"),
+    ]
+
+
+def test_what_a_spreadsheet_saves_is_read(tmp_path: Path) -> None:
+    """Shared texts with runs and a phonetic guide, a row without cells, and hints about the size that are wrong."""
+    file = tmp_path / "plants.xlsx"
+    write(file, [["id", "name"], [1, "x"], [2, "y"]])
+    namespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    texts = (
+        f'<?xml version="1.0"?><sst {namespace}><si><t>id</t></si><si><t>name</t></si><si><r><t>Ro</t></r>'
+        '<r><t xml:space="preserve">se </t></r><rPh><t>x</t></rPh></si></sst>'
+    )
+    sheet = (
+        f'<?xml version="1.0"?><worksheet {namespace}><dimension ref="A1"/><sheetData><row r="1"><c r="A1" t="s">'
+        '<v>0</v></c><c r="B1" t="s"><v>1</v></c></row><row r="2"/><row r="4"><c r="B4" t="s"><v>2</v></c></row>'
+        '</sheetData><mergeCells count="1"><mergeCell ref="A1:B1"/></mergeCells></worksheet>'
+    )
+    with_part(file, "xl/sharedStrings.xml", texts.encode())
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    types = parts(file)["[Content_Types].xml"].decode()
+    types = types.replace("</Types>", f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>')
+    with_part(file, "[Content_Types].xml", types.encode())
+    assert main(["import", with_part(file, "xl/worksheets/sheet1.xml", sheet.encode())]) == 0
+    assert stored() == [(1, "Rose ", None, None)]
+
+
+def test_refused_rows_are_named_by_the_row_of_the_sheet(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "plants.xlsx", [["id", "name"], [1, "Aster"], ["x", "Ivy"]])
+    assert main(["import", file]) == 1
+    assert "plants.xlsx, line 3: The ID must be a whole number." in capfd.readouterr().err
+
+
+def test_a_workbook_comes_through_a_pipe(tmp_path: Path) -> None:
+    file = tmp_path / "plants.xlsx"
+    write(file, [["name"], ["Aster"]])
+    command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "xlsx"]
+    with file.open("rb") as stream, subprocess.Popen(["cat"], stdin=stream, stdout=subprocess.PIPE) as pipe:
+        done = subprocess.run(command, stdin=pipe.stdout, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    exported = subprocess.run(
+        [sys.executable, "-m", "plantdesk", "export", "-", "--format", "xlsx"], capture_output=True, check=True
+    )
+    sheet = openpyxl.load_workbook(io.BytesIO(exported.stdout)).active
+    assert sheet is not None
+    assert [row[:2] for row in sheet.iter_rows(values_only=True)] == [("id", "name"), (1, "Aster")]
+
+
+def test_formulas_and_numbers_stay_texts_in_excel(tmp_path: Path) -> None:
+    plants = [(1, "=1+1"), (2, "#N/A"), (3, "007"), (2**60, "Aster")]
+    with closing(Store(paths.database_file())) as store:
+        store.apply([Insert(new_plant({"id": each, "name": name})) for each, name in plants], FORM).result(30)
+    file = tmp_path / "plants.xlsx"
+    assert main(["export", str(file)]) == 0
+    sheet = openpyxl.load_workbook(file).active
+    assert sheet is not None
+    cells = [(row[0].value, row[1].value, row[1].data_type) for row in sheet.iter_rows(min_row=2)]
+    assert cells == [(1, "=1+1", "s"), (2, "#N/A", "s"), (3, "007", "s"), (str(2**60), "Aster", "s")]
+
+
+def test_what_excel_cannot_hold_is_refused(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Store(paths.database_file())) as store:
+        names = ("x" * 40_000, "Ivy")
+        store.apply([Insert(new_plant({"id": at, "name": name})) for at, name in enumerate(names)], FORM).result(30)
+    file = tmp_path / "plants.xlsx"
+    assert main(["export", str(file)]) == 1
+    assert "32,767 characters" in capfd.readouterr().err
+    monkeypatch.setattr(workbooks, "_MAX_ROWS", 1)
+    assert main(["export", str(file)]) == 1
+    assert "room for" in capfd.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["home"]
+
+
+ROW = b'<row><c t="inlineStr"><is><t>name</t></is></c></row>'
+HEAD = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+END = b"</sheetData></worksheet>"
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "message"),
+    [
+        ("xl/worksheets/sheet1.xml", HEAD + ROW + b"<row/>" * 40_000_000 + END, "unpacks to much more"),
+        (
+            "xl/worksheets/sheet1.xml",
+            HEAD + ROW + b"<row><c/>" + b"<c/>" * 800_000 + b"</row>" + END,
+            "A row is longer",
+        ),
+        ("xl/worksheets/sheet1.xml", HEAD + ROW + b"<row>", "not an Excel workbook"),
+        ("xl/worksheets/sheet1.xml", b'<!DOCTYPE x [<!ENTITY a "b">]>' + HEAD + END, "XML that no workbook needs"),
+        ("xl/worksheets/sheet1.xml", HEAD + END, "first sheet is empty"),
+        ("xl/worksheets/sheet1.xml", HEAD + b'<row><c t="s"><v>9</v></c></row>' + END, "not an Excel workbook"),
+        ("xl/workbook.xml", b"<x>", "not an Excel workbook"),
+        ("xl/styles.xml", b" " * 20_000_000, "too large"),
+        ("[Content_Types].xml", b"", "not an Excel workbook"),
+    ],
+    ids=["zip bomb", "wide row", "truncated", "entities", "empty", "no shared text", "no workbook", "styles", "types"],
+)
+def test_bad_workbooks_are_refused_in_bounded_memory(
+    tmp_path: Path, part: str, content: bytes, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "plants.xlsx"
+    write(file, [["name"]])
+    name = with_part(file, part, content)
+    del content
+    with closing(Store(paths.database_file())):
+        tracemalloc.start()
+        assert main(["import", name]) == 1
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert message in capfd.readouterr().err
+    assert peak < 100 * 2**20
+    assert stored() == []
+
+
+@pytest.mark.parametrize("content", [b"", b"\xd0\xcf\x11\xe0" * 1000, b"PK\x03\x04", b"id,name\n1,Aster\n"])
+def test_other_files_are_no_workbooks(tmp_path: Path, content: bytes, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "plants.xlsx"
+    file.write_bytes(content)
+    assert main(["import", str(file)]) == 1
+    assert "It is not an Excel workbook (.xlsx), or it is damaged or has a password." in capfd.readouterr().err
+
+
+def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other.db"
+    with closing(Store(other)) as store:
+        first, second = new_plant({"id": 7, "name": "Aster", "tag": ""}), new_plant({"id": 2, "name": ""})
+        store.apply([Insert(first, "sunny"), Insert(second)], FORM).result(30)
+    before = {each.name for each in tmp_path.iterdir()} | {"home"}
+    assert main(["import", str(other)]) == 0
+    assert stored() == [(7, "Aster", "", "sunny"), (2, "", None, None)]
+    assert {each.name for each in tmp_path.iterdir()} == before
+    assert main(["import", str(other), "--dry-run"]) == 0
+    assert "0 new, 2 unchanged" in capfd.readouterr().err
+    other.write_bytes(re.sub(b"Aster", b"\xff\xff\xff\xff\xff", other.read_bytes()))
+    assert main(["import", str(other)]) == 1
+    assert "is not valid" in capfd.readouterr().err
+    other.write_bytes(b"SQLite format 3\0")
+    assert main(["import", str(other)]) == 1
