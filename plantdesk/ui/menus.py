@@ -31,6 +31,7 @@ class Section(Enum):
     EDIT_CLIPBOARD = auto()
     EDIT_PLANTS = auto()
     EDIT_FIND = auto()
+    EDIT_HISTORY = auto()
     VIEW_PANES = auto()
     VIEW_ORDER = auto()
     VIEW_PLANTS = auto()
@@ -167,7 +168,15 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
                 [Section.FILE_WINDOW],
             ],
         ),
-        (tr("&Edit"), [[Section.EDIT_UNDO], [Section.EDIT_CLIPBOARD, Section.EDIT_PLANTS], [Section.EDIT_FIND]]),
+        (
+            tr("&Edit"),
+            [
+                [Section.EDIT_UNDO],
+                [Section.EDIT_CLIPBOARD, Section.EDIT_PLANTS],
+                [Section.EDIT_FIND],
+                [Section.EDIT_HISTORY],
+            ],
+        ),
         (
             tr("&View"),
             [

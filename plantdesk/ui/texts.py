@@ -56,12 +56,16 @@ def short_time(timestamp: int) -> str:
     return QCoreApplication.translate("times", "Yesterday") if days == 1 else date(timestamp)
 
 
+def long_date(timestamp: int) -> str:
+    """Return the local date of a timestamp, such as “21 November 2026”."""
+    pattern = QLocale().dateFormat(QLocale.FormatType.LongFormat).replace("dddd", "").strip(" ,")
+    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp).date(), pattern)
+
+
 def long_time(timestamp: int) -> str:
     """Return the local date and time of a timestamp, such as “21 November 2026, 12:36”."""
-    local = QDateTime.fromMSecsSinceEpoch(timestamp)
-    pattern = QLocale().dateFormat(QLocale.FormatType.LongFormat).replace("dddd", "").strip(" ,")
-    day = QLocale().toString(local.date(), pattern)
-    return f"{day}, {QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)}"
+    clock = QDateTime.fromMSecsSinceEpoch(timestamp).time()
+    return f"{long_date(timestamp)}, {QLocale().toString(clock, QLocale.FormatType.ShortFormat)}"
 
 
 def plural(count: int, one: str, many: str, **values: str) -> str:

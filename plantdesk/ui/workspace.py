@@ -16,6 +16,7 @@ from plantdesk.ui.card.feature import Card
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.help.commands import HelpCommands
+from plantdesk.ui.history.feature import History
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
@@ -115,7 +116,7 @@ class Workspace(Page):
         transfer.imported_wanted.connect(plants.show_newest)
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
-        others = (WindowCommands, AppearanceCommands, HelpCommands)
+        others = (WindowCommands, History, AppearanceCommands, HelpCommands)
         return [plants, card, transfer, api, self._backups, edit, *(make(context) for make in others)]
 
     def _make_late_features(self) -> list[Feature]:

@@ -51,7 +51,21 @@ MENUS = {
         "&Quit",
         "-",
     ],
-    "&Edit": ["&Undo", "&Redo", "-", "Cu&t", "&Copy", "&Paste", "Select &all", *PLANTS, "-", "&Find", "-"],
+    "&Edit": [
+        "&Undo",
+        "&Redo",
+        "-",
+        "Cu&t",
+        "&Copy",
+        "&Paste",
+        "Select &all",
+        *PLANTS,
+        "-",
+        "&Find",
+        "-",
+        "&History…",
+        "-",
+    ],
     "&View": [
         *("Ca&rd", "-"),
         *("Ne&west first", "By &name", "By &ID", "-"),
@@ -250,10 +264,10 @@ def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes
 def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.table.setFocus()
-    assert desk.enabled("Edit") == ["Select all", "Find"]
+    assert desk.enabled("Edit") == ["Select all", "Find", "History…"]
     desk.choose("Edit", "Select all")
     assert desk.table.selected_count() == 3
-    assert desk.enabled("Edit") == ["Copy", "Select all", "Edit name", "Edit tag", "Delete plants", "Find"]
+    assert desk.enabled("Edit") == ["Copy", "Select all", "Edit name", "Edit tag", "Delete plants", "Find", "History…"]
     desk.choose("Edit", "Copy")
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
@@ -262,13 +276,13 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
 def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.name.setFocus()
-    assert desk.enabled("Edit") == ["Find"]
+    assert desk.enabled("Edit") == ["Find", "History…"]
     desk.name.setText("Dill")
     desk.name.selectAll()
-    assert desk.enabled("Edit") == ["Cut", "Copy", "Select all", "Find"]
+    assert desk.enabled("Edit") == ["Cut", "Copy", "Select all", "Find", "History…"]
     desk.choose("Edit", "Cut")
     assert (desk.name.text(), QGuiApplication.clipboard().text()) == ("", "Dill")
-    assert desk.enabled("Edit") == ["Undo", "Paste", "Find"]
+    assert desk.enabled("Edit") == ["Undo", "Paste", "Find", "History…"]
     desk.choose("Edit", "Paste")
     assert desk.name.text() == "Dill"
     desk.choose("Edit", "Undo")
@@ -280,7 +294,7 @@ def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: W
 def test_on_a_button_there_is_nothing_to_edit(desk: WindowDesk) -> None:
     QGuiApplication.clipboard().clear()
     desk.button("Add").setFocus()
-    assert desk.enabled("Edit") == ["Find"]
+    assert desk.enabled("Edit") == ["Find", "History…"]
 
 
 # --- all menus --------------------------------------------------------------------------------------------------------

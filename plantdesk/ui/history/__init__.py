@@ -1,0 +1,1 @@
+"""The history window: all changes of the store, with undo and redo of each."""

@@ -1,0 +1,211 @@
+"""The list of the history: two lines for each change, and its action at the end of the row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
+
+from plantdesk.records import ChangeKind
+from plantdesk.ui.history.model import CHANGE_ROLE, action_text, clock_text, detail_text, title_text
+from plantdesk.ui.qt import override
+from plantdesk.ui.theme.colors import mixed
+from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
+from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QPersistentModelIndex
+    from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
+    from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
+
+    from plantdesk.records import Change
+    from plantdesk.ui.history.model import HistoryModel
+    from plantdesk.ui.theme.theme import Theme
+
+    Index = QModelIndex | QPersistentModelIndex
+
+_ICONS = {
+    ChangeKind.DELETE: "trash-2",
+    ChangeKind.INSERT: "plus",
+    ChangeKind.IMPORT: "file-down",
+    ChangeKind.RESTORE: "refresh-cw",
+    ChangeKind.UNDO: "undo-2",
+    ChangeKind.REDO: "redo-2",
+}
+_LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RADIUS, _RING = 6, 2
+
+
+class ChangeList(QListView):
+    """The view of a `HistoryModel`. `action_wanted(change)`: Enter, Space, its link or its menu: undo it, or redo."""
+
+    action_wanted = Signal(object)
+
+    def __init__(self, model: HistoryModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._changes = model
+        self._delegate = _ChangeDelegate(theme, self)
+        self.setAccessibleName(self.tr("Changes"))
+        self.setProperty("card", "true")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setUniformItemSizes(False)
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setModel(model)
+        self.setItemDelegate(self._delegate)
+        bar = ReservedScrollBar(self)
+        bar.valueChanged.connect(self._on_scrolled)  # Qt follows only the scroll bar that the view was made with
+        theme.changed.connect(self.scheduleDelayedItemsLayout)
+
+    def current_number(self) -> int | None:
+        """Return the number of the current change."""
+        change = self._changes.change_at(self.currentIndex().row())
+        return None if change is None else change.number
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER_KEYS or event.key() == Qt.Key.Key_Space:
+            self._act(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        if event.button() is Qt.MouseButton.LeftButton and self._link_rect(index).contains(event.position().toPoint()):
+            self._act(index)
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        position = event.position().toPoint()
+        on_link = self._link_rect(self.indexAt(position)).contains(position)
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if on_link else Qt.CursorShape.ArrowCursor)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        change = self._changes.change_at(self.currentIndex().row())
+        text = "" if change is None else action_text(change)
+        if text:
+            menu = QMenu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction(text).triggered.connect(lambda: self.action_wanted.emit(change))
+            by_mouse = event.reason() is event.Reason.Mouse
+            below = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft() + QPoint(L, 0))
+            menu.popup(event.globalPos() if by_mouse else below)
+
+    def link_rect(self, row: int) -> QRect:
+        """Return where the action of a row is; empty where it has none."""
+        return self._link_rect(self._changes.index(row, 0))
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        if value == self.verticalScrollBar().maximum() and self._changes.canFetchMore(QModelIndex()):
+            self._changes.fetchMore(QModelIndex())
+
+    def _link_rect(self, index: QModelIndex) -> QRect:
+        change = self._changes.change_at(index.row())
+        text = "" if change is None else action_text(change)
+        return self._delegate.link_rect(self.visualRect(index), text) if text else QRect()
+
+    def _act(self, index: QModelIndex) -> None:
+        change = self._changes.change_at(index.row())
+        if change is not None and action_text(change):
+            self.action_wanted.emit(change)
+
+
+class _ChangeDelegate(QStyledItemDelegate):
+    """Paints headings and changes. Everything is laid out from the leading edge, so that it mirrors."""
+
+    def __init__(self, theme: Theme, view: QListView) -> None:
+        super().__init__(view)
+        self._theme = theme
+        self._view = view
+
+    def link_rect(self, rect: QRect, text: str) -> QRect:
+        """Return the place of the action in a row."""
+        width = QFontMetrics(self._strong_font()).horizontalAdvance(text) + 2 * S
+        link = QRect(rect.right() - M - width, rect.top() + XS, width, rect.height() - 2 * XS)
+        return QStyle.visualRect(self._view.layoutDirection(), rect, link)
+
+    @override
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        metrics = self._theme.metrics
+        is_heading = index.data(CHANGE_ROLE) is None
+        return QSize(100, metrics.control if is_heading else 2 * metrics.line + L)
+
+    @override
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        change: Change | None = index.data(CHANGE_ROLE)
+        inner = option.rect.adjusted(M, 0, -M, 0)
+        if change is None:
+            painter.setFont(self._theme.font(FontRole.CAPTION))
+            self._text(painter, option, inner, inner.adjusted(0, S, 0, 0), str(index.data()), "text_2")
+        else:
+            self._paint_background(painter, option)
+            self._paint_change(painter, option, inner, change)
+        painter.restore()
+
+    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+        colors, rect = self._theme.colors, option.rect.adjusted(XS, 0, -XS, 0)
+        selected = option.state & QStyle.StateFlag.State_Selected
+        if selected or option.state & QStyle.StateFlag.State_MouseOver:
+            selection = colors.color("selection")
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(selection if selected else mixed(selection, colors.color("surface"), 0.45))
+            painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(colors.color("focus"), _RING))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
+
+    def _paint_change(self, painter: QPainter, option: QStyleOptionViewItem, inner: QRect, change: Change) -> None:
+        muted = bool(change.is_undone)
+        clock = QFontMetrics(tabular(option.font)).horizontalAdvance("00:00 PM") + S
+        top, line = inner.top() + S, self._theme.metrics.line
+        painter.setFont(tabular(option.font))
+        self._text(painter, option, inner, QRect(inner.left(), top, clock, line), clock_text(change), "text_2")
+        icon = QRect(inner.left() + clock, top + (line - ICON) // 2, ICON, ICON)
+        pixmap = self._theme.icons.pixmap(
+            _ICONS.get(change.kind, "pencil"), "text_2", ICON, self._view.devicePixelRatioF()
+        )
+        painter.drawPixmap(QStyle.visualRect(option.direction, inner, icon), pixmap)
+        link, action = QRect(), action_text(change)
+        if action:
+            link = self.link_rect(option.rect, action)
+            painter.setFont(self._strong_font())
+            selected = option.state & QStyle.StateFlag.State_Selected
+            painter.setPen(self._theme.colors.color("text" if selected else "accent"))
+            painter.drawText(link, Qt.AlignmentFlag.AlignCenter, action)
+        left = icon.right() + M
+        texts = QRect(left, top, inner.right() - left - (link.width() + M if action else 0), line)
+        painter.setFont(option.font)
+        self._text(painter, option, inner, texts, title_text(change), "text_2" if muted else "text")
+        painter.setFont(self._small_font())
+        self._text(painter, option, inner, texts.translated(0, line), detail_text(change), "text_2")
+
+    def _text(
+        self, painter: QPainter, option: QStyleOptionViewItem, within: QRect, rect: QRect, text: str, color: str
+    ) -> None:
+        painter.setPen(self._theme.colors.color(color))
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+        place = QStyle.visualRect(option.direction, within, rect)
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        painter.drawText(place, QStyle.visualAlignment(option.direction, _LEADING), shown)
+
+    def _small_font(self) -> QFont:
+        font = self._theme.font(FontRole.CAPTION)
+        font.setWeight(QFont.Weight.Normal)
+        return font
+
+    def _strong_font(self) -> QFont:
+        font = self._theme.font()
+        font.setWeight(QFont.Weight.DemiBold)
+        return font

@@ -1,0 +1,144 @@
+"""The history window: every change of plants, searched by text and source, undone and redone one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+
+from plantdesk.ui.history.change_list import ChangeList
+from plantdesk.ui.history.model import HistoryModel
+from plantdesk.ui.texts import error_text, long_date, plural, source_text
+from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from plantdesk.records import Changes, Source
+    from plantdesk.store import HistorySummary, Undone
+    from plantdesk.ui.feature import OpenStore, WindowContext
+
+_SIZE = QSize(660, 640)
+_MAX_LENGTH = 300
+
+
+class HistoryDialog(Dialog):
+    """Stays open beside the main window, and follows the store. `action_wanted(change)`: take back this change."""
+
+    action_wanted = Signal(object)
+
+    def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
+        super().__init__(self.tr("History"), parent)
+        self._sources: tuple[Source, ...] = ()
+        self._current: int | None = None
+        self._scrolled = 0
+        self._model = HistoryModel(opened.queries, self)
+        self._list = ChangeList(self._model, context.theme)
+        self._search_edit = LineEdit(maxLength=_MAX_LENGTH)
+        self._search_edit.setPlaceholderText(self.tr("Search the history"))
+        self._search_edit.setAccessibleName(self.tr("Search the history"))
+        self._source_box = QComboBox()
+        self._source_box.setAccessibleName(self.tr("Changes of"))
+        self._source_box.addItem(self.tr("All changes"))
+        self._empty_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
+        self._message = MessageLine(context.theme)
+        self._message.set_hint("…")
+        self._close_button = QPushButton(self.tr("Close"))
+        self._close_button.setAutoDefault(False)
+        self._lay_out()
+        self._connect(context)
+        self.resize_to_fit(_SIZE)
+        self._model.reload()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(M)
+        top.addWidget(self._search_edit, 1)
+        top.addStretch()
+        top.addWidget(self._source_box)
+        self._pages = QStackedLayout()
+        for page in (self._list, self._empty_label):
+            self._pages.addWidget(page)
+        foot = QHBoxLayout()
+        foot.addWidget(self._message, 1)
+        foot.addWidget(self._close_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(EDGE, L, EDGE, L)
+        layout.setSpacing(S + 2)
+        layout.addLayout(top)
+        layout.addLayout(self._pages, 1)
+        layout.addLayout(foot)
+
+    def _connect(self, context: WindowContext) -> None:
+        self._search_edit.textChanged.connect(self._on_filter_changed)
+        self._search_edit.returnPressed.connect(self._list.setFocus)
+        self._source_box.currentIndexChanged.connect(self._on_filter_changed)
+        self._list.action_wanted.connect(self.action_wanted)
+        self._close_button.clicked.connect(self.accept)
+        self._model.loaded.connect(self._on_loaded)
+        self._model.failed.connect(self._on_failed)
+        self._model.modelAboutToBeReset.connect(self._on_about_to_reset)
+        context.bridge.changed.connect(self._on_changed)
+        context.undo_stack.undone.connect(self._on_undone)
+        context.undo_stack.failed.connect(self._on_failed)
+
+    @Slot()
+    def _on_filter_changed(self) -> None:
+        place = self._source_box.currentIndex() - 1
+        self._model.show(self._search_edit.text().strip(), self._sources[place] if place >= 0 else None)
+
+    @Slot()
+    def _on_about_to_reset(self) -> None:
+        self._current = self._list.current_number()
+        self._scrolled = self._list.verticalScrollBar().value()
+
+    @Slot(object)
+    def _on_loaded(self, summary: HistorySummary | None) -> None:
+        if summary is not None:
+            self._show_summary(summary)
+        row = None if self._current is None else self._model.row_of(self._current)
+        if row is not None:
+            self._list.setCurrentIndex(self._model.index(row, 0))
+            self._list.verticalScrollBar().setValue(self._scrolled)
+        elif self._model.rowCount() > 1:
+            self._list.setCurrentIndex(self._model.index(1, 0))  # below the heading of its day
+        self._pages.setCurrentWidget(self._list if self._model.rowCount() else self._empty_label)
+
+    def _show_summary(self, summary: HistorySummary) -> None:
+        filtered = self._search_edit.text().strip() or self._source_box.currentIndex() > 0
+        none = self.tr("Nothing was changed yet. Plants that are added are not listed here.")
+        self._empty_label.setText(self.tr("No changes match.") if filtered and summary.changes else none)
+        if summary.since is None:
+            self._message.set_hint("")
+        else:
+            one, many = self.tr("1 change since {date}"), self.tr("{count} changes since {date}")
+            self._message.set_hint(plural(summary.changes, one, many, date=long_date(summary.since)))
+        if summary.sources != self._sources:
+            self._sources = summary.sources
+            chosen = self._source_box.currentText()
+            with QSignalBlocker(self._source_box):
+                self._source_box.clear()
+                self._source_box.addItem(self.tr("All changes"))
+                self._source_box.addItems([source_text(each) for each in summary.sources])
+                self._source_box.setCurrentIndex(max(self._source_box.findText(chosen), 0))
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        if changes.history or changes.needs_reload:
+            self._model.reload()
+
+    @Slot(object)
+    def _on_undone(self, undone: Undone) -> None:
+        if undone.skipped:
+            one = self.tr("1 plant has been changed since and was left as it is.")
+            many = self.tr("{count} plants have been changed since and were left as they are.")
+            self._message.show_message(Tone.WARNING, plural(undone.skipped, one, many))
+        else:
+            self._message.clear()
+
+    @Slot(object)
+    def _on_failed(self, error: Exception) -> None:
+        self._message.show_message(Tone.ERROR, error_text(error))

@@ -1,0 +1,59 @@
+"""The command that opens the history window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from shiboken6 import isValid
+
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import override
+
+if TYPE_CHECKING:
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.history.dialog import HistoryDialog
+
+
+class History(Feature):
+    """Opens one history window, or raises it."""
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._opened: OpenStore | None = None
+        self._dialog: HistoryDialog | None = None
+        self._action = context.menus.add(Section.EDIT_HISTORY, self.tr("&History…"), self.open_dialog, "Ctrl+H")
+        self._action.setEnabled(False)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._close()
+        self._opened = opened
+        self._action.setEnabled(True)
+
+    @override
+    def release_store(self) -> None:
+        self._close()
+        self._opened = None
+        self._action.setEnabled(False)
+
+    @Slot()
+    def open_dialog(self) -> HistoryDialog | None:
+        """Open the history window; None while no store is open."""
+        if self._opened is None:
+            return None
+        if self._dialog is None or not isValid(self._dialog):
+            from plantdesk.ui.history.dialog import HistoryDialog
+
+            self._dialog = HistoryDialog(self.context, self._opened, self.context.page)
+            self._dialog.action_wanted.connect(self.context.undo_stack.take_back)
+        self._dialog.show()
+        self._dialog.raise_()
+        self._dialog.activateWindow()
+        return self._dialog
+
+    def _close(self) -> None:
+        if self._dialog is not None and isValid(self._dialog):
+            self._dialog.close()
+        self._dialog = None

@@ -1,0 +1,200 @@
+"""The changes of the history in pages, newest first, with a heading before each day."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from PySide6.QtCore import QAbstractListModel, QCoreApplication, QDate, QDateTime, QLocale, QModelIndex, Qt, Signal
+
+from plantdesk.records import ChangeKind, SourceKind
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import long_time, one_line, plural, source_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import QObject, QPersistentModelIndex
+
+    from plantdesk.records import Change, Source
+    from plantdesk.store import HistorySummary, PlantReader
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.store_queries import StoreQueries
+
+    Index = QModelIndex | QPersistentModelIndex
+
+#: The role under which a delegate gets the Change itself, None for the heading of a day.
+CHANGE_ROLE = Qt.ItemDataRole.UserRole
+
+_PAGE = 200
+
+
+class Page(NamedTuple):
+    """Some changes, and what the whole history consists of where that was asked for."""
+
+    changes: list[Change]
+    summary: HistorySummary | None
+
+
+class HistoryModel(QAbstractListModel):
+    """Reads on the worker of `queries`. `loaded(summary)`: the first page is there; `failed(error)`: it is not."""
+
+    loaded = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, queries: StoreQueries, parent: QObject) -> None:
+        super().__init__(parent)
+        self._queries = queries
+        self._rows: list[Change | str] = []
+        self._last: Change | None = None
+        self._text = ""
+        self._source: Source | None = None
+        self._has_more = False
+        self._task: Task | None = None
+
+    def show(self, text: str, source: Source | None) -> None:
+        """Show the changes that contain `text` and were made by `source`; None: by any."""
+        self._text, self._source = text, source
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the changes again; the present ones stay until the others are there."""
+        self._ask(None, max(_PAGE, sum(not isinstance(row, str) for row in self._rows)), self._on_loaded)
+
+    def change_at(self, row: int) -> Change | None:
+        """Return the change in a row; None for a heading."""
+        found = self._rows[row] if 0 <= row < len(self._rows) else ""
+        return None if isinstance(found, str) else found
+
+    def row_of(self, number: int) -> int | None:
+        """Return the row of the change of a number."""
+        rows = (row for row, each in enumerate(self._rows) if not isinstance(each, str) and each.number == number)
+        return next(rows, None)
+
+    @override
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    @override
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self._rows[index.row()]
+        if isinstance(row, str):
+            return row if role == Qt.ItemDataRole.DisplayRole else None
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return title_text(row)
+            case Qt.ItemDataRole.ToolTipRole:
+                return f"{long_time(row.made_at)}"
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return _spoken(row)
+            case _:
+                return row if role == CHANGE_ROLE else None
+
+    @override
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        is_heading = self.change_at(index.row()) is None
+        return Qt.ItemFlag.NoItemFlags if is_heading else super().flags(index)
+
+    @override
+    def canFetchMore(self, parent: Index) -> bool:
+        return self._has_more and not parent.isValid()
+
+    @override
+    def fetchMore(self, parent: Index) -> None:
+        if self._has_more and self._last is not None:
+            self._has_more = False  # until the page is there
+            self._ask(self._last.number, _PAGE, self._on_more)
+
+    def _ask(self, before: int | None, limit: int, done: Callable[[int, Page], object]) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        read = partial(_read, before=before, limit=limit, text=self._text, source=self._source)
+        self._task = self._queries.ask(self, read, partial(done, limit), self.failed.emit)
+
+    def _on_loaded(self, limit: int, page: Page) -> None:
+        self.beginResetModel()
+        self._last = None
+        self._rows = self._with_headings(page.changes)
+        self._has_more = len(page.changes) == limit
+        self.endResetModel()
+        self.loaded.emit(page.summary)
+
+    def _on_more(self, limit: int, page: Page) -> None:
+        self._has_more = len(page.changes) == limit
+        rows = self._with_headings(page.changes)
+        if rows:
+            self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(rows) - 1)
+            self._rows += rows
+            self.endInsertRows()
+
+    def _with_headings(self, changes: list[Change]) -> list[Change | str]:
+        rows: list[Change | str] = []
+        for change in changes:
+            if self._last is None or _day(self._last) != _day(change):
+                rows.append(_day_text(change))
+            rows.append(change)
+            self._last = change
+        return rows
+
+
+def title_text(change: Change) -> str:
+    """Return what a change did; of an undo what it has undone."""
+    title = one_line(change.title)
+    if change.kind is ChangeKind.UNDO:
+        return _tr("Undone: {title}").format(title=title.removeprefix("Undo: "))
+    if change.kind is ChangeKind.REDO:
+        return _tr("Redone: {title}").format(title=title.removeprefix("Redo: "))
+    return title
+
+
+def detail_text(change: Change) -> str:
+    """Return who made a change, how many plants it changed, and why it cannot be undone."""
+    parts = [] if change.source.kind is SourceKind.FORM else [source_text(change.source)]
+    parts.append(plural(change.plants, _tr("1 plant"), _tr("{count} plants")))
+    if change.is_undone:
+        parts.append(_tr("undone"))
+    elif not change.can_undo:
+        parts.append(_tr("too old to be undone"))
+    return " · ".join(parts)
+
+
+def action_text(change: Change) -> str:
+    """Return what can be done with a change: Undo, Redo, or nothing."""
+    if not change.can_undo or change.is_undone:
+        return ""
+    return _tr("Redo") if change.kind is ChangeKind.UNDO else _tr("Undo")
+
+
+def clock_text(change: Change) -> str:
+    """Return the local time of day of a change."""
+    return QLocale().toString(_local(change).time(), QLocale.FormatType.ShortFormat)
+
+
+def _spoken(change: Change) -> str:
+    action = action_text(change)
+    press = _tr(" Press Enter: {action}.").format(action=action) if action else ""
+    return f"{clock_text(change)}, {title_text(change)}, {detail_text(change)}.{press}"
+
+
+def _local(change: Change) -> QDateTime:
+    return QDateTime.fromMSecsSinceEpoch(change.made_at)
+
+
+def _day(change: Change) -> QDate:
+    return _local(change).date()
+
+
+def _day_text(change: Change) -> str:
+    day = _day(change)
+    days = day.daysTo(QDate.currentDate())
+    near = {0: _tr("Today"), 1: _tr("Yesterday")}.get(days)
+    return near or QLocale().toString(day, QLocale.FormatType.LongFormat)
+
+
+def _read(reader: PlantReader, _task: Task, before: int | None, limit: int, text: str, source: Source | None) -> Page:
+    changes = reader.history(limit, before, text, source)
+    return Page(changes, reader.history_summary() if before is None else None)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("History", text)

@@ -1,0 +1,198 @@
+"""The history window, driven by keys and clicks."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QLineEdit
+
+from plantdesk.records import COMMAND, FORM, PlantRow
+from plantdesk.store import DeleteAll, Selection, SetTag, edited
+from plantdesk.ui.edit.commands import EditCommands
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.history.change_list import ChangeList
+from plantdesk.ui.history.dialog import HistoryDialog
+from plantdesk.ui.history.feature import History
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.records import Source
+    from plantdesk.store import Edit, Store
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.store_queries import StoreQueries
+    from tests.ui.conftest import Adder
+
+
+class HistoryDesk(Desk):
+    """A window whose store has the plants Aloe, Basil and Cactus."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries) -> None:
+        super().__init__(qtbot, context.page.window())
+        self.context = context
+        self.store = store
+        self.features = [History(context), EditCommands(context)]
+        for feature in self.features:
+            feature.set_store(OpenStore(store, queries))
+
+    @property
+    def dialog(self) -> HistoryDialog:
+        return self.the(HistoryDialog)
+
+    @property
+    def changes(self) -> ChangeList:
+        return self.the(ChangeList)
+
+    def change(self, *edits: Edit, source: Source = COMMAND) -> None:
+        self.store.apply(edits, source).result()
+
+    def row(self, plant_id: int) -> PlantRow | None:
+        with closing(self.store.reader()) as reader:
+            return reader.plant(plant_id)
+
+    def open(self) -> None:
+        self.choose("Edit", "History…")
+        self.qtbot.waitUntil(self.dialog.isVisible)
+        self.qtbot.waitUntil(lambda: "…" not in self.dialog_texts())
+
+    def dialog_texts(self) -> list[str]:
+        return Desk(self.qtbot, self.dialog).texts()
+
+    def rows(self) -> list[str]:
+        model = self.changes.model()
+        return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+    def shows(self, *rows: str) -> None:
+        self.qtbot.waitUntil(lambda: self.rows() == list(rows))
+
+    def enter(self, row: int, key: Qt.Key = Qt.Key.Key_Return) -> None:
+        """Press a key on a row."""
+        self.changes.setFocus()
+        self.changes.setCurrentIndex(self.changes.model().index(row, 0))
+        self.qtbot.keyClick(self.changes, key)
+
+
+@pytest.fixture
+def desk(
+    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, add: Adder
+) -> Iterator[HistoryDesk]:
+    add("Aloe", "Basil", "Cactus")
+    desk = HistoryDesk(qtbot, context, store, queries)
+    yield desk
+    for feature in desk.features:
+        feature.release_store()
+
+
+def test_changes_are_listed_by_day_and_followed(desk: HistoryDesk) -> None:
+    desk.open()
+    assert "Nothing was changed yet. Plants that are added are not listed here." in desk.dialog_texts()
+    desk.change(SetTag(Selection(), "office"))
+    desk.shows("Today", "Set the tag “office” for 3 plants")
+    desk.change(DeleteAll(Selection(ids=[1])), source=FORM)
+    desk.shows("Today", "Delete “Aloe”", "Set the tag “office” for 3 plants")
+    desk.qtbot.waitUntil(lambda: any(text.startswith("2 changes since") for text in desk.dialog_texts()))
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Space])
+def test_a_key_undoes_a_change_and_redoes_it(desk: HistoryDesk, key: Qt.Key) -> None:
+    desk.change(SetTag(Selection(ids=[2]), "office"))
+    desk.change(DeleteAll(Selection(ids=[1])))
+    desk.open()
+    desk.shows("Today", "Delete “Aloe”", "Set the tag “office” for “Basil”")
+    desk.enter(2, key)
+    desk.shows("Today", "Undone: Set the tag “office” for “Basil”", "Delete “Aloe”", "Set the tag “office” for “Basil”")
+    row = desk.row(2)
+    assert row is not None
+    assert row.tag is None
+    desk.enter(3, key)  # it is undone: nothing happens
+    desk.enter(1, key)
+    desk.qtbot.waitUntil(lambda: "Redone: Set the tag “office” for “Basil”" in desk.rows())
+    assert len(desk.rows()) == 5
+
+
+def test_a_click_on_the_link_undoes_and_one_beside_it_does_not(desk: HistoryDesk) -> None:
+    desk.change(DeleteAll(Selection(ids=[1])))
+    desk.open()
+    desk.shows("Today", "Delete “Aloe”")
+    viewport = desk.changes.viewport()
+    link = desk.changes.link_rect(1)
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(link.center().x() // 2, link.center().y()))
+    assert desk.row(1) is None
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=link.center())
+    desk.qtbot.waitUntil(lambda: desk.row(1) is not None)
+
+
+def test_the_window_can_redo_what_was_undone_here(desk: HistoryDesk) -> None:
+    desk.change(DeleteAll(Selection(ids=[1])))
+    desk.open()
+    desk.shows("Today", "Delete “Aloe”")
+    desk.enter(1)
+    desk.qtbot.waitUntil(lambda: desk.context.undo_stack.next_redo is not None)
+    desk.context.undo_stack.redo()
+    desk.qtbot.waitUntil(lambda: desk.row(1) is None)
+
+
+def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
+    row = desk.row(1)
+    assert row is not None
+    desk.change(edited(row, name="100%"), source=FORM)
+    desk.change(DeleteAll(Selection(ids=[2])))
+    desk.open()
+    search, box = desk.dialog.findChildren(QLineEdit)[0], desk.dialog.findChildren(QComboBox)[0]
+    desk.qtbot.waitUntil(lambda: box.count() == 3)
+    QTest.keyClicks(search, "0%")
+    desk.shows("Today", "Rename “Aloe” to “100%”")
+    search.clear()
+    box.setCurrentIndex(box.findText("Command line"))
+    desk.shows("Today", "Delete “Basil”")
+    QTest.keyClicks(search, "rename")
+    desk.shows()
+    desk.qtbot.waitUntil(lambda: "No changes match." in desk.dialog_texts())
+
+
+def test_many_changes_come_in_pages(desk: HistoryDesk) -> None:
+    for number in range(450):
+        desk.change(SetTag(Selection(ids=[1]), f"bed {number}"))
+    desk.open()
+    desk.qtbot.waitUntil(lambda: len(desk.rows()) == 201)
+    desk.changes.scrollToBottom()
+    desk.qtbot.waitUntil(lambda: len(desk.rows()) == 401)
+    desk.changes.scrollToBottom()
+    desk.qtbot.waitUntil(lambda: len(desk.rows()) == 451)
+    assert desk.rows()[-1] == "Set the tag “bed 0” for “Aloe”"
+    assert desk.rows().count("Today") == 1
+
+
+def test_what_cannot_be_undone_is_reported_in_the_window(desk: HistoryDesk) -> None:
+    desk.change(SetTag(Selection(ids=[1]), "office"))
+    desk.change(SetTag(Selection(ids=[1]), "kitchen"))
+    desk.open()
+    desk.qtbot.waitUntil(lambda: len(desk.rows()) == 3)
+    desk.enter(2)
+    desk.qtbot.waitUntil(lambda: any("changed since" in text for text in desk.dialog_texts()))
+
+
+def test_ctrl_h_opens_one_window_and_closing_the_store_closes_it(desk: HistoryDesk) -> None:
+    desk.open()
+    first = desk.dialog
+    desk.action("History…").trigger()
+    assert desk.widget.findChildren(HistoryDialog) == [first]
+    for feature in desk.features:
+        feature.release_store()
+    assert not first.isVisible()
+    assert not desk.action("History…").isEnabled()
+
+
+def test_a_screen_reader_gets_the_whole_row(desk: HistoryDesk) -> None:
+    desk.change(DeleteAll(Selection(ids=[1, 2])))
+    desk.open()
+    desk.shows("Today", "Delete 2 plants")
+    spoken = desk.changes.model().index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken.endswith("Delete 2 plants, Command line · 2 plants. Press Enter: Undo.")
