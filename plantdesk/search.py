@@ -23,7 +23,7 @@ from plantdesk.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from plantdesk.selections import Term
+    from plantdesk.selections import Condition, Term
 
 #: The beginnings of terms, in the order in which they are offered.
 PREFIXES = ("tag:", "from:", "added:", "id:")
@@ -72,7 +72,7 @@ def _word(negated: str, word: str) -> Term:
     return Not(Contains(word)) if negated and not word.isdecimal() else Contains(negated + word)
 
 
-def _field(prefix: str, value: str, *, is_quoted: bool) -> Contains | HasTag | AddedBy | AddedOn | HasId | None:
+def _field(prefix: str, value: str, *, is_quoted: bool) -> Condition | None:
     match prefix:
         case "":
             return Contains(value, is_word=False)

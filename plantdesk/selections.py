@@ -68,14 +68,17 @@ class HasId:
     last: int
 
 
+Condition = Contains | HasTag | AddedBy | AddedOn | HasId
+
+
 @dataclass(frozen=True, slots=True)
 class Not:
     """The plant does not match a condition."""
 
-    term: Contains | HasTag | AddedBy | AddedOn | HasId
+    term: Condition
 
 
-Term = Contains | HasTag | AddedBy | AddedOn | HasId | Not
+Term = Condition | Not
 
 
 class Selection(NamedTuple):

@@ -20,6 +20,7 @@ from plantdesk.store.edits import (
     Update,
     edited,
 )
+from plantdesk.store.folding import fold, searched
 from plantdesk.store.imports import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, SavedPlant
 from plantdesk.store.protocols import (
     HistorySummary,
@@ -91,6 +92,7 @@ __all__ = [
     "back_up",
     "copy_store",
     "edited",
+    "fold",
     "parse_search",
     "parse_terms",
     "plants_of_file",
@@ -98,4 +100,5 @@ __all__ = [
     "preview_text",
     "restore",
     "search_text",
+    "searched",
 ]

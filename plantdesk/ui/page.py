@@ -120,9 +120,9 @@ class Page(QFrame):
         for pane, pane_width in ((self.sidebar, sidebar), (self.card, card)):
             pane.setFixedWidth(min(pane_width, width))
         if self.sidebar.is_folded:
-            self._grid.removeWidget(self.sidebar)
+            self._sidebar_slot.removeWidget(self.sidebar)
         else:
-            self._grid.addWidget(self.sidebar, 0, 0, 2, 1)
+            self._sidebar_slot.addWidget(self.sidebar)
         if self.card.is_folded:
             self._body.removeWidget(self.card)
         else:
@@ -151,7 +151,9 @@ class Page(QFrame):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(self._strip, 0, 1)
-        self._grid.addWidget(self.sidebar, 0, 0, 2, 1)  # after the form in the tab order
+        self._sidebar_slot = QVBoxLayout()
+        self._sidebar_slot.addWidget(self.sidebar)
+        self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # after the form in the tab order
         self._body = QHBoxLayout()
         self._body.addWidget(self._list, 1)
         self._body.addWidget(self.card)

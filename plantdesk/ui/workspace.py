@@ -20,6 +20,7 @@ from plantdesk.ui.history.feature import History
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.store_queries import StoreQueries
 from plantdesk.ui.theme.metrics import EDGE
 from plantdesk.ui.transfer.feature import Transfer
@@ -104,6 +105,7 @@ class Workspace(Page):
         plants = Plants(context)
         api = ApiAccess(context, server)
         self._backups = BackupController(context)
+        sidebar = self._make_sidebar(plants)
         plants.api_access_wanted.connect(api.open_dialog)
         self._backups.restored.connect(self._on_restored)
         card = Card(context, plants)
@@ -117,7 +119,21 @@ class Workspace(Page):
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
         others = (WindowCommands, History, AppearanceCommands, HelpCommands)
-        return [plants, card, transfer, api, self._backups, edit, *(make(context) for make in others)]
+        return [plants, sidebar, card, transfer, api, self._backups, edit, *(make(context) for make in others)]
+
+    def _make_sidebar(self, plants: Plants) -> Sidebar:
+        sidebar = Sidebar(self._context)
+        sidebar.filter_chosen.connect(plants.filter_by)
+        sidebar.search_chosen.connect(plants.search)
+        sidebar.tagging_wanted.connect(plants.tag_selected)
+        sidebar.renamed.connect(plants.replace_tag)
+        sidebar.counted.connect(plants.show_counts)
+        sidebar.left.connect(plants.focus_table)
+        plants.search_changed.connect(sidebar.show_search)
+        plants.selection_changed.connect(sidebar.show_selection)
+        plants.save_search_wanted.connect(sidebar.save_search)
+        plants.sidebar_wanted.connect(sidebar.toggle)
+        return sidebar
 
     def _make_late_features(self) -> list[Feature]:
         """Make the features whose modules would delay the first paint."""

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QLocale
 
 from plantdesk.records import FORM, PlantRow, new_plant
+from plantdesk.server_state import Off
 from plantdesk.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
@@ -22,6 +23,7 @@ from plantdesk.ui.store_queries import StoreQueries
 from plantdesk.ui.theme.theme import Theme, ThemeMode
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine
+from plantdesk.ui.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +34,22 @@ if TYPE_CHECKING:
 
     Adder = Callable[..., list[PlantRow]]
     Failing = Callable[[], contextlib.AbstractContextManager[None]]
+
+
+class NoServer:
+    """A server control that has none."""
+
+    state = Off()
+    port = 8721
+
+    def turn_on(self) -> None:
+        """Do nothing."""
+
+    def set_port(self, port: int) -> None:
+        """Do nothing."""
+
+    def turn_off(self) -> None:
+        """Do nothing."""
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +115,21 @@ def context(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Itera
     )
     yield context
     window.close()
+
+
+@pytest.fixture
+def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator[Workspace]:
+    """The window before a store is open."""
+    preferences = Preferences(tmp_path / "settings.json")
+    preferences.change(updates_answered=True)
+    window = MainWindow(preferences)
+    qtbot.addWidget(window)
+    with qtbot.waitActive(window):
+        window.show()
+    workspace = Workspace(theme, bridge, preferences, NoServer(), tmp_path / "plants.db", window)
+    qtbot.waitUntil(workspace.isVisible)
+    yield workspace
+    workspace.release_store()
 
 
 @pytest.fixture

@@ -9,23 +9,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from plantdesk.server_state import Failed, Off, On, PortInUseError, ServerState
-from plantdesk.ui.main_window import MainWindow
+from plantdesk.server_state import Failed, On, PortInUseError, ServerState
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.preferences import Preferences
-from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk, menus_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -62,6 +56,7 @@ MENUS = {
         *PLANTS,
         "-",
         "&Find",
+        "Sa&ve this search",
         "-",
         "&History…",
         "-",
@@ -69,30 +64,14 @@ MENUS = {
     "&View": [
         *("Ca&rd", "-"),
         *("Ne&west first", "By &name", "By &ID", "-"),
-        *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "Col&umns", "-"),
+        *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "Ta&gs", "Col&umns", "-"),
         *("&Theme", "&Larger text", "S&maller text", "N&ormal text", "-"),
     ],
     "&Tools": ["&API on", "Copy API a&ddress", "Copy &example command", "-", "&Start at login", "-"],
     "&Help": ["&Keyboard shortcuts", "Open &data folder", "&Tell me about new versions", "&About PlantDesk", "-"],
 }
-TABLE_STOPS = ["Search by name, tag or ID", "Plants"]
+TABLE_STOPS = ["Tags", "Search by name, tag or ID", "Plants"]
 STATUS_STOPS = ["Copy the address of the API", "New token…"]
-
-
-class NoServer:
-    """A server control that has none."""
-
-    state = Off()
-    port = 8721
-
-    def turn_on(self) -> None:
-        """Do nothing."""
-
-    def set_port(self, port: int) -> None:
-        """Do nothing."""
-
-    def turn_off(self) -> None:
-        """Do nothing."""
 
 
 class WindowDesk(Desk):
@@ -132,21 +111,6 @@ class WindowDesk(Desk):
 def _spoken(widget: QWidget) -> str:
     text = widget.text() if isinstance(widget, QAbstractButton) else ""
     return widget.accessibleName() or text or widget.accessibleDescription()
-
-
-@pytest.fixture
-def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator[Workspace]:
-    """The window before a store is open."""
-    preferences = Preferences(tmp_path / "settings.json")
-    preferences.change(updates_answered=True)
-    window = MainWindow(preferences)
-    qtbot.addWidget(window)
-    with qtbot.waitActive(window):
-        window.show()
-    workspace = Workspace(theme, bridge, preferences, NoServer(), tmp_path / "plants.db", window)
-    qtbot.waitUntil(workspace.isVisible)
-    yield workspace
-    workspace.release_store()
 
 
 @pytest.fixture
@@ -192,8 +156,8 @@ def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: Wi
 
 def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_way(desk: WindowDesk) -> None:
     desk.search.setText("zebra")
-    search, _ = TABLE_STOPS
-    expected = [*FORM_STOPS, search, "Clear search", "Show all plants", *STATUS_STOPS]
+    tags, search, _ = TABLE_STOPS
+    expected = [*FORM_STOPS, tags, search, "Clear search", "Save this search", "Show all plants", *STATUS_STOPS]
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
 
 

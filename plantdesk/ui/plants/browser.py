@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout, QWidget
 
+from plantdesk.ui.midnight import Midnight
 from plantdesk.ui.plants.arrival_announcer import ArrivalAnnouncer
 from plantdesk.ui.plants.new_plants_button import NewPlantsButton
-from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.search_bar import SearchBar
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.qt import QWIDGETSIZE_MAX, override
-from plantdesk.ui.texts import error_text, plural, quoted
-from plantdesk.ui.theme.metrics import EDGE, M, S, tabular
+from plantdesk.ui.texts import error_text, quoted
+from plantdesk.ui.theme.metrics import EDGE, M
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.reserved_scroll_bar import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.state_page import StatePage
@@ -28,18 +28,15 @@ from plantdesk.ui.widgets.state_page import StatePage
 if TYPE_CHECKING:
     from array import array
 
-    from PySide6.QtGui import QResizeEvent
-
     from plantdesk.errors import StoreError
     from plantdesk.records import Changes, PlantRow
     from plantdesk.store import PlantStore
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.plants.search_field import SearchField
     from plantdesk.ui.theme.theme import Theme
 
 #: Where the rows begin, so that their text begins at the edge.
 _HANG = EDGE - M
-#: The width of the search field for text of 13 px, in a window that is wide enough; else it takes what is left.
-_SEARCH, _WIDE = 300, 900
 _WHEEL_AFTER_MS, _OPENING_AFTER_MS = 150, 300
 #: The count is announced to screen readers when typing has paused.
 _ANNOUNCE_AFTER_MS = 600
@@ -69,14 +66,15 @@ class PlantBrowser(QFrame):
         self._revealed: int | None = None
         self._bridge = bridge
         self._model = PlantModel(bridge, self)
-        self._search_field = SearchField(theme)
-        self._count_label = PlainLabel("…", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._search_bar = SearchBar(theme)
+        self._search_field = self._search_bar.field
         self._table = PlantTable(self._model, theme)
         self._new_plants_button = NewPlantsButton(self._table, theme, self)
         self._opening_label = PlainLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self._table)
         self._make_pages()
         self._make_timers()
+        self._midnight = Midnight(self)
         self._lay_out()
         self._connect()
 
@@ -84,6 +82,11 @@ class PlantBrowser(QFrame):
     def model(self) -> PlantModel:
         """The rows of the table."""
         return self._model
+
+    @property
+    def search_bar(self) -> SearchBar:
+        """The search field and the filters."""
+        return self._search_bar
 
     @property
     def search_field(self) -> SearchField:
@@ -124,7 +127,7 @@ class PlantBrowser(QFrame):
         """Hide that plants are being opened: no store could be opened."""
         self._opening_timer.stop()
         self._opening_label.hide()
-        self._count_label.clear()
+        self._search_bar.clear_count()
 
     def apply(self, changes: Changes) -> None:
         """Show what a commit changed."""
@@ -143,7 +146,7 @@ class PlantBrowser(QFrame):
         """Go to a plant in the table; the search is cleared if it hides the plant."""
         self._table.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self._table.seek(plant_id):
-            self._search_field.clear()
+            self._search_bar.clear()
 
     def sort_by(self, column: Column, *, descending: bool) -> None:
         """Sort the table."""
@@ -155,10 +158,8 @@ class PlantBrowser(QFrame):
         self.sort_by(column, descending=column in {Column.ADDED, Column.ID})
 
     def clear_search(self) -> bool:
-        """Clear the search; False when there was none."""
-        searched = bool(self._search_field.text())
-        self._search_field.clear()
-        return searched
+        """Clear search and filters; False when there were none."""
+        return self._search_bar.clear()
 
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""
@@ -174,13 +175,6 @@ class PlantBrowser(QFrame):
         """Show the first rows."""
         self._table.jump_to_top()
 
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        scaled = self._theme.metrics.scaled
-        is_wide = self.window().width() >= scaled(_WIDE)
-        self._search_field.setMaximumWidth(scaled(_SEARCH) if is_wide else QWIDGETSIZE_MAX)
-
     @Slot(int)
     def _on_sorted(self, section: int) -> None:
         self.order_changed.emit(Column(section).order)
@@ -188,7 +182,7 @@ class PlantBrowser(QFrame):
     @Slot(str)
     def _on_search_changed(self, text: str) -> None:
         self._revealed = None
-        self._model.show(self._model.query._replace(text=text.strip()))
+        self._model.show(self._model.query._replace(text=text))
         self._announce_timer.start()
 
     @Slot()
@@ -221,7 +215,8 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _on_count_changed(self) -> None:
-        self._count_label.setText(self._count_text())
+        model = self._model
+        self._search_bar.set_count(model.rowCount() if model.complete else None, model.total)
         self._show_state()
 
     @Slot()
@@ -240,7 +235,7 @@ class PlantBrowser(QFrame):
         if not self._model.complete or self._model.busy:
             self._announce_timer.start()
         elif self._search_field.hasFocus():
-            text = self._count_text() if self._model.rowCount() else self.tr("No plants match")
+            text = self._search_bar.count_text() if self._model.rowCount() else self.tr("No plants match")
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._search_field, text))
 
     @Slot(object)
@@ -252,7 +247,7 @@ class PlantBrowser(QFrame):
     @Slot()
     def _on_clear_clicked(self) -> None:
         self._search_field.setFocus()
-        self._search_field.clear()
+        self._search_bar.clear()
 
     def _make_pages(self) -> None:
         self._empty_page = StatePage(self._theme, "sprout", "accent", self.tr("No plants yet"))
@@ -272,21 +267,13 @@ class PlantBrowser(QFrame):
         self._opening_timer.start()
 
     def _lay_out(self) -> None:
-        self._count_label.setProperty("tone", "muted")
-        self._count_label.setFont(tabular())
         self._opening_label.setProperty("tone", "muted")
         self._opening_label.hide()
         QVBoxLayout(self._table.viewport()).addWidget(self._opening_label)
-        top = QHBoxLayout()
-        top.setContentsMargins(EDGE, M, M + _SCROLL_BAR, S - 2)
-        top.setSpacing(S)
-        top.addWidget(self._search_field, 1)
-        top.addStretch()
-        top.addWidget(self._count_label)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(top)
+        layout.addWidget(self._search_bar)
         self._pages = QStackedLayout()
         pages = QVBoxLayout()  # a stacked layout has no margins
         pages.setContentsMargins(_HANG, 0, 0, 0)
@@ -296,7 +283,8 @@ class PlantBrowser(QFrame):
             self._pages.addWidget(page)
 
     def _connect(self) -> None:
-        self._search_field.textChanged.connect(self._on_search_changed)
+        self._search_bar.changed.connect(self._on_search_changed)
+        self._midnight.passed.connect(self._model.reload_if_relative)
         self._search_field.down_pressed.connect(self._on_down_pressed)
         self._model.busy_changed.connect(self._on_busy_changed)
         self._model.count_changed.connect(self._on_count_changed)
@@ -340,19 +328,9 @@ class PlantBrowser(QFrame):
         if model.rowCount() or model.complete:
             self._opening_label.hide()
 
-    def _count_text(self) -> str:
-        model, count = self._model, self._model.rowCount()
-        shown = QLocale().toString(count) if model.complete else "…"
-        if model.query.text and model.total is None:
-            return self.tr("{shown} of … plants").format(shown=shown)
-        if model.query.text:
-            one, many = self.tr("{shown} of 1 plant"), self.tr("{shown} of {count} plants")
-            return plural(model.total or 0, one, many, shown=shown)
-        if not model.complete:
-            return "…"
-        return plural(count, self.tr("1 plant"), self.tr("{count} plants")) if count else self.tr("No plants")
-
     def _no_match_text(self) -> str:
+        if self._search_bar.filters:
+            return self.tr("No plant has all of this. Remove a filter, or search for something else.")
         return self.tr("Nothing contains {text}.").format(text=quoted(self._model.query.text))
 
 

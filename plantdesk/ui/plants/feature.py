@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 
 from plantdesk.errors import StoreDamagedError, StoreReadOnlyError
-from plantdesk.records import FORM
+from plantdesk.selections import HasTag
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.page import Part
+from plantdesk.ui.plant_changes import PlantChanges
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.status import PlantsStatus
@@ -19,7 +20,7 @@ from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.contents import TableContents
 from plantdesk.ui.plants.table.layout import from_json
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import error_text, plural
+from plantdesk.ui.texts import quoted
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
     from plantdesk.errors import PlantDeskError, StoreError
     from plantdesk.records import Changes
-    from plantdesk.store import Applied, PlantStore
+    from plantdesk.selections import Term
+    from plantdesk.store import Counts, PlantStore
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
@@ -42,12 +44,16 @@ class Plants(Feature):
     """Accepts typing at once; the browser is built later.
 
     `api_access_wanted`: the button of the empty table. `selection_changed(count)`: other rows are selected.
-    `card_wanted`: the key of the table that shows or hides the card.
+    `card_wanted`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
+    search. `save_search_wanted`, `sidebar_wanted`: buttons of the search.
     """
 
     api_access_wanted = Signal()
     selection_changed = Signal(int)
     card_wanted = Signal()
+    search_changed = Signal(str)
+    save_search_wanted = Signal()
+    sidebar_wanted = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -59,6 +65,7 @@ class Plants(Feature):
         self._add_controller = AddPlantController(self._form, context.bridge, self)
         self._status = PlantsStatus()
         self._contents = TableContents(self)
+        self._changes = PlantChanges(context, self)
         context.page.add_top_pane(self._form)
         context.page.add_part(Part.FORM, self._form, self._form.focus_name)
         context.status_bar.addPermanentWidget(self._status)
@@ -72,6 +79,8 @@ class Plants(Feature):
     def complete(self) -> None:
         self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
         self.context.page.set_main_pane(self._browser, self._browser.needed_width)
+        self.context.page.sidebar.changed.connect(self._on_sidebar_changed)
+        self._on_sidebar_changed()
         self.context.page.add_part(Part.SEARCH, self._browser.search_field, self._focus_search)
         self.context.page.add_part(Part.LIST, self._browser.table, self._browser.table.setFocus)
 
@@ -126,6 +135,7 @@ class Plants(Feature):
         """Return the ids of the selected rows."""
         return self._browser.selected_ids()
 
+    @Slot()
     def focus_table(self) -> None:
         """Move the focus to the table."""
         self._browser.table.setFocus()
@@ -140,11 +150,9 @@ class Plants(Feature):
         """Delete the plants of the selected rows. There is no question: it can be undone."""
         from plantdesk.store import DeleteAll, Selection
 
-        ids = self._browser.selected_ids()
-        if self._store is not None and ids:
-            self.context.page.toast.show_progress(self.tr("Deleting…"))
-            deleting = self._store.apply([DeleteAll(Selection(ids=ids))], FORM)
-            self.context.bridge.follow(self, deleting, self._on_deleted, self._on_not_deleted)
+        if self._store is not None and (ids := self._browser.selected_ids()):
+            one, many = self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants.")
+            self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], one, many)
 
     @Slot(bool)
     def show_saving(self, saving: bool) -> None:
@@ -193,6 +201,9 @@ class Plants(Feature):
         browser.selection_count_changed.connect(self._on_selection_changed)
         browser.selection_count_changed.connect(self.selection_changed)
         browser.table.card_wanted.connect(self.card_wanted)
+        browser.search_bar.changed.connect(self.search_changed)
+        browser.search_bar.save_wanted.connect(self.save_search_wanted)
+        browser.search_bar.tags_wanted.connect(self.sidebar_wanted)
         browser.order_changed.connect(self._on_order_changed)
         browser.copied.connect(self._on_copied)
         browser.copy_refused.connect(self._on_copy_refused)
@@ -255,20 +266,47 @@ class Plants(Feature):
         if self._editing is not None:
             self._editing.start(column)
 
-    def _on_deleted(self, applied: Applied) -> None:
-        change = applied.change
-        if change is None:
-            self.context.page.toast.clear()
-            return
-        stack = self.context.undo_stack
-        stack.push(change)
-        text = plural(change.plants, self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants."))
-        self.context.page.toast.show_message(text, (self.tr("Undo"), partial(stack.undo, change)))
+    @Slot(object)
+    def tag_selected(self, tag: str | None) -> None:
+        """Give the plants of the selected rows a tag, or none."""
+        from plantdesk.store import Selection, SetTag
 
-    def _on_not_deleted(self, error: Exception) -> None:
-        self.context.page.toast.show_problem(error_text(error))
+        if self._store is not None and (ids := self._browser.selected_ids()):
+            one, many = self.tr("1 plant has the tag {tag} now."), self.tr("{count} plants have the tag {tag} now.")
+            if tag is None:
+                one, many = self.tr("Removed the tag of 1 plant."), self.tr("Removed the tags of {count} plants.")
+            self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], one, many, tag=quoted(tag or ""))
+
+    # --- the search ---
+
+    @Slot(object, bool)
+    def filter_by(self, term: Term | None, add: bool) -> None:
+        """Show the plants of a filter, or with `add` those of the other filters as well; None: all plants."""
+        self._browser.search_bar.choose(term, add=add)
+
+    @Slot(str)
+    def search(self, text: str) -> None:
+        """Show what a search finds."""
+        self._browser.search_bar.set_search(text)
+
+    @Slot(object)
+    def show_counts(self, counts: Counts) -> None:
+        """Take over how many plants there are of each kind."""
+        self._browser.search_bar.set_counts(counts)
+
+    @Slot(str, object)
+    def replace_tag(self, old: str, new: str | None) -> None:
+        """Let the filters follow a tag that was renamed, or None that was removed."""
+        bar, before = self._browser.search_bar, HasTag(old, exact=True)
+        if before in bar.filters:
+            after = () if new is None else (HasTag(new, exact=True),)
+            bar.set_filters([each for term in bar.filters for each in (after if term == before else (term,))])
 
     # --- the browser ---
+
+    @Slot()
+    def _on_sidebar_changed(self) -> None:
+        self._browser.search_bar.set_tags_button(visible=self.context.page.sidebar.is_folded)
 
     @Slot()
     def _on_contents_changed(self) -> None:
@@ -297,13 +335,16 @@ class Plants(Feature):
         self._store_path = path
         layout = from_json(self.context.preferences.of_store(path))
         self._browser.table.set_table_layout(layout)
+        search = self.context.preferences.of_store(path).get("search")
+        self._browser.search_bar.set_search(search if isinstance(search, str) else "")
         self._compact.setChecked(layout.is_compact)
         for column, action in self._columns.items():
             action.setChecked(column not in layout.hidden)
 
     def _save_layout(self) -> None:
         if self._store_path is not None:
-            self.context.preferences.change_store(self._store_path, **self._browser.table.table_layout().as_json())
+            values = {**self._browser.table.table_layout().as_json(), "search": self._browser.search_bar.text}
+            self.context.preferences.change_store(self._store_path, **values)
             self._store_path = None
 
     # --- the store ---

@@ -26,11 +26,14 @@ _TURN_MS, _STEP = 80, 30
 class SearchField(LineEdit):
     """A line edit with a magnifier, which is replaced by a wheel while a search takes long, and a clear button.
 
+    `down_pressed`: the user goes to the rows. `last_filter_unwanted`: Backspace in the empty field.
+
     Both are not Qt's own (`addAction`, `setClearButtonEnabled`): Tab cannot reach these, they show no focus, and under
     a style sheet they are not centred.
     """
 
     down_pressed = Signal()
+    last_filter_unwanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +53,7 @@ class SearchField(LineEdit):
         self.setAccessibleName(self.tr("Search by name, tag or ID"))
         self._make_room()
         self._clear_button.clicked.connect(self._on_clear_clicked)
-        self.textChanged.connect(self._on_text_changed)
+        self.textChanged.connect(self.show_clear_button)
         theme.changed.connect(self.update)
 
     def set_searching(self, *, searching: bool) -> None:
@@ -66,10 +69,16 @@ class SearchField(LineEdit):
         """Whether the wheel is shown."""
         return self._turning.isActive()
 
+    def show_clear_button(self) -> None:
+        """Show the clear button if there is a text."""
+        self._clear_button.setVisible(bool(self.text()))
+
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Down:
             self.down_pressed.emit()
+        elif event.key() == Qt.Key.Key_Backspace and not self.text():
+            self.last_filter_unwanted.emit()
         elif event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         elif event.key() == Qt.Key.Key_Escape:
@@ -106,10 +115,6 @@ class SearchField(LineEdit):
     def _on_clear_clicked(self) -> None:
         self.setFocus()
         self.clear()
-
-    @Slot(str)
-    def _on_text_changed(self, text: str) -> None:
-        self._clear_button.setVisible(bool(text))
 
     @Slot()
     def _on_turn(self) -> None:

@@ -82,6 +82,7 @@ QToolButton, QPushButton[variant="icon"] {
   min-width: 18px; min-height: 18px;
 }
 QPushButton[variant="icon"] { min-width: 21px; max-width: 21px; min-height: 21px; }
+QToolButton::menu-indicator { image: none; }
 QToolButton:hover, QPushButton[variant="icon"]:hover { background: $hover; }
 QToolButton:pressed, QToolButton:checked, QPushButton[variant="icon"]:pressed { background: $selection; }
 QToolButton:focus, QPushButton[variant="icon"]:focus { border: 2px solid $focus; padding: 2px; }
@@ -169,6 +170,7 @@ QAbstractItemView { background: $surface; color: $text; border: none; selection-
   selection-background-color: $selection; }
 PlantTable { selection-background-color: transparent; }
 QListView { border: 1px solid $border; padding: 3px; outline: 0; }
+QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
 QTableWidget { outline: 0; border: 2px solid $surface; }
 QTableWidget::item { padding: 0 9px; }
@@ -239,6 +241,7 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "link": str(max(20, metrics.line + 2)),
         "row": str(metrics.row),
         "header_pad": "12",
+        "sidebar_pad": "8",
         "item": str(metrics.compact_row),
         "caption": f"{metrics.points[FontRole.CAPTION]:.2f}",
         "empty_title": f"{metrics.points[FontRole.EMPTY_TITLE]:.2f}",

@@ -48,7 +48,7 @@ class TagColors(QObject):
 
     def hue(self, tag: str) -> int:
         """Return the position of a tag's hue in `HUES`."""
-        return self._chosen.get(tag, crc32(tag.encode(errors="replace")) % len(HUES))
+        return self._chosen.get(tag, (crc32(tag.encode(errors="replace")) >> 4) % len(HUES))
 
     def pill(self, tag: str, *, dark: bool) -> PillColors:
         """Return the colours of a tag's pill."""

@@ -57,7 +57,7 @@ def test_dots_are_visible_and_none_stands_out(colors: Colors) -> None:
 
 def test_a_tag_keeps_its_colour_from_one_start_to_the_next() -> None:
     tags = TagColors()
-    assert [tags.hue(tag) for tag in ("kitchen", "Küche", "")] == [4, 4, 0]
+    assert [tags.hue(tag) for tag in ("kitchen", "Küche", "")] == [3, 6, 0]
 
 
 def test_a_chosen_colour_counts_until_another_is_chosen() -> None:
@@ -65,7 +65,7 @@ def test_a_chosen_colour_counts_until_another_is_chosen() -> None:
     tags.set_chosen({"kitchen": 11})
     assert tags.pill("kitchen", dark=True) == pill_colors(11, dark=True)
     tags.set_chosen({})
-    assert tags.hue("kitchen") == 4
+    assert tags.hue("kitchen") == 3
 
 
 def test_contrast_is_that_of_the_guidelines() -> None:

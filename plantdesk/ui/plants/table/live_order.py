@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from plantdesk.search import parse_search
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.order_queries import load_order, matching_ids, refresh_order
 from plantdesk.ui.store_queries import StoreQueries
@@ -346,6 +347,6 @@ def _after_last(ids: list[int], known: Collection[int]) -> list[int]:
 
 
 def _view(query: Query) -> View:
-    from plantdesk.store import Order, View, parse_search
+    from plantdesk.store import Order, View
 
     return View(parse_search(query.text), Order(query.column.order), query.descending)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, Slot
 
+from plantdesk.search import parse_search
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, summary, tool_tip
 from plantdesk.ui.plants.table.live_order import LiveOrder, Query
 from plantdesk.ui.plants.table.page_cache import PageCache
@@ -117,6 +118,13 @@ class PlantModel(QAbstractTableModel):
         if self._order is not None:
             self._order.load(query)
             self.count_changed.emit()
+
+    @Slot()
+    def reload_if_relative(self) -> None:
+        """Compare the rows with the store if another day means other plants: the date has changed."""
+        if self._order is not None and parse_search(self._query.text).depends_on_today:
+            self._order.refresh_later()
+        self._on_page_loaded()  # times of today are shown as yesterday's
 
     def retry(self) -> None:
         """Repeat now what failed; by itself this happens every two seconds."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from plantdesk.search import parse_search
 from plantdesk.ui.store_queries import StoreQueries
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class PageCache(QObject):
         """Check whether a search for `text` finds a plant."""
 
         def matches(reader: PlantReader, _task: Task) -> bool:
-            from plantdesk.store import View, parse_search
+            from plantdesk.store import View
 
             return bool(reader.matching([plant_id], View(parse_search(text))))
 

@@ -21,13 +21,16 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
     QContextMenuEvent,
+    QDrag,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
     QPen,
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
+from plantdesk.ui.plant_drag import drag_label, plants_data
 from plantdesk.ui.plants.table.cell_editor import CellEditor
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import TableColumns
@@ -38,6 +41,7 @@ from plantdesk.ui.plants.table.layout import TableLayout
 from plantdesk.ui.plants.table.row_hover import RowHover
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import override
+from plantdesk.ui.texts import plural
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
@@ -224,6 +228,22 @@ class PlantTable(QTableView):
             self._scroll_to_end(event.key())
         else:
             super().keyPressEvent(event)
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Let selected rows be dragged; over other rows the pointer selects."""
+        row = self.indexAt(event.position().toPoint())
+        self.setDragEnabled(row.isValid() and self.selectionModel().isSelected(row))
+        super().mousePressEvent(event)
+
+    @override
+    def startDrag(self, supportedActions: Qt.DropAction) -> None:
+        """Drag the selected rows, without reading them: there may be a million."""
+        drag = QDrag(self)
+        drag.setMimeData(plants_data())
+        count = plural(self.selected_count(), self.tr("1 plant"), self.tr("{count} plants"))
+        drag.setPixmap(drag_label(count, self._theme, self.devicePixelRatioF()))
+        drag.exec(Qt.DropAction.CopyAction)
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

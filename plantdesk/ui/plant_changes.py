@@ -1,0 +1,58 @@
+"""Changes of many plants that the window makes: each can be undone, and is reported with its undo."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from plantdesk.records import FORM
+from plantdesk.ui.texts import error_text, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from plantdesk.store import Applied, Edit, PlantStore
+    from plantdesk.ui.feature import WindowContext
+
+
+class PlantChanges(QObject):
+    """Applies edits to the store, and shows the outcome in the toast."""
+
+    def __init__(self, context: WindowContext, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context = context
+
+    def apply(
+        self,
+        store: PlantStore,
+        edits: Sequence[Edit],
+        one: str,
+        many: str,
+        *,
+        title: str | None = None,
+        done: Callable[[], object] | None = None,
+        **values: str,
+    ) -> None:
+        """Make one change of `edits`; `one` and `many` report it, with `{count}` and `values` (see `texts.plural`).
+
+        `done` is called when it was made, also where it changed no plant.
+        """
+        self._context.page.toast.show_progress(self.tr("Changing plants…"))
+
+        def report(applied: Applied) -> None:
+            toast, stack, change = self._context.page.toast, self._context.undo_stack, applied.change
+            if change is None:
+                toast.show_message(self.tr("There was nothing to change."))
+            else:
+                stack.push(change)
+                undo = self.tr("Undo"), partial(stack.undo, change)
+                toast.show_message(plural(change.plants, one, many, **values), undo)
+            if done is not None:
+                done()
+
+        self._context.bridge.follow(self, store.apply(edits, FORM, title=title), report, self._on_failed)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._context.page.toast.show_problem(error_text(error))

@@ -1,0 +1,49 @@
+"""Plants that are dragged from the table: the drag says only that they are the selected ones of this window."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
+
+from plantdesk.ui.theme.metrics import M
+
+if TYPE_CHECKING:
+    from plantdesk.ui.theme.theme import Theme
+
+#: Another process has other rows selected.
+_FORMAT = f"application/x-plantdesk-selection-{os.getpid()}"
+
+
+def plants_data() -> QMimeData:
+    """Return the data of a drag of the selected plants."""
+    data = QMimeData()
+    data.setData(_FORMAT, b"")
+    return data
+
+
+def is_plants(data: QMimeData) -> bool:
+    """Whether a drag is one of plants from this window."""
+    return data.hasFormat(_FORMAT)
+
+
+def drag_label(text: str, theme: Theme, ratio: float) -> QPixmap:
+    """Return what the pointer carries: a text on a rounded background."""
+    font = theme.font()
+    size = QSize(QFontMetrics(font).horizontalAdvance(text) + 2 * M, theme.metrics.compact_row)
+    pixmap = QPixmap(size * ratio)
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(theme.colors.color("border"))
+    painter.setBrush(theme.colors.color("selection"))
+    rect = QRectF(0.5, 0.5, size.width() - 1, size.height() - 1)
+    painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
+    painter.setFont(font)
+    painter.setPen(theme.colors.color("text"))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+    painter.end()
+    return pixmap

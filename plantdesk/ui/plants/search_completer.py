@@ -1,0 +1,132 @@
+"""Completion in the search field: terms, and for a term its values."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Signal, Slot
+from PySide6.QtWidgets import QCompleter, QListView
+
+from plantdesk.search import PREFIXES, parse_terms
+from plantdesk.selections import AddedBy, AddedOn, HasTag, Not
+from plantdesk.ui.filters import UNTAGGED, filter_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from plantdesk.selections import Condition, Term
+    from plantdesk.store import Counts
+    from plantdesk.ui.plants.search_field import SearchField
+
+_MAX_OFFERS = 8
+#: A term with a part of its value, and a word that may become a term, at the end of the text.
+_VALUE = re.compile(
+    r'(?:^|(?<=\s))(?P<not>-?)(?P<prefix>tag:|from:|added:)"?(?P<value>(?<=")[^"]*|[^\s"]*)\Z', re.IGNORECASE
+)
+_WORD = re.compile(r"(?:^|(?<=\s))-?(?P<word>[a-z]{2,})\Z", re.IGNORECASE)
+
+
+class _Offer(NamedTuple):
+    """What is shown, and what it stands for: a term, or the beginning of one."""
+
+    text: str
+    result: Term | str
+
+
+class SearchCompleter(QObject):
+    """Offers completions under the field. `completed(term, rest)`: a term was chosen, beside the other text."""
+
+    completed = Signal(object, str)
+
+    def __init__(self, field: SearchField) -> None:
+        super().__init__(field)
+        self._field = field
+        self._tags: list[str] = []
+        self._sources: list[AddedBy] = []
+        self._offers: list[_Offer] = []
+        self._start = 0
+        self._texts = QStringListModel(self)
+        self._completer = QCompleter(self._texts, self)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setMaxVisibleItems(_MAX_OFFERS)
+        self._completer.setWidget(field)
+        self._popup = QListView()
+        self._completer.setPopup(self._popup)
+        self._completer.activated.connect(self._on_chosen)
+        field.textEdited.connect(self._on_edited)
+
+    @property
+    def is_choosing(self) -> bool:
+        """Whether Enter takes an offer."""
+        return self._popup.isVisible() and self._popup.currentIndex().isValid()
+
+    def set_counts(self, counts: Counts) -> None:
+        """Offer the tags and sources of these plants, those of most plants first."""
+        tags = sorted(counts.tags.items(), key=lambda item: -item[1])
+        self._tags = [tag for tag, _ in tags if tag]
+        self._sources = list(dict.fromkeys(AddedBy(source.kind, source.label) for source in counts.sources))
+
+    @Slot()
+    def _on_edited(self) -> None:
+        self._offers = []
+        text = self._field.text()
+        if self._field.cursorPosition() == len(text):
+            self._offers = list(self._find(text))[:_MAX_OFFERS]
+        if self._offers:
+            self._texts.setStringList([offer.text for offer in self._offers])
+            width = max(self._popup.sizeHintForColumn(0) + 40, self._field.width() // 2)
+            self._completer.complete(QRect(0, self._field.height() + 2, width, 1))
+            self._popup.setCurrentIndex(QModelIndex())
+        else:
+            self._popup.hide()
+
+    @Slot(str)
+    def _on_chosen(self, text: str) -> None:
+        offer, rest = next(each for each in self._offers if each.text == text), self._field.text()[: self._start]
+        if isinstance(offer.result, str):
+            self._field.setText(rest + offer.result)
+            self._field.textEdited.emit(self._field.text())  # offers its values
+        else:
+            self.completed.emit(offer.result, rest.rstrip())
+
+    def _find(self, text: str) -> Iterator[_Offer]:
+        if (value := _VALUE.search(text)) is not None:
+            self._start = value.start()
+            for term in self._terms(value["prefix"].lower(), value["value"]):
+                result: Term = Not(term) if value["not"] else term
+                yield _Offer(filter_text(result), result)
+        elif (word := _WORD.search(text)) is not None:
+            self._start = word.start("word")
+            typed = word["word"].lower()
+            yield from (_Offer(prefix, prefix) for prefix in PREFIXES if prefix.startswith(typed))
+
+    def _terms(self, prefix: str, value: str) -> Iterator[Condition]:
+        from plantdesk.store import searched
+
+        typed = searched(value).strip()
+        match prefix:
+            case "tag:":
+                yield from [UNTAGGED] if "none".startswith(typed) else []
+                yield from (HasTag(tag, exact=True) for tag in _matching(self._tags, typed))
+            case "from:":
+                yield from (term for term in self._sources if typed in searched(filter_text(term)))
+            case _:
+                yield from (days for text, days in _days().items() if text.startswith(typed))
+
+
+def _matching(tags: Iterable[str], typed: str) -> list[str]:
+    """Return the tags that contain what was typed, those that begin with it first."""
+    from plantdesk.store import searched
+
+    found = [(searched(tag), tag) for tag in tags]
+    found = [(folded, tag) for folded, tag in found if typed in folded]
+    return [tag for _, tag in sorted(found, key=lambda each: not each[0].startswith(typed))]
+
+
+def _days() -> dict[str, AddedOn]:
+    """Return the days that are offered, by their text in a search."""
+    today = datetime.now().astimezone().date()
+    texts = ("today", "yesterday", "7d", "30d", f"{today:%Y-%m}", f"{today:%Y}")
+    return {text: term for text in texts for term in parse_terms(f"added:{text}") if isinstance(term, AddedOn)}

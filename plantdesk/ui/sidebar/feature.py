@@ -1,0 +1,280 @@
+"""The sidebar of the window: what it shows, and what is done with its entries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtWidgets import QMenu
+
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.midnight import Midnight
+from plantdesk.ui.page import Part
+from plantdesk.ui.qt import override
+from plantdesk.ui.sidebar import saved_searches
+from plantdesk.ui.sidebar.counter import Counter
+from plantdesk.ui.sidebar.entries import Contents, Entry, Kind, SavedSearch, entries_of
+from plantdesk.ui.sidebar.tag_commands import TagCommands, hues_from_json
+from plantdesk.ui.sidebar.view import SidebarView
+from plantdesk.ui.texts import plural, quoted
+
+if TYPE_CHECKING:
+    from plantdesk.errors import StoreError
+    from plantdesk.records import Changes
+    from plantdesk.store import Counts, PlantReader, PlantStore
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import OpenStore, WindowContext
+
+
+class _Basis(NamedTuple):
+    """Counts from which only differences are counted, None for a full count; each full count has a number."""
+
+    number: int
+    counts: Counts | None
+
+
+class Sidebar(Feature):
+    """Counts in the background, and shows the entries.
+
+    `filter_chosen(term, add)`: the plants of a term are wanted, with `add` beside those of other filters; None: all.
+    `search_chosen(text)`: a saved search is wanted. `tagging_wanted(tag)`: the selected plants shall have a tag, or
+    none. `renamed(old, new)`: a tag has another name, or None. `counted(counts)`: the counts are other ones.
+    `left`: it was hidden while it had the focus.
+    """
+
+    filter_chosen = Signal(object, bool)
+    search_chosen = Signal(str)
+    tagging_wanted = Signal(object)
+    renamed = Signal(str, object)
+    counted = Signal(object)
+    left = Signal()
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._store: PlantStore | None = None
+        self._counters: list[Counter[tuple[int, Contents]] | Counter[dict[str, int]]] = []
+        self._contents: Contents | None = None
+        self._basis = _Basis(0, None)
+        self._searches: list[SavedSearch] = []
+        self._found: dict[str, int] = {}
+        self._search = ""
+        self._selected = 0
+        self._view = SidebarView(context.theme)
+        self._tags = TagCommands(context, self)
+        self._toggle = context.menus.add(Section.VIEW_PLANTS, self.tr("Ta&gs"), self.toggle, "Ctrl+B")
+        self._toggle.setCheckable(True)
+        self._save = context.menus.add(
+            Section.EDIT_FIND, self.tr("Sa&ve this search"), self.save_search, "Ctrl+Shift+S"
+        )
+        self._save.setEnabled(False)
+        self._midnight = Midnight(self)
+        self._connect()
+
+    @override
+    def complete(self) -> None:
+        page = self.context.page
+        page.sidebar.set_content(self._view)
+        page.sidebar.set_wanted(wanted=True)
+        page.add_part(Part.SIDEBAR, self._view, self._view.focus_list)
+        self._show()
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        remembered = self.context.preferences.of_store(opened.store.path)
+        self._store = opened.store
+        self._searches = saved_searches.from_json(remembered.get("searches"))
+        self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
+        self.context.page.sidebar.set_wanted(wanted=remembered.get("sidebar") is not False)
+        bridge = self.context.bridge
+        counts = Counter(bridge, opened.store, "plant-counts", self._count, self._on_counted, self)
+        searches = Counter(bridge, opened.store, "search-counts", self._count_searches, self._on_searches_counted, self)
+        self._counters = [counts, searches]
+        self._count_soon()
+        self._show()
+
+    @override
+    def release_store(self) -> None:
+        if self._store is not None:
+            wanted = self.context.page.sidebar.is_wanted
+            self.context.preferences.change_store(self.context.path, sidebar=wanted)
+        for counter in self._counters:
+            counter.close()
+        self._counters.clear()
+        self._store = self._contents = None
+        self._basis = _Basis(self._basis.number + 1, None)
+        self._found = {}
+        self._show()
+
+    @Slot()
+    def toggle(self) -> None:
+        """Show or hide the sidebar; where it covers the list, it gets the focus."""
+        pane = self.context.page.sidebar
+        pane.toggle()
+        if pane.is_drawer:
+            self._view.focus_list()
+
+    @Slot(str)
+    def show_search(self, text: str) -> None:
+        """Mark the entries of the present search as active."""
+        self._search = text
+        self._save.setEnabled(bool(text))
+        self._view.entries.set_search(text)
+
+    @Slot(int)
+    def show_selection(self, count: int) -> None:
+        """Offer to give so many selected plants a tag."""
+        self._selected = count
+
+    @Slot()
+    def save_search(self) -> None:
+        """Save the present search, and let the user name it."""
+        if not self._search or self._store is None:
+            return
+        saved = next((each for each in self._searches if each.text == self._search), None)
+        if saved is None:
+            saved = saved_searches.named(self._search, self._searches)
+            self._set_searches([*self._searches, saved])
+        pane = self.context.page.sidebar
+        if not pane.isVisible():
+            pane.toggle()
+        self._view.start_renaming(Entry(Kind.SEARCH, saved.name, search=saved).key)
+
+    def _connect(self) -> None:
+        self._view.chosen.connect(self._on_chosen)
+        self._view.renamed.connect(self._on_entry_renamed)
+        self._view.removal_wanted.connect(self._remove)
+        self._view.menu_wanted.connect(self._open_menu)
+        self._view.plants_dropped.connect(self._on_plants_dropped)
+        self._view.left.connect(self.left)
+        self._tags.renamed.connect(self.renamed)
+        self._midnight.passed.connect(self._count_soon)
+        self.context.page.sidebar.changed.connect(self._on_pane_changed)
+        self.context.bridge.changed.connect(self._on_changed)
+        self.context.bridge.health_changed.connect(self._on_health_changed)
+
+    # --- counting ---
+
+    def _count(self, reader: PlantReader, _task: Task) -> tuple[int, Contents]:
+        """Count the plants; on the thread of the counts."""
+        from plantdesk.store import fold
+
+        basis = self._basis
+        counts = reader.counts(basis.counts)
+        tags = sorted((tag for tag in counts.tags if tag is not None), key=lambda tag: (fold(tag), tag))
+        return basis.number, Contents(counts, tags)
+
+    def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
+        """Count the plants of the saved searches; on a thread of its own, as each may read all plants."""
+        from plantdesk.search import parse_search
+
+        found = {}
+        for text in [search.text for search in self._searches]:
+            if task.cancelled:
+                raise InterruptedError
+            found[text] = reader.count_selected(parse_search(text))
+        return found
+
+    @Slot()
+    def _count_soon(self) -> None:
+        for counter in self._counters:
+            counter.count_soon()
+
+    def _on_counted(self, result: tuple[int, Contents]) -> None:
+        number, contents = result
+        self._contents = contents
+        if number == self._basis.number:  # nothing was reported meanwhile that only a full count can find
+            self._basis = _Basis(number, contents.counts)
+        self.counted.emit(contents.counts)
+        self._show()
+
+    def _on_searches_counted(self, found: dict[str, int]) -> None:
+        self._found = found
+        self._show()
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        if changes.needs_reload:
+            self._basis = _Basis(self._basis.number + 1, None)
+        self._count_soon()
+
+    @Slot(object)
+    def _on_health_changed(self, trouble: StoreError | None) -> None:
+        if trouble is None:
+            self._count_soon()
+
+    def _show(self) -> None:
+        self._view.entries.set_entries(entries_of(self._contents, self._searches, self._found))
+
+    # --- entries ---
+
+    @Slot(object, bool)
+    def _on_chosen(self, entry: Entry, add: bool) -> None:
+        if entry.search is not None:
+            self.search_chosen.emit(entry.search.text)
+        else:
+            self.filter_chosen.emit(entry.term, add)
+        if not add:
+            self.context.page.sidebar.close_drawer()
+
+    @Slot(object, QPoint)
+    def _open_menu(self, entry: Entry, position: QPoint) -> None:
+        menu = QMenu(self._view)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self.tr("&Show only these"), lambda: self._on_chosen(entry, add=False))
+        if entry.search is None and entry.term is not None:
+            menu.addAction(self.tr("&Add to the filters, or remove"), lambda: self._on_chosen(entry, add=True))
+        if entry.takes_plants and self._selected:
+            one, many = self.tr("Set &for the selected plant"), self.tr("Set &for {count} selected plants")
+            menu.addAction(plural(self._selected, one, many), lambda: self._on_plants_dropped(entry))
+        if entry.can_be_renamed:
+            menu.addSeparator()
+            menu.addAction(self.tr("&Rename"), lambda: self._view.start_renaming(entry.key)).setShortcut("F2")
+            if entry.tag is not None:
+                menu.addMenu(self._tags.color_menu(entry.tag, menu))
+            remove = self._removal_text(entry)
+            menu.addAction(remove, lambda: self._remove(entry)).setShortcut("Del")
+        menu.popup(position)
+
+    def _removal_text(self, entry: Entry) -> str:
+        if entry.search is not None:
+            return self.tr("&Delete this search")
+        return plural(entry.plants or 0, self.tr("Re&move from 1 plant"), self.tr("Re&move from {count} plants"))
+
+    @Slot(object, str)
+    def _on_entry_renamed(self, entry: Entry, name: str) -> None:
+        if entry.search is not None:
+            self._rename_search(entry.search, name)
+        elif entry.tag is not None and self._store is not None and self._contents is not None:
+            self._tags.rename(self._store, entry.tag, name, self._contents.counts.tags)
+
+    @Slot(object)
+    def _remove(self, entry: Entry) -> None:
+        if entry.search is not None:
+            before = list(self._searches)
+            self._set_searches([each for each in self._searches if each != entry.search])
+            text = self.tr("Deleted the search {name}.").format(name=quoted(entry.search.name))
+            self.context.page.toast.show_message(text, (self.tr("Undo"), lambda: self._set_searches(before)))
+        elif entry.tag is not None and self._store is not None:
+            self._tags.remove(self._store, entry.tag)
+
+    @Slot(object)
+    def _on_plants_dropped(self, entry: Entry) -> None:
+        self.tagging_wanted.emit(entry.tag)
+
+    def _rename_search(self, search: SavedSearch, name: str) -> None:
+        if name and name != search.name:
+            others = [each for each in self._searches if each != search]
+            new = SavedSearch(saved_searches.unused(name, others), search.text)
+            self._set_searches([new if each == search else each for each in self._searches])
+
+    def _set_searches(self, searches: list[SavedSearch]) -> None:
+        self._searches = searches
+        if self._store is not None:
+            self.context.preferences.change_store(self.context.path, searches=saved_searches.as_json(searches))
+        self._show()
+        self._count_soon()
+
+    @Slot()
+    def _on_pane_changed(self) -> None:
+        self._toggle.setChecked(self.context.page.sidebar.isVisible())

@@ -1,0 +1,156 @@
+"""What can be done with a tag of the sidebar: rename, merge, colour, remove. Each change of plants is one undo."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QMenu, QWidget
+
+from plantdesk.errors import InvalidPlantError, shortened
+from plantdesk.records import plant_fields
+from plantdesk.selections import HasTag, Selection
+from plantdesk.ui.plant_changes import PlantChanges
+from plantdesk.ui.texts import plural, quoted
+from plantdesk.ui.theme.metrics import ICON
+from plantdesk.ui.theme.tag_colors import HUES, dot_color
+from plantdesk.ui.widgets.message_box import MessageBox
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from plantdesk.store import PlantStore
+    from plantdesk.ui.feature import WindowContext
+
+_MAX_TITLE = 40
+
+
+class TagCommands(QObject):
+    """Changes tags on all their plants. `renamed(old, new)`: a tag has another name; None: it is removed."""
+
+    renamed = Signal(str, object)
+
+    def __init__(self, context: WindowContext, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._changes = PlantChanges(context, self)
+
+    def rename(self, store: PlantStore, tag: str, new: str, counts: Mapping[str | None, int]) -> None:
+        """Give the plants of `tag` another one; if other plants have that already, ask first."""
+        if new == tag:
+            return
+        try:
+            plant_fields({"name": "", "tag": new})
+        except InvalidPlantError as error:
+            self._context.page.toast.show_problem(str(error))
+            return
+        if not new:
+            self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
+        elif new in counts:
+            self._ask_to_merge(store, tag, new, counts[new])
+        else:
+            self._set(store, tag, new, f"Rename tag {_title(tag)} to {_title(new)}")
+
+    def remove(self, store: PlantStore, tag: str) -> None:
+        """Remove a tag from its plants."""
+        from plantdesk.store import SetTag
+
+        self._changes.apply(
+            store,
+            [SetTag(Selection.of(HasTag(tag, exact=True)), None)],
+            self.tr("Removed the tag {tag} from 1 plant."),
+            self.tr("Removed the tag {tag} from {count} plants."),
+            title=f"Remove tag {_title(tag)}",
+            done=partial(self.renamed.emit, tag, None),
+            tag=quoted(tag),
+        )
+
+    def color_menu(self, tag: str, parent: QWidget) -> QMenu:
+        """Return a menu of the twelve colours, in which that of the tag is checked."""
+        menu = QMenu(self.tr("&Colour"), parent)
+        chosen = self._context.theme.tags.chosen
+        for hue in range(len(HUES)):
+            action = menu.addAction(self._dot(hue), self._color_name(hue), partial(self._choose_color, tag, hue))
+            action.setCheckable(True)
+            action.setChecked(chosen.get(tag) == hue)
+        menu.addSeparator()
+        action = menu.addAction(self.tr("&Automatic"), partial(self._choose_color, tag, None))
+        action.setCheckable(True)
+        action.setChecked(tag not in chosen)
+        return menu
+
+    def _set(self, store: PlantStore, tag: str, new: str, title: str) -> None:
+        from plantdesk.store import SetTag
+
+        self._changes.apply(
+            store,
+            [SetTag(Selection.of(HasTag(tag, exact=True)), new)],
+            self.tr("1 plant has the tag {tag} now."),
+            self.tr("{count} plants have the tag {tag} now."),
+            title=title,
+            done=partial(self._on_renamed, tag, new),
+            tag=quoted(new),
+        )
+
+    def _on_renamed(self, tag: str, new: str) -> None:
+        hue = self._context.theme.tags.chosen.get(tag)
+        if hue is not None and new not in self._context.theme.tags.chosen:
+            self._choose_color(new, hue)
+        self.renamed.emit(tag, new)
+
+    def _ask_to_merge(self, store: PlantStore, tag: str, into: str, count: int) -> None:
+        one, many = self.tr("1 plant has the tag {tag} already."), self.tr("{count} plants have the tag {tag} already.")
+        details = self.tr("Afterwards {old} is no longer a tag. This can be undone.").format(old=quoted(tag))
+        text = plural(count, one, many, tag=quoted(into))
+        box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
+        box.set_icon("tag", "accent")
+        merge = partial(self._set, store, tag, into, f"Merge tag {_title(tag)} into {_title(into)}")
+        box.add_button(self.tr("&Merge")).clicked.connect(merge)
+        box.add_button(self.tr("Cancel"))
+        box.open()
+
+    def _choose_color(self, tag: str, hue: int | None) -> None:
+        tags = self._context.theme.tags
+        others = {each: value for each, value in tags.chosen.items() if each != tag}
+        tags.set_chosen(others if hue is None else {**others, tag: hue})
+        self._context.preferences.change_store(self._context.path, hues=dict(tags.chosen))
+
+    def _dot(self, hue: int) -> QIcon:
+        pixmap = QPixmap(ICON, ICON)
+        pixmap.fill(QColor(0, 0, 0, 0))
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(0, 0, 0, 0))
+        painter.setBrush(dot_color(hue, self._context.theme.colors))
+        painter.drawEllipse(2, 2, ICON - 4, ICON - 4)
+        painter.end()
+        return QIcon(pixmap)
+
+    def _color_name(self, hue: int) -> str:
+        names = (
+            self.tr("Red"),
+            self.tr("Orange"),
+            self.tr("Yellow"),
+            self.tr("Lime"),
+            self.tr("Green"),
+            self.tr("Mint"),
+            self.tr("Turquoise"),
+            self.tr("Sky blue"),
+            self.tr("Blue"),
+            self.tr("Violet"),
+            self.tr("Purple"),
+            self.tr("Pink"),
+        )
+        return names[hue]
+
+
+def hues_from_json(value: object) -> dict[str, int]:
+    """Return the chosen hues in a JSON object; whatever is not valid in it is left out."""
+    items = value.items() if isinstance(value, dict) else ()
+    return {tag: hue for tag, hue in items if type(hue) is int and 0 <= hue < len(HUES)}
+
+
+def _title(tag: str) -> str:
+    return f"“{shortened(tag, _MAX_TITLE)}”"

@@ -1,0 +1,173 @@
+"""The list of the sidebar: one tab stop, arrows inside, Enter and clicks choose, plants can be dropped on tags."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QHideEvent,
+    QKeyEvent,
+)
+from PySide6.QtWidgets import QApplication, QListView, QWidget
+
+from plantdesk.ui.plant_drag import is_plants
+from plantdesk.ui.qt import override
+from plantdesk.ui.sidebar.delegate import EntryDelegate
+from plantdesk.ui.sidebar.model import SidebarModel
+from plantdesk.ui.widgets.dialog import ENTER_KEYS
+
+if TYPE_CHECKING:
+    from plantdesk.ui.sidebar.entries import Entry
+    from plantdesk.ui.theme.theme import Theme
+
+_CHOOSING = {*ENTER_KEYS, Qt.Key.Key_Space}
+
+
+class SidebarView(QListView):
+    """Shows the entries.
+
+    `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
+    `removal_wanted(entry)`: Delete. `menu_wanted(entry, position)`: right click, Menu key or Shift+F10.
+    `plants_dropped(entry)`: the selected plants were dropped on a tag. `left`: it was hidden while it had the focus.
+    """
+
+    chosen = Signal(object, bool)
+    renamed = Signal(object, str)
+    removal_wanted = Signal(object)
+    menu_wanted = Signal(object, QPoint)
+    plants_dropped = Signal(object)
+    left = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._entries = SidebarModel(self)
+        self._delegate = EntryDelegate(theme, self)
+        self.setModel(self._entries)
+        self.setItemDelegate(self._delegate)
+        self.setProperty("pane", "sidebar")
+        self.setAccessibleName(self.tr("Tags and other filters"))
+        self.setSelectionMode(QListView.SelectionMode.NoSelection)
+        self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMouseTracking(True)
+        self.setAcceptDrops(True)
+        self.clicked.connect(self._on_clicked)
+        self._delegate.renamed.connect(self.renamed)
+        theme.changed.connect(self.scheduleDelayedItemsLayout)
+        theme.tags.changed.connect(self.viewport().update)
+
+    @property
+    def entries(self) -> SidebarModel:
+        """The entries."""
+        return self._entries
+
+    def current(self) -> Entry | None:
+        """Return the entry that the keyboard acts on."""
+        index = self.currentIndex()
+        return self._entries.entry(index) if index.isValid() else None
+
+    def focus_list(self) -> None:
+        """Put the focus into the list, on its first entry if it was not there before."""
+        if not self.currentIndex().isValid():
+            self.setCurrentIndex(self._entries.index(0, 0))
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def start_renaming(self, key: tuple[object, ...]) -> None:
+        """Let the user edit the name of an entry in place."""
+        index = self._entries.index_of(key)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
+            self.edit(index)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        """Handle the keys of the list before a menu does."""
+        keys = {Qt.Key.Key_F2, Qt.Key.Key_Delete, *_CHOOSING}
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in keys:
+            event.accept()
+            return True
+        return super().event(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        entry, index = self.current(), self.currentIndex()
+        if entry is None:
+            super().keyPressEvent(event)
+        elif event.key() in _CHOOSING:
+            self.chosen.emit(entry, bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier))
+        elif event.key() == Qt.Key.Key_F2 and entry.can_be_renamed:
+            self.edit(index)
+        elif event.key() == Qt.Key.Key_Delete and entry.can_be_renamed:
+            self.removal_wanted.emit(entry)
+        elif event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
+            self._open_menu_by_key()
+        else:
+            super().keyPressEvent(event)
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        if self.hasFocus():
+            self.left.emit()
+        super().hideEvent(event)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        index = self.indexAt(event.pos())
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            self._open_menu_by_key()
+        elif index.flags() & Qt.ItemFlag.ItemIsEnabled:
+            self.setCurrentIndex(index)
+            self.menu_wanted.emit(self._entries.entry(index), event.globalPos())
+
+    @override
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        event.setAccepted(is_plants(event.mimeData()))
+
+    @override
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        index = self._target(event)
+        self._mark(index)
+        event.setAccepted(index.isValid())
+
+    @override
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._mark(QModelIndex())
+
+    @override
+    def dropEvent(self, event: QDropEvent) -> None:
+        index = self._target(event)
+        self._mark(QModelIndex())
+        if index.isValid():
+            event.acceptProposedAction()
+            self.plants_dropped.emit(self._entries.entry(index))
+
+    @Slot(QModelIndex)
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if index.flags() & Qt.ItemFlag.ItemIsEnabled:
+            add = QApplication.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier
+            self.chosen.emit(self._entries.entry(index), bool(add))
+
+    def _open_menu_by_key(self) -> None:
+        entry = self.current()
+        if entry is not None:
+            self.scrollTo(self.currentIndex())
+            below = self.visualRect(self.currentIndex()).center()
+            self.menu_wanted.emit(entry, self.viewport().mapToGlobal(below))
+
+    def _target(self, event: QDropEvent) -> QModelIndex:
+        """Return the tag under the pointer, an invalid index where plants cannot be dropped."""
+        index = self.indexAt(event.position().toPoint())
+        is_target = index.isValid() and is_plants(event.mimeData()) and self._entries.entry(index).takes_plants
+        return index if is_target else QModelIndex()
+
+    def _mark(self, index: QModelIndex) -> None:
+        self._delegate.drop_row = index.row()
+        self.viewport().update()

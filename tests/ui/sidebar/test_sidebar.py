@@ -1,0 +1,493 @@
+"""Sidebar and filters in the whole window, driven by keys and clicks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
+
+from plantdesk.records import new_plant
+from plantdesk.store import parse_search
+from plantdesk.ui.plant_drag import plants_data
+from plantdesk.ui.plants.filter_chips import FilterChip
+from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.sidebar.delegate import EntryDelegate
+from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE
+from plantdesk.ui.sidebar.view import SidebarView
+from plantdesk.ui.widgets.message_box import MessageBox
+from tests.support.desk import TIMEOUT, Desk, plain
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.workspace import Workspace
+    from tests.ui.conftest import Adder
+
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+NONE = Qt.KeyboardModifier.NoModifier
+
+
+class SidebarDesk(Desk):
+    """The window with its sidebar."""
+
+    def __init__(self, qtbot: QtBot, workspace: Workspace) -> None:
+        super().__init__(qtbot, workspace.window())
+        self.workspace = workspace
+        self.window.resize(1300, 800)
+
+    @property
+    def view(self) -> SidebarView:
+        return self.the(SidebarView)
+
+    @property
+    def table(self) -> PlantTable:
+        return self.the(PlantTable)
+
+    @property
+    def search(self) -> SearchField:
+        return self.the(SearchField)
+
+    def entries(self) -> dict[str, str]:
+        """The entries with their numbers, as they are seen."""
+        model = self.view.model()
+        indexes = [model.index(row, 0) for row in range(model.rowCount())]
+        return {index.data(): str(index.data(ENTRY_ROLE).plants) for index in indexes}
+
+    def active(self) -> list[str]:
+        model = self.view.model()
+        indexes = [model.index(row, 0) for row in range(model.rowCount())]
+        return [index.data() for index in indexes if index.data(ACTIVE_ROLE)]
+
+    def names(self) -> list[str]:
+        model = self.table.model()
+        return sorted(model.index(row, Column.NAME).data() for row in range(model.rowCount()))
+
+    def sees(self, *names: str) -> None:
+        self.qtbot.waitUntil(lambda: self.names() == sorted(names), timeout=TIMEOUT)
+
+    def point(self, text: str) -> QPoint:
+        model = self.view.model()
+        index = next(model.index(row, 0) for row in range(model.rowCount()) if model.index(row, 0).data() == text)
+        self.view.scrollTo(index)
+        return self.view.visualRect(index).center()
+
+    def click(self, text: str) -> None:
+        QTest.mouseClick(self.view.viewport(), Qt.MouseButton.LeftButton, NONE, self.point(text))
+
+    def go_to(self, text: str) -> None:
+        """Move to an entry by the arrow keys."""
+        self.window.activateWindow()
+        self.view.setFocus()
+        self.qtbot.waitUntil(self.view.hasFocus)
+        self.press(Qt.Key.Key_Home)
+        for _ in range(40):
+            if self.view.currentIndex().data() == text:
+                return
+            self.press(Qt.Key.Key_Down)
+        pytest.fail(f"The arrow keys do not reach {text}")
+
+    def chips(self) -> list[str]:
+        found = [chip for chip in self.widget.findChildren(FilterChip) if chip.isVisible()]
+        return [chip.text() for chip in sorted(found, key=lambda chip: chip.x())]
+
+    def choose_in_menu(self, command: str) -> None:
+        """Choose a command of the context menu of the present entry, opened by the keyboard."""
+        self.press(Qt.Key.Key_F10, SHIFT)
+        menu = self.popup()
+        self.click_in(menu, command)
+
+    def click_in(self, menu: QMenu, command: str) -> None:
+        action = next(each for each in menu.actions() if plain(each.text()) == command)
+        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+    def type_name(self, name: str) -> None:
+        editor = self.view.findChild(QLineEdit)
+        assert editor is not None
+        editor.selectAll()
+        QTest.keyClicks(editor, name)
+        QTest.keyClick(editor, Qt.Key.Key_Return)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDesk:
+    """Two plants in the kitchen, one in the hall, one without a tag; two of a script."""
+    source = store.tokens.create("garden-sync").result(10).row.source
+    add("Aloe", tag="kitchen")
+    add("Basil")
+    for plant_id, name, tag in ((10, "Cactus", "kitchen"), (11, "Dill", "hall")):
+        store.add(new_plant({"id": plant_id, "name": name, "tag": tag}), source).result(10)
+    bare.complete()
+    bare.set_store(store, named=False)
+    desk = SidebarDesk(qtbot, bare)
+    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+    qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
+    return desk
+
+
+# --- counts -----------------------------------------------------------------------------------------------------------
+
+
+def test_it_shows_tags_and_sources_with_their_numbers(desk: SidebarDesk) -> None:
+    assert desk.entries() == {
+        "All plants": "4",
+        "Today": "4",
+        "No tag": "1",
+        "Tags": "None",
+        "hall": "1",
+        "kitchen": "2",
+        "From": "None",
+        "Form": "2",
+        "garden-sync": "2",
+    }
+    assert desk.active() == ["All plants"]
+
+
+def test_the_numbers_follow_every_change(desk: SidebarDesk, add: Adder, other_program: sqlite3.Connection) -> None:
+    add("Elm", tag="park")
+    desk.qtbot.waitUntil(lambda: (desk.entries().get("park"), desk.entries()["Today"]) == ("1", "5"))
+    desk.click("kitchen")
+    desk.sees("Aloe", "Cactus")
+    desk.table.setFocus()
+    desk.table.selectAll()
+    desk.press(Qt.Key.Key_Delete)
+    desk.qtbot.waitUntil(lambda: "kitchen" not in desk.entries())
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
+    other_program.execute("UPDATE plant SET tag = 'cellar' WHERE tag = 'hall'")
+    other_program.commit()
+    desk.qtbot.waitUntil(lambda: (desk.entries().get("cellar"), desk.entries().get("hall")) == ("1", None))
+
+
+def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> None:
+    add("Aloe")
+    bare.complete()
+    bare.set_store(store, named=False)
+    desk = SidebarDesk(qtbot, bare)
+    qtbot.waitUntil(lambda: desk.entries() == {"All plants": "1", "Today": "1", "No tag": "1"})
+
+
+# --- filters ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_click_filters_and_all_plants_shows_all(desk: SidebarDesk) -> None:
+    desk.click("kitchen")
+    desk.sees("Aloe", "Cactus")
+    assert (desk.chips(), desk.active()) == (["kitchen"], ["kitchen"])
+    desk.qtbot.waitUntil(lambda: "2 of 4 plants" in desk.texts())
+    desk.click("No tag")
+    desk.sees("Basil")
+    desk.click("All plants")
+    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+    assert (desk.chips(), desk.active()) == ([], ["All plants"])
+
+
+def test_filters_are_added_by_keys_and_removed_at_their_chips(desk: SidebarDesk) -> None:
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_Return)
+    desk.go_to("garden-sync")
+    desk.press(Qt.Key.Key_Return, CONTROL)
+    desk.sees("Cactus")
+    desk.go_to("hall")
+    desk.press(Qt.Key.Key_Space, CONTROL)
+    desk.sees("Cactus", "Dill")
+    assert desk.chips() == ["kitchen", "garden-sync", "hall"]
+    chip = next(chip for chip in desk.widget.findChildren(FilterChip) if chip.text() == "kitchen")
+    chip.setFocus()
+    desk.press(Qt.Key.Key_Right)
+    desk.press(Qt.Key.Key_Delete)
+    desk.sees("Aloe", "Cactus", "Dill")
+    assert desk.chips() == ["kitchen", "hall"]
+    QTest.mouseClick(
+        next(each for each in desk.widget.findChildren(FilterChip) if each.isVisible()), Qt.MouseButton.LeftButton
+    )
+    desk.search.setFocus()
+    desk.press(Qt.Key.Key_Backspace)
+    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+
+
+def test_filters_and_words_hold_together_and_escape_removes_both(desk: SidebarDesk) -> None:
+    desk.click("kitchen")
+    desk.search.setFocus()
+    QTest.keyClicks(desk.search, "cac")
+    desk.sees("Cactus")
+    desk.press(Qt.Key.Key_Escape)
+    desk.sees("Aloe", "Cactus")
+    desk.press(Qt.Key.Key_Escape)
+    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+
+
+def test_typed_terms_become_chips_with_enter(desk: SidebarDesk) -> None:
+    desk.search.setFocus()
+    QTest.keyClicks(desk.search, "a -tag:hall from:form")
+    desk.sees("Aloe", "Basil")
+    desk.press(Qt.Key.Key_Return)
+    assert (desk.search.text(), desk.chips()) == ("a", ["not hall", "Form"])
+    desk.sees("Aloe", "Basil")
+
+
+def test_a_term_that_is_only_begun_changes_nothing(desk: SidebarDesk) -> None:
+    desk.search.setFocus()
+    QTest.keyClicks(desk.search, "cac tag:")
+    desk.sees("Cactus")
+
+
+def test_tags_are_completed(desk: SidebarDesk) -> None:
+    desk.search.setFocus()
+    QTest.keyClicks(desk.search, "a ta")
+    offers = QApplication.activePopupWidget()
+    assert offers is not None
+    QTest.keyClick(offers, Qt.Key.Key_Down)
+    QTest.keyClick(offers, Qt.Key.Key_Return)
+    assert desk.search.text() == "a tag:"
+    QTest.keyClicks(desk.search, "KI")
+    offers = QApplication.activePopupWidget()
+    assert offers is not None
+    QTest.keyClick(offers, Qt.Key.Key_Down)
+    QTest.keyClick(offers, Qt.Key.Key_Return)
+    assert (desk.search.text(), desk.chips()) == ("a", ["kitchen"])
+    desk.sees("Aloe", "Cactus")
+
+
+def test_everything_a_script_added_today_is_deleted_and_brought_back(desk: SidebarDesk) -> None:
+    desk.go_to("garden-sync")
+    desk.press(Qt.Key.Key_Return)
+    desk.go_to("Today")
+    desk.press(Qt.Key.Key_Return, CONTROL)
+    desk.sees("Cactus", "Dill")
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_A, CONTROL)
+    desk.press(Qt.Key.Key_Delete)
+    desk.sees()
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.sees("Cactus", "Dill")
+
+
+# --- tags -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_tag_is_renamed_in_place_and_the_filter_follows(desk: SidebarDesk) -> None:
+    desk.click("kitchen")
+    desk.sees("Aloe", "Cactus")
+    desk.press(Qt.Key.Key_F2)
+    desk.type_name("cuisine")
+    desk.qtbot.waitUntil(lambda: desk.entries().get("cuisine") == "2")
+    desk.sees("Aloe", "Cactus")
+    assert desk.chips() == ["cuisine"]
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
+
+
+@pytest.mark.parametrize("answer", ["Merge", "Cancel"])
+def test_a_tag_is_merged_after_a_question(desk: SidebarDesk, answer: str) -> None:
+    desk.go_to("kitchen")
+    desk.choose_in_menu("Rename")
+    desk.type_name("hall")
+    desk.qtbot.waitUntil(lambda: desk.widget.findChildren(MessageBox) != [])
+    box = desk.the(MessageBox)
+    assert "1 plant has the tag “hall” already." in box.text
+    QTest.mouseClick(Desk(desk.qtbot, box).button(answer), Qt.MouseButton.LeftButton)
+    expected = ("3", None) if answer == "Merge" else ("1", "2")
+    desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == expected)
+
+
+def test_escape_keeps_the_name_of_a_tag(desk: SidebarDesk) -> None:
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F2)
+    editor = desk.view.findChild(QLineEdit)
+    assert editor is not None
+    QTest.keyClicks(editor, "x")
+    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    assert "kitchen" in desk.entries()
+
+
+def test_a_tag_without_a_name_is_refused(desk: SidebarDesk) -> None:
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F2)
+    desk.type_name("  ")
+    desk.qtbot.waitUntil(lambda: "Give the tag a name" in desk.workspace.toast.text)
+    assert "kitchen" in desk.entries()
+
+
+def test_a_tag_is_removed_from_its_plants_only(desk: SidebarDesk) -> None:
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_Delete)
+    desk.qtbot.waitUntil(lambda: desk.entries()["No tag"] == "3")
+    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+
+
+def test_a_colour_is_chosen_and_remembered(desk: SidebarDesk, store: Store, theme: object) -> None:
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F10, SHIFT)
+    colors = next(each.menu() for each in desk.popup().actions() if plain(each.text()) == "Colour")
+    assert isinstance(colors, QMenu)
+    next(each for each in colors.actions() if each.text() == "Pink").trigger()
+    desk.popup().close()
+    tags = desk.view.itemDelegate()
+    assert isinstance(tags, EntryDelegate)
+    desk.workspace.release_store()
+    desk.workspace.set_store(store, named=False)
+    assert theme.tags.hue("kitchen") == 11  # type: ignore[attr-defined]
+
+
+def test_selected_plants_are_dropped_on_a_tag(desk: SidebarDesk) -> None:
+    desk.table.setFocus()
+    desk.table.selectAll()
+    drop(desk, "hall")
+    desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries()["No tag"]) == ("4", "0"))
+    drop(desk, "No tag")
+    desk.qtbot.waitUntil(lambda: desk.entries()["No tag"] == "4")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("hall") == "4")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("hall") == "1")
+
+
+def test_the_selected_plants_get_a_tag_by_the_keyboard_as_well(desk: SidebarDesk) -> None:
+    desk.table.selectAll()
+    desk.go_to("hall")
+    desk.choose_in_menu("Set for 4 selected plants")
+    desk.qtbot.waitUntil(lambda: desk.entries().get("hall") == "4")
+
+
+@pytest.mark.parametrize("target", ["Today", "All plants", "garden-sync"])
+def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDesk, target: str) -> None:
+    desk.table.selectAll()
+    assert not drop(desk, target)
+    foreign = QMimeData()
+    foreign.setText("kitchen")
+    assert not drop(desk, "hall", foreign)
+
+
+def drop(desk: SidebarDesk, target: str, data: QMimeData | None = None) -> bool:
+    """Move plants over an entry and drop them; return whether they were taken."""
+    data = plants_data() if data is None else data
+    point, viewport = desk.point(target), desk.view.viewport()
+    arguments = Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, NONE
+    QApplication.sendEvent(viewport, QDragEnterEvent(point, *arguments))
+    move = QDragMoveEvent(point, *arguments)
+    move.ignore()
+    QApplication.sendEvent(viewport, move)
+    event = QDropEvent(point, *arguments)
+    event.ignore()
+    QApplication.sendEvent(viewport, event)
+    return move.isAccepted() and event.isAccepted()
+
+
+# --- saved searches ---------------------------------------------------------------------------------------------------
+
+
+def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDesk, store: Store, add: Adder) -> None:
+    desk.click("kitchen")
+    desk.search.setFocus()
+    QTest.keyClicks(desk.search, "cac")
+    desk.choose("Edit", "Save this search")
+    desk.type_name("Spines")
+    desk.qtbot.waitUntil(lambda: desk.entries().get("Spines") == "1")
+    assert desk.active() == ["kitchen", "Spines"]
+    add("Cactus two", tag="kitchen")
+    desk.qtbot.waitUntil(lambda: desk.entries().get("Spines") == "2")
+    desk.click("All plants")
+    desk.search.clear()
+    desk.workspace.release_store()
+    desk.workspace.set_store(store, named=False)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("Spines") == "2")
+    desk.click("Spines")
+    desk.sees("Cactus", "Cactus two")
+    assert (desk.search.text(), desk.chips()) == ("cac", ["kitchen"])
+    desk.go_to("Spines")
+    desk.press(Qt.Key.Key_Delete)
+    assert "Spines" not in desk.entries()
+    QTest.mouseClick(Desk(desk.qtbot, desk.workspace.toast).button("Undo"), Qt.MouseButton.LeftButton)
+    assert "Spines" in desk.entries()
+
+
+def test_the_search_is_remembered_for_each_store(desk: SidebarDesk, store: Store) -> None:
+    desk.click("kitchen")
+    desk.sees("Aloe", "Cactus")
+    desk.workspace.release_store()
+    desk.workspace.set_store(store, named=False)
+    desk.sees("Aloe", "Cactus")
+    assert desk.chips() == ["kitchen"]
+    assert desk.active() == ["kitchen"]
+
+
+# --- narrow windows ---------------------------------------------------------------------------------------------------
+
+
+def test_in_a_narrow_window_a_button_opens_it_over_the_list(desk: SidebarDesk) -> None:
+    desk.window.resize(800, 600)
+    desk.qtbot.waitUntil(lambda: not desk.view.isVisible())
+    QTest.mouseClick(desk.button("Tags"), Qt.MouseButton.LeftButton)
+    desk.qtbot.waitUntil(desk.view.hasFocus)
+    desk.press(Qt.Key.Key_Escape)
+    assert not desk.view.isVisible()
+    desk.press(Qt.Key.Key_B, CONTROL)
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_Return)
+    desk.sees("Aloe", "Cactus")
+    assert not desk.view.isVisible()
+    assert desk.table.hasFocus()
+
+
+def test_ctrl_b_hides_it_for_good(desk: SidebarDesk, store: Store) -> None:
+    desk.press(Qt.Key.Key_B, CONTROL)
+    assert not desk.view.isVisible()
+    desk.workspace.release_store()
+    desk.workspace.set_store(store, named=False)
+    assert not desk.view.isVisible()
+    desk.press(Qt.Key.Key_B, CONTROL)
+    assert desk.view.isVisible()
+
+
+def test_many_filters_are_in_a_menu(desk: SidebarDesk) -> None:
+    desk.window.resize(700, 500)
+    desk.search.setFocus()
+    desk.search.setText("tag:kitchen tag:hall added:7d from:form id:1-9")
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: len(desk.chips()) < 5)
+    hidden = 5 - len(desk.chips())
+    menu = desk.button(f"+{hidden}")
+    assert menu.isVisible()
+    assert parse_search("tag:kitchen tag:hall added:7d from:form id:1-9").groups != ()
+
+
+@pytest.mark.parametrize("name", ["<b>x</b>", "\x1b\n", "x" * 100_000, "", "\u202etfel"])
+def test_odd_tags_do_no_harm(desk: SidebarDesk, store: Store, name: str) -> None:
+    store.add(
+        new_plant({"id": 500, "name": "Odd", "tag": name}), store.tokens.create("x").result(10).row.source
+    ).result(10)
+    desk.qtbot.waitUntil(lambda: desk.entries()["All plants"] == "5")
+    odd = next(text for text, number in desk.entries().items() if number == "1" and text not in {"hall", "No tag", "x"})
+    desk.click(odd)
+    desk.sees("Odd")
+    desk.view.grab()
+    desk.window.grab()
+
+
+def test_tab_goes_from_the_form_to_the_sidebar_and_then_to_the_search(desk: SidebarDesk) -> None:
+    desk.click("kitchen")
+    desk.sees("Aloe", "Cactus")
+    desk.button("Add").setFocus()
+    stops = []
+    for _ in range(5):
+        desk.press(Qt.Key.Key_Tab)
+        stops.append(desk.focused.accessibleName())
+    assert stops == [
+        *(
+            "Tags and other filters",
+            "Search by name, tag or ID",
+            "Remove the filter kitchen",
+            "Save this search",
+            "Plants",
+        )
+    ]
