@@ -21,7 +21,16 @@ from plantdesk.store.edits import (
     edited,
 )
 from plantdesk.store.folding import fold, searched
-from plantdesk.store.imports import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, SavedPlant
+from plantdesk.store.imports import (
+    Clash,
+    ImportBatch,
+    ImportClashError,
+    ImportCounts,
+    ImportRow,
+    OnClash,
+    SavedPlant,
+    batch_of,
+)
 from plantdesk.store.protocols import (
     HistorySummary,
     NewToken,
@@ -63,6 +72,7 @@ __all__ = [
     "HasId",
     "HasTag",
     "HistorySummary",
+    "ImportBatch",
     "ImportClashError",
     "ImportCounts",
     "ImportRow",
@@ -90,6 +100,7 @@ __all__ = [
     "Update",
     "View",
     "back_up",
+    "batch_of",
     "copy_store",
     "edited",
     "fold",

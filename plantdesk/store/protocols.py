@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     import builtins
     from array import array
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from concurrent.futures import Future
 
     from plantdesk.errors import PlantDeskError, StoreDamagedError, StoreError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from plantdesk.selections import Selection
     from plantdesk.store.counts import Counts
     from plantdesk.store.edits import Applied, Edit, Undone
-    from plantdesk.store.imports import Clash, ImportCounts, ImportRow, OnClash
+    from plantdesk.store.imports import Clash, ImportBatch, ImportCounts, OnClash
     from plantdesk.store.views import Order, View
 
 
@@ -169,8 +169,8 @@ class PlantImport(Protocol):
     raises StoreError, and InterruptedError after `cancel`.
     """
 
-    def add(self, rows: Iterable[ImportRow]) -> None:
-        """Collect rows, which may be millions: they are not held in memory. They must be valid."""
+    def add(self, batch: ImportBatch) -> None:
+        """Collect plants, in batches that fit into memory. They must be valid."""
 
     def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
         """Compare all rows with the store. `fields` are those that the file has; a plant keeps its others."""

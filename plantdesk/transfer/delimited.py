@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import itertools
 import re
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.transfer.columns import field_of
+from plantdesk.transfer.columns import SAMPLED, field_of
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import LONGEST
 
@@ -22,8 +21,6 @@ DELIMITERS = (",", ";", "\t", "|")
 ONE_COLUMN = "\x1f"
 #: Rows of a batch, where they are read one by one.
 _MAX_ROWS = 5000
-#: Lines by which the delimiter is detected.
-_SAMPLED = 20
 
 
 class Dialect(NamedTuple):
@@ -46,9 +43,10 @@ class DelimitedTable:
             delimiter, lines, first = lines[0][4], lines[1:], first + 1
         if not lines:
             raise text.error("It has no header.")
-        self._blocks = itertools.chain([(first, lines)], ((text.line - len(each) + 1, each) for each in blocks))
-        self.dialect = _detected(lines[:_SAMPLED], delimiter, quote)
+        self._blocks = ((text.line - block.count("\n"), block) for block in blocks)
+        self.dialect = _detected(lines[:SAMPLED], delimiter, quote)
         self._slow = _SlowReader(text, self._blocks, self.dialect)
+        self._first = first, lines
 
     @property
     def layout(self) -> None:
@@ -57,25 +55,41 @@ class DelimitedTable:
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows. Raises FileError and OSError."""
-        for first, lines in self._blocks:
-            batch = self._quickly_read(first, lines)
+        first, lines = self._first
+        yield from self._slow.batches(first, lines)
+        for first, block in self._blocks:
+            batch = self._plain(first, block) or self._parsed(first, block.split("\n"))
             if batch is not None:
                 yield batch
             else:
-                yield from self._slow.batches(first, lines)
+                yield from self._slow.batches(first, block.split("\n"))
 
-    def _without_blanks(self, blocks: Iterator[list[str]]) -> tuple[list[str], int]:
-        for lines in blocks:
+    def _without_blanks(self, blocks: Iterator[str]) -> tuple[list[str], int]:
+        for block in blocks:
+            lines = block.split("\n")
             begin = next((at for at, line in enumerate(lines) if line and not line.isspace()), None)
             if begin is not None:
                 return lines[begin:], self._text.line - len(lines) + begin + 1
         return [], 1
 
-    def _quickly_read(self, first: int, lines: list[str]) -> Batch | None:
-        """Return the rows where each is one line and no quoted text is empty; else None."""
+    def _plain(self, first: int, block: str) -> Batch | None:
+        """Return the columns of a block without quotes, whose lines have the same number of cells; else None."""
+        delimiter, quote = self.dialect
+        block = block.replace("\r\n", "\n").removesuffix("\r")
+        if (quote and quote in block) or "\0" in block or "\r" in block:
+            return None
+        width = block.partition("\n")[0].count(delimiter) + 1
+        cells = block.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
+        ends = cells[width :: width + 1]
+        if ends.count("\n") != len(ends) or block.count("\n") != len(ends) or len(cells) % (width + 1) != width:
+            return None
+        columns = [cells[at :: width + 1] for at in range(width)]
+        return Batch(range(first, first + len(columns[0])), (), True, columns)
+
+    def _parsed(self, first: int, lines: list[str]) -> Batch | None:
+        """Return the rows of a block where each is one line and no quoted text is empty; else None."""
         quote = self.dialect.quote
-        text = "\n".join(lines)
-        if "\0" in text or (quote and 2 * quote in text):
+        if any("\0" in line or (quote and 2 * quote in line) for line in lines):
             return None
         try:
             rows = list(_reader(lines, self.dialect))
@@ -87,7 +101,7 @@ class DelimitedTable:
 class _SlowReader:
     """Reads records one by one: of several lines, with empty texts in quotes, or with errors."""
 
-    def __init__(self, text: TextFile, blocks: Iterator[tuple[int, list[str]]], dialect: Dialect) -> None:
+    def __init__(self, text: TextFile, blocks: Iterator[tuple[int, str]], dialect: Dialect) -> None:
         self._text, self._blocks, self._quote = text, blocks, dialect.quote
         self._lines: deque[str] = deque()
         self._line = 0
@@ -135,10 +149,10 @@ class _SlowReader:
                 self._line += 1
                 self._check(line)
                 yield line
-            _, lines = next(self._blocks, (0, []))
-            if not lines:
+            block = next(self._blocks, None)
+            if block is None:
                 return
-            self._lines.extend(lines)
+            self._lines.extend(block[1].split("\n"))
 
     def _check(self, line: str) -> None:
         self._raw.append(line)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from plantdesk.store import Applied, ImportCounts, ImportRow, PlantStore
+    from plantdesk.store import Applied, ImportBatch, ImportCounts, PlantStore
     from plantdesk.transfer.sources import Source
 
     #: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
@@ -130,12 +130,12 @@ class FileImport:
         """Return the name of the file of a row."""
         return self._names[row.file - 1]
 
-    def _add(self, rows: list[ImportRow]) -> None:
+    def _add(self, batch: ImportBatch) -> None:
         tag = self._wanted.tag
         if tag is not None:
-            rows = [row if row.tag is not None else row._replace(tag=tag) for row in rows]
-        self._import.add(rows)
-        self._rows += len(rows)
+            batch = batch._replace(tags=[tag if each is None else each for each in batch.tags])
+        self._import.add(batch)
+        self._rows += len(batch.lines)
 
     def _report(self, size: int) -> None:
         self._bytes += size

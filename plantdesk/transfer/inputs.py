@@ -16,7 +16,7 @@ from plantdesk.transfer.text import LONGEST, TextFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from plantdesk.store import ImportRow
+    from plantdesk.store import ImportBatch
     from plantdesk.transfer.reading import Refused
     from plantdesk.transfer.sources import Source
     from plantdesk.transfer.tables import Table
@@ -86,7 +86,7 @@ def _checked(items: Iterator[tuple[int, object]], text: TextFile) -> Iterator[tu
 
 def rows_of(
     file: Input, number: int, columns: Columns, refused: Callable[[Refused], None]
-) -> tuple[RowReader, Iterator[list[ImportRow]]]:
+) -> tuple[RowReader, Iterator[ImportBatch]]:
     """Return a reader of a file, whose place in the import is `number`, and its plants, many at a time.
 
     `refused` gets the rows that are no plants. Reading them raises FileError, NoColumnError and OSError.

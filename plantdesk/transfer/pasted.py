@@ -30,7 +30,7 @@ def pasted_plants(text: str) -> Pasted:
     reading = pasted_reading(source.text)
     with opened(source, reading, _ignore) as file:
         _, batches = rows_of(file, 1, reading.columns, refused.append)
-        rows = [row for batch in batches for row in batch]
+        rows = [row for batch in batches for row in batch.rows()]
     return Pasted(rows, refused, sum(not line.strip() for line in lines))
 
 

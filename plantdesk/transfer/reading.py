@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from plantdesk import strict_json
 from plantdesk.errors import PlantDeskError
 from plantdesk.records import new_plant, parse_id, plant_fields, plant_note
-from plantdesk.store import ImportRow
+from plantdesk.store import ImportBatch, ImportRow, batch_of
 from plantdesk.transfer.columns import READ, Columns, Layout, NoColumnError, layout_of, mapped
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class RowReader:
 
     # --- tables ---
 
-    def rows(self, batches: Iterable[Batch], layout: Layout | None) -> Iterator[list[ImportRow]]:
+    def rows(self, batches: Iterable[Batch], layout: Layout | None) -> Iterator[ImportBatch]:
         """Yield the valid plants of a table, and report others; a `layout` of None is that of its first rows.
 
         Raises FileError, NoColumnError and OSError.
@@ -61,28 +61,27 @@ class RowReader:
             first = first._replace(lines=first.lines[1:], rows=first.rows[1:])
         for batch in itertools.chain([first], batches):
             plants = self._valid_batch(batch)
-            yield [*self._each(batch)] if plants is None else plants
+            yield batch_of(self._number, [*self._each(batch)]) if plants is None else plants
 
-    def _valid_batch(self, batch: Batch) -> list[ImportRow] | None:
+    def _valid_batch(self, batch: Batch) -> ImportBatch | None:
         """Return the plants of a batch whose rows are all surely valid, column by column; else None."""
-        count = len(batch.rows)
-        if set(map(len, batch.rows)) != {len(self._layout.names)}:
+        columns = batch.by_column(len(self._layout.names))
+        if columns is None:
             return None
-        columns = list(zip(*batch.rows, strict=True))
-        none = (None,) * count
+        none = (None,) * len(batch.lines)
         ids, names, tags, notes = (none if at is None else columns[at] for at in self._positions)
         numbers = _numbers(ids)
         if numbers is None or None in names or (batch.empty_is_none and "" in names):
             return None
         if batch.empty_is_none:
-            tags = tuple([tag or None for tag in tags])
-        notes = tuple([note or None for note in notes])
+            tags = [tag or None for tag in tags]
+        notes = [note or None for note in notes]
         if max(map(len, filter(None, notes)), default=0) >= _SHORT:
             return None
-        return [*map(ImportRow, (self._number,) * count, batch.lines, numbers, map(str, names), tags, notes)]
+        return ImportBatch(self._number, batch.lines, numbers, cast("Sequence[str]", names), tags, notes)
 
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
-        for line, row in zip(batch.lines, batch.rows, strict=True):
+        for line, row in zip(batch.lines, batch.by_row(), strict=True):
             cells = [cell or None for cell in row] if batch.empty_is_none else row
             if all(cell is None for cell in cells):
                 continue
@@ -96,10 +95,10 @@ class RowReader:
 
     # --- JSON ---
 
-    def objects(self, items: Iterator[tuple[int, object]]) -> Iterator[list[ImportRow]]:
+    def objects(self, items: Iterator[tuple[int, object]]) -> Iterator[ImportBatch]:
         """Yield the valid plants of JSON objects and their lines, and report others. Raises FileError and OSError."""
         while batch := [*itertools.islice(items, _MAX_ROWS)]:
-            yield [row for line, item in batch for row in self._of_item(line, item)]
+            yield batch_of(self._number, [row for line, item in batch for row in self._of_item(line, item)])
 
     def _of_item(self, line: int, item: object) -> Iterator[ImportRow]:
         try:
@@ -145,6 +144,8 @@ def _numbers(ids: Sequence[str | None]) -> list[int | None] | None:
     digits = "".join(texts)
     if digits and not (digits.isascii() and digits.isdigit() and max(map(len, texts)) <= _SURE):
         return None
+    if "" not in texts:
+        return [*map(int, texts)]
     return [int(text) if text else None for text in texts]
 
 

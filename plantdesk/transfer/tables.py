@@ -13,12 +13,23 @@ if TYPE_CHECKING:
 class Batch(NamedTuple):
     """Rows of a table and the line of each. A cell is None where there is none, or "" if `empty_is_none`.
 
-    No cell has half a surrogate pair.
+    Where `columns` are given, they are there in place of `rows`. No cell has half a surrogate pair.
     """
 
     lines: Sequence[int]
     rows: Sequence[Sequence[str | None]]
     empty_is_none: bool = False
+    columns: Sequence[Sequence[str | None]] | None = None
+
+    def by_column(self, width: int) -> Sequence[Sequence[str | None]] | None:
+        """Return the columns, or None unless all rows have `width` cells."""
+        if self.columns is not None:
+            return self.columns if len(self.columns) == width else None
+        return list(zip(*self.rows, strict=True)) if set(map(len, self.rows)) == {width} else None
+
+    def by_row(self) -> Sequence[Sequence[str | None]]:
+        """Return the rows."""
+        return self.rows if self.columns is None else list(zip(*self.columns, strict=True))
 
 
 class Table(Protocol):
@@ -29,4 +40,4 @@ class Table(Protocol):
         """The columns, where the format says them; then no row is a header."""
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all rows; at least one. Raises FileError and OSError."""
+        """Yield all rows, at least one; the first batch has `rows`. Raises FileError and OSError."""

@@ -64,26 +64,26 @@ class TextFile:
             data = self._stream.read(_PIECE)
         yield self._decoded(decoder, b"", final=True)
 
-    def blocks(self) -> Iterator[list[str]]:
-        """Yield the lines without their LF, many at a time. Raises FileError and OSError."""
+    def blocks(self) -> Iterator[str]:
+        """Yield whole lines, many at a time, without the LF of the last one. Raises FileError and OSError."""
         rest = ""
         for piece in self.pieces():
-            lines = (rest + piece).split("\n")
-            rest = lines.pop()
-            self.line += len(lines)
-            if lines:
+            lines, has_end, rest = (rest + piece).rpartition("\n")
+            if has_end:
+                self.line += lines.count("\n") + 1
                 yield lines
             if len(rest) > LONGEST:
                 raise self.error(f"The line is longer than {LONGEST:,} characters.", self.line + 1)
         if rest:
             self.line += 1
-            yield [rest]
+            yield rest
 
     def lines(self) -> Iterator[str]:
         """Yield the lines without their LF, one at a time. Raises FileError and OSError."""
         for block in self.blocks():
-            self.line -= len(block)
-            for line in block:
+            lines = block.split("\n")
+            self.line -= len(lines)
+            for line in lines:
                 self.line += 1
                 yield line
 

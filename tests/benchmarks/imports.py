@@ -20,7 +20,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from plantdesk.store import ImportRow, OnClash, Store
+from plantdesk.store import ImportBatch, OnClash, Store
 from tests.benchmarks.changes import Adding
 
 _SCHEMA = """CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, seq INTEGER NOT NULL UNIQUE,
@@ -60,10 +60,12 @@ def _round(folder: Path, number: int) -> dict[str, float]:
 
 
 def _wait(folder: Path, plants: int) -> None:
-    rows = (ImportRow(1, n, n, f"Monstera deliciosa {n}", f"room {n % 10}", None) for n in range(1, plants + 1))
     with closing(Store(folder / "wait.db")) as store, closing(store.new_import()) as plants_import:
         with Adding(store) as adding:
-            plants_import.add(rows)
+            for first in range(1, plants + 1, 10_000):
+                ids = range(first, first + 10_000)
+                names, tags = [f"Monstera deliciosa {n}" for n in ids], [f"room {n % 10}" for n in ids]
+                plants_import.add(ImportBatch(1, ids, ids, names, tags, [None] * len(ids)))
             plants_import.compare(OnClash.REFUSE, ("id", "name", "tag", "note"))
             plants_import.apply("plants.csv")
         print(f"longest wait of a plant: {adding.longest:.2f} s")

@@ -6,11 +6,11 @@ touches a row of the import makes it compare again.
 
 from __future__ import annotations
 
-import itertools
 import sqlite3
 import threading
+from bisect import bisect_right
 from contextlib import ExitStack, contextmanager
-from operator import lt
+from operator import itemgetter, lt
 from typing import TYPE_CHECKING, NamedTuple
 
 from typing_extensions import override
@@ -19,7 +19,7 @@ from plantdesk.errors import StoreBusyError, shortened
 from plantdesk.records import LARGEST_ID, ChangeKind, Changes, Source, SourceKind
 from plantdesk.store.edits import Applied
 from plantdesk.store.folding import folded
-from plantdesk.store.imports import Clash, ImportClashError, ImportCounts, ImportRow, OnClash
+from plantdesk.store.imports import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
 from plantdesk.store.protocols import PlantImport
 from plantdesk.store.sqlite.changes import begin, record, store_images
 from plantdesk.store.sqlite.connections import driver_connection, translate_errors
@@ -30,7 +30,7 @@ from plantdesk.store.sqlite.row_reads import last_seq
 from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from concurrent.futures import Future
 
     from sqlmodel import Session
@@ -41,17 +41,18 @@ if TYPE_CHECKING:
 #: Times that an import is compared again because something else has changed its plants meanwhile.
 _MAX_TRIES = 20
 _MAX_NAME = 40
-#: Rows that are collected at once, and rows that are written between two reports of progress.
-_BATCH, _PART_SIZE = 10_000, 50_000
+#: Rows that a statement collects, and rows that are written between two reports of progress.
+_AT_ONCE, _PART_SIZE = 50, 50_000
 
 #: `known` are rows that are not new, `fresh` those that get an id from the store: the `nth` after the largest.
 _TABLES = (
-    """CREATE TABLE other.row (place INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL, id INTEGER,
-                                name TEXT NOT NULL, tag TEXT, note TEXT, folded TEXT) STRICT""",
+    """CREATE TABLE other.row (place INTEGER PRIMARY KEY, line INTEGER NOT NULL, id INTEGER, name TEXT NOT NULL,
+                                tag TEXT, note TEXT, folded TEXT) STRICT""",
     "CREATE TABLE other.known (place INTEGER PRIMARY KEY, clashes INTEGER NOT NULL, owner TEXT NOT NULL) STRICT",
     "CREATE TABLE other.fresh (place INTEGER PRIMARY KEY, nth INTEGER NOT NULL) STRICT",
 )
-_INSERT_ROW = "INSERT INTO other.row (file, line, id, name, tag, note, folded) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_INSERT_ROWS = "INSERT INTO other.row ({columns}) VALUES "
+_COLUMNS = ("line", "id", "name", "tag", "note", "folded")
 _KNOWN_IN_STORE = """INSERT INTO other.known SELECT r.place, NOT ({same}), p.name
                      FROM other.row AS r CROSS JOIN main.plant AS p ON p.id = r.id"""
 _KNOWN_IN_FILE = """INSERT OR IGNORE INTO other.known SELECT r.place, NOT ({same}), p.name
@@ -109,6 +110,9 @@ class SqliteImport(PlantImport):
         self._lock = threading.Lock()
         self._write: _Write | None = None
         self._is_working = self._cancelled = False
+        #: The place of the first row of each file, and its number.
+        self._files: list[tuple[int, int]] = []
+        self._rows = 0
         self._ascending = True
         self._last = -(2**63) - 1
         with ExitStack() as stack, translate_errors():
@@ -123,22 +127,34 @@ class SqliteImport(PlantImport):
             self._stack = stack.pop_all()
 
     @override
-    def add(self, rows: Iterable[ImportRow]) -> None:
-        rows = iter(rows)
-        with self._work():
-            while batch := [*itertools.islice(rows, _BATCH)]:
-                self._raw.executemany(_INSERT_ROW, self._values(batch))
-                self._check()
-
-    def _values(self, batch: list[ImportRow]) -> Iterator[tuple[int | str | None, ...]]:
-        files, lines, ids, names, tags, notes = zip(*batch, strict=True)
+    def add(self, batch: ImportBatch) -> None:
+        _, lines, ids, names, tags, notes = batch
+        if not lines:
+            return
+        if not self._files or self._files[-1][1] != batch.file:
+            self._files.append((self._rows + 1, batch.file))
+        self._rows += len(lines)
         known = [each for each in ids if each is not None]
         self._ascending = self._ascending and all(map(lt, [self._last, *known], known))
         self._last = known[-1] if known else self._last
+        columns = [lines, ids, names, tags, notes]
         texts = "".join(names) + "".join(filter(None, tags))
-        is_plain = texts.isascii() and "\0" not in texts
-        folds = itertools.repeat(None) if is_plain else map(folded, names, tags)
-        return zip(files, lines, ids, names, tags, notes, folds, strict=False)
+        if not texts.isascii() or "\0" in texts:
+            columns.append([*map(folded, names, tags)])
+        with self._work():
+            self._insert(columns)
+
+    def _insert(self, columns: list[Sequence[int | str | None]]) -> None:
+        """Insert rows with `_AT_ONCE` in a statement, and the rest one by one."""
+        width, count = len(columns), len(columns[0])
+        values: list[int | str | None] = [None] * (width * count)
+        for at, column in enumerate(columns):
+            values[at::width] = column
+        many = width * (count - count % _AT_ONCE)
+        for size, start, end in ((width * _AT_ONCE, 0, many), (width, many, width * count)):
+            row = f"({', '.join('?' * width)})"
+            insert = _INSERT_ROWS.format(columns=", ".join(_COLUMNS[:width])) + ", ".join([row] * (size // width))
+            self._raw.executemany(insert, (values[each : each + size] for each in range(start, end, size)))
 
     @override
     def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
@@ -165,12 +181,13 @@ class SqliteImport(PlantImport):
 
     @override
     def clashes(self) -> Iterator[Clash]:
-        sql = """SELECT file, line, id, name, tag, note, owner FROM other.known JOIN other.row USING (place)
+        sql = """SELECT place, line, id, name, tag, note, owner FROM other.known JOIN other.row USING (place)
                  WHERE clashes ORDER BY place"""
         with translate_errors():
             self._check()
-            for *values, owner in self._raw.execute(sql):
-                yield Clash(ImportRow(*values), owner)
+            for place, *values, owner in self._raw.execute(sql):
+                file = self._files[bisect_right(self._files, place, key=itemgetter(0)) - 1][1]
+                yield Clash(ImportRow(file, *values), owner)
 
     @override
     def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:

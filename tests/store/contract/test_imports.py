@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.records import COMMAND, FORM, LARGEST_ID, ChangeKind, SourceKind, new_plant
-from plantdesk.store import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, Selection, parse_search
+from plantdesk.store import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, Selection, batch_of, parse_search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from plantdesk.store import PlantImport, PlantStore
 
 SECONDS = 30
@@ -31,7 +29,7 @@ def stored(store: PlantStore) -> list[tuple[int, str, str | None, str | None]]:
 
 def begun(store: PlantStore, *rows: ImportRow) -> PlantImport:
     plants = store.new_import()
-    plants.add(rows)
+    plants.add(batch_of(1, rows))
     return plants
 
 
@@ -158,13 +156,12 @@ def test_an_import_of_known_plants_makes_no_change(store_with_fern: PlantStore) 
         assert reader.history() == []
 
 
-def test_rows_that_cannot_be_read_leave_nothing(store: PlantStore) -> None:
-    def broken() -> Iterator[ImportRow]:
-        yield row(2, 1, "Ivy")
-        raise InterruptedError
-
-    rows: Iterable[ImportRow] = broken()
-    with closing(store.new_import()) as plants, pytest.raises(InterruptedError):
-        plants.add(rows)
+def test_a_cancelled_import_leaves_nothing(store: PlantStore) -> None:
+    with closing(begun(store, row(2, 1, "Rose"))) as plants:
+        plants.compare(OnClash.REFUSE, ALL)
+        plants.cancel()
+        for step in (lambda: plants.compare(OnClash.REFUSE, ALL), lambda: plants.apply("a.csv")):
+            with pytest.raises(InterruptedError):
+                step()
     assert stored(store) == []
     store.add(new_plant({"id": 1, "name": "Ivy"}), FORM).result(SECONDS)

@@ -1,0 +1,76 @@
+"""Property: blocks that are read quickly give the rows that reading line by line gives."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+from unittest import mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plantdesk.transfer import text
+from plantdesk.transfer.delimited import DelimitedTable
+from plantdesk.transfer.text import FileError, TextFile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Rows = list[tuple[int, list[str | None]]]
+
+CELLS = st.sampled_from(
+    ["1", "Aster", "bed 4", "", '""', '"a, b"', '"a ""b"""', '"two\nlines"', 'x"y', " ", "Röse", "'"]
+)
+LINES = st.lists(st.tuples(st.lists(CELLS, max_size=4).map(",".join), st.sampled_from(["\n", "\r\n"])), max_size=30)
+
+
+def rows_of(content: str, piece: int) -> Rows | str:
+    """Read a file in pieces of so many bytes; return its rows with their lines, or the message why it is refused."""
+    rows: Rows = []
+    with mock.patch.multiple(text, _HEAD=piece, _PIECE=piece):
+        try:
+            table = DelimitedTable(
+                TextFile(io.BytesIO(content.encode()), "a.csv", lambda _size: None, "utf-8"), ",", '"'
+            )
+            for batch in table.batches():
+                cells: Sequence[Sequence[str | None]] = batch.by_row()
+                assert len(cells) == len(batch.lines)
+                none = [[cell or None for cell in row] if batch.empty_is_none else list(row) for row in cells]
+                rows += zip(batch.lines, [_without_blanks(row) for row in none], strict=True)
+        except FileError as error:
+            return str(error)
+    return rows
+
+
+def _without_blanks(row: list[str | None]) -> list[str | None]:
+    """Return an empty list for a blank row, however its line was read."""
+    return row if any(cell is not None for cell in row) else []
+
+
+@given(lines=LINES, piece=st.integers(5, 60))
+def test_pieces_of_any_size_give_the_same_rows(lines: list[tuple[str, str]], piece: int) -> None:
+    content = "id,name,tag\n" + "".join(line + end for line, end in lines)
+    assert rows_of(content, piece) == rows_of(content, 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("lines", "last"),
+    [
+        ("3,c,", [3, "3", "c", None]),
+        ("3,c", [3, "3", "c"]),
+        ("3,c,d,e", [3, "3", "c", "d", "e"]),
+        ("3,c\r,d", "line 3: A line ends with CR alone"),
+        ("3,c\0,d", "line 3: It has a NUL character"),
+        ('3,"c,d', "line 3: A quote is opened and not closed"),
+        ('3,"c",""', [3, "3", "c", ""]),
+    ],
+)
+def test_odd_lines_of_later_blocks_are_read_line_by_line(lines: str, last: list[object] | str) -> None:
+    rows = rows_of(f"id,name,tag\n2,b,x\n{lines}\n4,d,y\n", 18)
+    if isinstance(last, str):
+        assert isinstance(rows, str)
+        assert last in rows
+    else:
+        assert rows[2] == (last[0], last[1:])
+        assert rows[3] == (4, ["4", "d", "y"])
