@@ -31,6 +31,7 @@ from plantdesk.store.imports import (
     SavedPlant,
     batch_of,
 )
+from plantdesk.store.placing import Place
 from plantdesk.store.protocols import (
     HistorySummary,
     NewToken,
@@ -81,6 +82,7 @@ __all__ = [
     "Not",
     "OnClash",
     "Order",
+    "Place",
     "PlantImport",
     "PlantReader",
     "PlantStore",

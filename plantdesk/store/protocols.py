@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.store.counts import Counts
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.imports import Clash, ImportBatch, ImportCounts, OnClash
+    from plantdesk.store.placing import Place
     from plantdesk.store.views import Order, View
 
 
@@ -58,6 +59,12 @@ class PlantReader(Protocol):
 
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
         """Return those of `ids` that are in a view."""
+
+    def places(self, ids: Sequence[int], view: View, known: array[int]) -> list[Place] | None:
+        """Return where those of `ids` that are in a view belong among `known`, its ids in their order.
+
+        None where `known` is too far out of date.
+        """
 
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
         """Return the plants of `ids` by id; those that do not exist are left out."""

@@ -7,9 +7,11 @@ every insert slower.
 
 from __future__ import annotations
 
+import json
 import threading
 from array import array
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, not_, or_, type_coerce
@@ -19,6 +21,7 @@ from typing_extensions import override
 from plantdesk.records import Source, SourceKind
 from plantdesk.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words, searched
+from plantdesk.store.placing import find_places
 from plantdesk.store.protocols import PlantReader
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from plantdesk.records import Change, PlantChange, PlantRow
     from plantdesk.selections import Selection, Term
     from plantdesk.store.counts import Counts
+    from plantdesk.store.placing import Place
     from plantdesk.store.protocols import HistorySummary
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
@@ -78,6 +82,17 @@ class Reader(PlantReader):
                 statement = ids_of(view.plants).where(col(PlantTable.id).in_(chunk))
                 found.update(self._connection.scalars(statement))
         return found
+
+    @override
+    def places(self, ids: Sequence[int], view: View, known: array[int]) -> list[Place] | None:
+        in_order = partial(self._in_order, ordering=_ordering(view))
+        return find_places(in_order(list(self.matching(ids, view))), known, in_order)
+
+    def _in_order(self, ids: Sequence[int], ordering: list[ColumnElement[Any]]) -> list[int]:
+        listed = select(func.json_each(json.dumps(ids)).table_valued("value").c.value)
+        with self._query():
+            statement = select(PlantTable.id).where(col(PlantTable.id).in_(listed)).order_by(*ordering)
+            return list(self._connection.scalars(statement))
 
     @override
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:

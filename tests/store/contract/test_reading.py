@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -132,6 +133,40 @@ def test_what_no_keyboard_has_is_found_by_what_it_has(store: PlantStore, text: s
 def test_a_word_longer_than_sqlite_likes_is_found(store: PlantStore, reader: PlantReader) -> None:
     store.add(new_plant({"id": 1, "name": "y" * 60_000}), FORM).result(SECONDS)
     assert ids(reader, View(parse_search("Y" * 59_000))) == [1]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("text", ["", "a"])
+def test_new_plants_have_the_places_that_the_view_gives_them(
+    store: PlantStore, reader: PlantReader, order: Order, text: str, *, descending: bool
+) -> None:
+    names = ("Ähre", "ahorn", "Zeder", "a", "Aloe vera", "birke")
+    rows = [
+        (
+            new_plant({"id": at * 37 % 401 + 20, "name": names[at % 6], **({"tag": names[at % 5]} if at % 4 else {})}),
+            FORM,
+        )
+        for at in range(200)
+    ]
+    store.add_each(rows).result(SECONDS)
+    view = View(parse_search(text), order, descending)
+    all_ids = ids(reader, view)
+    new = [plant.id for plant, _ in rows[::9]]
+    known = array("q", [plant_id for plant_id in all_ids if plant_id not in new[1:]])
+    store.apply([DeleteAll(Selection(ids=known[5::7].tolist()))], COMMAND).result(SECONDS)
+    for place in reversed(reader.places(new, view, known) or []):
+        known.insert(place.row, place.id)
+    remaining = set(ids(reader, view))
+    assert [plant_id for plant_id in known if plant_id in remaining] == ids(reader, view)
+
+
+def test_places_cannot_be_found_among_plants_that_are_gone(store: PlantStore, reader: PlantReader) -> None:
+    store.add_each([(new_plant({"id": n, "name": "Old"}), FORM) for n in range(1000, 1200)]).result(SECONDS)
+    known = array("q", ids(reader, View()))
+    store.apply([DeleteAll(Selection())], COMMAND).result(SECONDS)
+    store.add(new_plant({"id": 1, "name": "New"}), FORM).result(SECONDS)
+    assert reader.places([1], View(), known) is None
 
 
 def test_pages_leave_out_what_is_gone(reader: PlantReader) -> None:

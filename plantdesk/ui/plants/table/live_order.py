@@ -11,6 +11,8 @@ import contextlib
 from array import array
 from enum import Enum
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,13 +20,13 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.search import parse_search
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.order_queries import load_order, matching_ids, refresh_order
+from plantdesk.ui.plants.table.order_queries import load_order, matching_ids, places_of, refresh_order
 from plantdesk.ui.store_queries import StoreQueries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from plantdesk.store import PlantStore, View
+    from plantdesk.store import Place, PlantStore, View
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.table.id_list_diff import Edit
     from plantdesk.ui.plants.table.order_queries import Chunk, Refreshed
@@ -34,6 +36,8 @@ _OVERLAP = 20_000
 _MIN_PAUSE_MS = 200
 #: More changed plants than this are found by a comparison with the store.
 _MAX_LOOKED_UP = 10
+#: More added plants than this, whose rows only the store knows, are found by a comparison as well.
+_MAX_PLACED = 100
 #: After a failed query, until it is repeated.
 _RETRY_DELAY_MS = 2000
 
@@ -98,6 +102,8 @@ class LiveOrder(QObject):
         self._prepended = 0  # how many of them are above the rows that the store returned
         self._added_while_loading: list[int] = []
         self._added_elsewhere: set[int] = set()  # added ids whose row only the store knows
+        self._placing: frozenset[int] = frozenset()  # those whose row is being queried
+        self._revision = self._placed_in = 0  # of the rows now, and at that query
         self._pause = QTimer(self, singleShot=True, interval=_MIN_PAUSE_MS)
         self._pause.timeout.connect(self._on_pause_over)
         self._worker = bridge.worker("plant-order")
@@ -125,6 +131,7 @@ class LiveOrder(QObject):
         self._outdated = False
         self._added_while_loading.clear()
         self._added_elsewhere.clear()
+        self._placing = frozenset()
         self._forget_added()
         self._pause.stop()
         self._pause.setInterval(_MIN_PAUSE_MS)
@@ -257,12 +264,37 @@ class LiveOrder(QObject):
             self._added_while_loading.extend(ids)
         elif not by_time:
             self._added_elsewhere.update(ids)
-            self.refresh_later()
+            self._place_added()
         elif self._query.text:
             match = partial(matching_ids, view=self._view, ids=ids)
             self._queries.ask(self, match, self._on_matched, self._on_failed)
         else:
             self._insert_at_end(ids)
+
+    def _place_added(self) -> None:
+        """Ask the store for the rows of added plants, one query at a time; of very many by a comparison."""
+        if self._state is not _State.COMPLETE or self._outdated or len(self._added_elsewhere) > _MAX_PLACED:
+            self.refresh_later()
+        elif self._added_elsewhere and not self._placing and self._view is not None:
+            self._placing, self._placed_in = frozenset(self._added_elsewhere), self._revision
+            places = partial(places_of, view=self._view, ids=list(self._placing), known=self.ids[:])
+            self._queries.ask(self, places, self._on_placed, self._on_failed)
+
+    def _on_placed(self, places: list[Place] | None) -> None:
+        placed, self._placing = self._placing, frozenset()
+        if places is None:
+            self.refresh_later()
+        elif self._state is not _State.COMPLETE or self._revision != self._placed_in:
+            self._place_added()
+        else:
+            self._added_elsewhere -= placed
+            for row, group in reversed([(row, list(group)) for row, group in groupby(places, attrgetter("row"))]):
+                self._insert(row, array("q", [place.id for place in group]))
+            if places:
+                self.rows_added.emit(array("q", [place.id for place in places]))
+            self.count_changed.emit()
+            if self._added_elsewhere:
+                self._place_added()
 
     def _knows_newest(self) -> bool:
         """Whether enough rows are here to recognise the ids that the store has returned already."""
@@ -304,17 +336,20 @@ class LiveOrder(QObject):
 
     def _insert(self, row: int, ids: array[int]) -> None:
         if ids:
+            self._revision += 1
             self.inserting.emit(row, row + len(ids) - 1)
             self.ids[row:row] = ids
             self.inserted.emit()
 
     def _remove(self, row: int, count: int) -> None:
         if count:
+            self._revision += 1
             self.removing.emit(row, row + count - 1)
             del self.ids[row : row + count]
             self.removed.emit()
 
     def _replace(self, ids: array[int], kept_rows: dict[int, int], *, same_query: bool) -> None:
+        self._revision += 1
         self.replacing.emit()
         self.ids = ids
         if self.busy:

@@ -10,7 +10,7 @@ from plantdesk.ui.plants.table.id_list_diff import Edit, id_list_diff
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.store import PlantReader, View
+    from plantdesk.store import Place, PlantReader, View
     from plantdesk.ui.background import Task
 
 
@@ -59,6 +59,13 @@ def matching_ids(reader: PlantReader, _task: Task, view: View, ids: Sequence[int
     """Return those of `ids` that are in a view, in the same sequence."""
     found = reader.matching(ids, view)
     return [plant_id for plant_id in ids if plant_id in found]
+
+
+def places_of(
+    reader: PlantReader, _task: Task, view: View, ids: Sequence[int], known: array[int]
+) -> list[Place] | None:
+    """Return where those of `ids` that are in a view belong among `known`, as `PlantReader.places` does."""
+    return reader.places(ids, view, known)
 
 
 def _kept_rows(ids: array[int], start: int, kept: frozenset[int]) -> dict[int, int]:
