@@ -140,13 +140,13 @@ def _fill(database: Path, plants: int) -> None:
             store.add_each(entries).result()
 
 
-def _desktop(app: QApplication, database: Path) -> Desktop:
-    """Open the window, and wait for the API."""
+def _desktop(app: QApplication, database: Path) -> tuple[Desktop, int]:
+    """Open the window, wait for the API, and return its port as well."""
     desktop = Desktop(app, database, 0)
     desktop.start()
     while not isinstance(desktop.state, On):
         app.processEvents()
-    return desktop
+    return desktop, desktop.state.port
 
 
 def main() -> None:
@@ -162,7 +162,7 @@ def main() -> None:
         database = Path(home) / "plants.db"
         _fill(database, options.stored)
         app = QApplication([])
-        desktop = _desktop(app, database)
+        desktop, port = _desktop(app, database)
         assert desktop.window is not None
         table = desktop.window.findChildren(PlantTable)[0]
         if options.sorted != "added":
@@ -170,7 +170,7 @@ def main() -> None:
         if options.search:
             desktop.window.findChildren(SearchField)[0].setText(options.search)
         screen = Screen(table)
-        script = Script(desktop.state.port, database, options.plants)
+        script = Script(port, database, options.plants)
         script.finished.connect(app.quit)
         QTimer.singleShot(_SETTLE_MS if options.stored else 0, script.start)
         app.exec()
