@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from plantdesk import core_dumps, logs, no_console, output, paths
-from plantdesk.api.activity import Activity
+from plantdesk.activity import Activity
 from plantdesk.api.discovery import runtime_file
 from plantdesk.api.request_log import RequestLog
 from plantdesk.api.server import Server

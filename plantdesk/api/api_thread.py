@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
-    from plantdesk.api.activity import Activity
+    from plantdesk.activity import Activity
     from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
     from plantdesk.store import PlantStore

@@ -19,8 +19,8 @@ from plantdesk.errors import StoreError, TokenRefusedError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from plantdesk.activity import Activity
     from plantdesk.api.access_control import Client
-    from plantdesk.api.activity import Activity
     from plantdesk.api.batch_inserter import BatchInserter
     from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
@@ -54,7 +54,8 @@ class Application:
                 await self._throttle.delay()
             answer = error_response(error)
             client: Client | None = scope.get("client_access")
-            self._activity.record_refused(answer, None if client is None else client.source, scope.get("sent"))
+            source = None if client is None else client.source
+            self._activity.record_refused(answer.number, answer.message, source, scope.get("sent"))
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
             await send({"type": "http.response.body", "body": answer.body})
 

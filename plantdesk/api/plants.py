@@ -13,8 +13,8 @@ from plantdesk.strict_json import parse_object
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
+    from plantdesk.activity import Activity
     from plantdesk.api.access_control import Client
-    from plantdesk.api.activity import Activity
     from plantdesk.api.batch_inserter import BatchInserter
     from plantdesk.api.request_body import RequestBodies
     from plantdesk.records import PlantRow

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from plantdesk import output
 
 if TYPE_CHECKING:
-    from plantdesk.api.activity import Answer
+    from plantdesk.activity import Answer
 
 #: Lines that wait for a slow terminal; further ones are dropped.
 _MAX_WAITING = 10_000

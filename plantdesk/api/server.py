@@ -17,7 +17,7 @@ import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from plantdesk.api.activity import Activity
+from plantdesk.activity import Activity
 from plantdesk.api.discovery.announcement import Announcement
 from plantdesk.api.discovery.server_identity import Identity, is_running, new_key
 from plantdesk.api.limits import Limits
@@ -64,7 +64,7 @@ class Server:
         self._store = store
         self._runtime_folder = runtime_folder
         self._limits = limits or Limits()
-        self.activity = activity or Activity()
+        self._activity = activity or Activity()
         self._lock = threading.RLock()  # keeps notifications in order
         self._starting = threading.Lock()
         self._state: ServerState = Off()
@@ -75,6 +75,11 @@ class Server:
     def state(self) -> ServerState:
         """The current state."""
         return self._state
+
+    @property
+    def activity(self) -> Activity:
+        """The last requests, also those before the server was stopped."""
+        return self._activity
 
     def subscribe(self, listener: Callable[[ServerState], None]) -> Callable[[], None]:
         """Call `listener` with the current state, and on the server's thread with each new one.
@@ -148,7 +153,7 @@ class Server:
     def _make_thread(self, sockets: list[socket.socket], identity: Identity) -> ApiThread:
         from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
-        return ApiThread(sockets, self._store, identity, self._limits, self.activity)
+        return ApiThread(sockets, self._store, identity, self._limits, self._activity)
 
     def _monitor(self, identity: Identity, announcement: Announcement | None, run: _Run) -> None:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)

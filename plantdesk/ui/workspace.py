@@ -107,6 +107,7 @@ class Workspace(Page):
         self._backups = BackupController(context)
         sidebar = self._make_sidebar(plants)
         plants.api_access_wanted.connect(api.open_dialog)
+        api.plant_wanted.connect(plants.fill_form)
         self._backups.restored.connect(self._on_restored)
         card = Card(context, plants)
         plants.selection_changed.connect(card.show_selection)

@@ -9,7 +9,7 @@ import pytest
 from plantdesk.errors import ErrorNumber
 
 if TYPE_CHECKING:
-    from plantdesk.api.activity import Answer
+    from plantdesk.activity import Answer
     from tests.api.client import Api
     from tests.api.conftest import Serve
 
@@ -28,7 +28,7 @@ def test_an_added_plant_is_recorded_with_its_token_and_id(served: Api) -> None:
     answer = last(served)
     assert answer.source is not None
     assert (answer.source.label, answer.status, answer.plant_id, answer.name) == ("tests", 200, 7, "Aloe")
-    assert (answer.reason, dict(answer.sent)) == ("", {})
+    assert (answer.reason, dict(answer.sent)) == ("", {"id": "7", "name": "Aloe", "tag": "kitchen"})
     assert served.server.activity.total == 1
 
 

@@ -41,6 +41,7 @@ class NoServer:
 
     state = Off()
     port = 8721
+    activity = None
 
     def turn_on(self) -> None:
         """Do nothing."""

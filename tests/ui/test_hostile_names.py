@@ -145,7 +145,7 @@ def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, na
     qtbot.waitUntil(lambda: table.rowCount() == 1)
     assert table.model().index(0, 0).data().isprintable()
     table.selectRow(0)
-    next(each for each in panel.findChildren(QPushButton) if "Revoke" in each.text()).click()
+    panel.revoke_selected()
     box = panel.findChildren(MessageBox)[0]
     check(box)
     next(each for each in box.findChildren(QPushButton) if each.text() == "Revoke").click()

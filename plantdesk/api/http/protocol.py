@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-    from plantdesk.api.activity import Activity
+    from plantdesk.activity import Activity
     from plantdesk.api.limits import Limits
 
 _BLANKS = b" \t"
@@ -347,7 +347,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _send_refusal(self, error: PlantDeskError) -> None:
         refusal = error_response(error)
-        self._activity.record_refused(refusal)
+        self._activity.record_refused(refusal.number, refusal.message)
         headers = [*self.server_state.default_headers, *refusal.headers]
         self.transport.write(response(refusal.status, headers, refusal.body, keep_alive=False))
         self._end()

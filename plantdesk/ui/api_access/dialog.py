@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -19,12 +19,15 @@ from PySide6.QtWidgets import (
 
 from plantdesk.server_state import Failed, Off, On, Starting
 from plantdesk.settings import DEFAULT_PORT
+from plantdesk.ui.api_access.activity_panel import ActivityPanel
 from plantdesk.ui.api_access.snippet_panel import SnippetPanel
 from plantdesk.ui.api_access.token_panel import TokenPanel
-from plantdesk.ui.qt import set_properties
+from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.store_queries import next_free_id
-from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
+from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.fold import Fold
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
@@ -38,12 +41,21 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
 _MAX_PORT = 65535
-_PORT_WIDTH = 90
-_SIZE = QSize(740, 820)
+#: For text of 13 px.
+_PORT_WIDTH, _WIDTH = 72, 680
+#: On a lower screen the activity is folded at first.
+_HIGH_SCREEN = 700
 
 
 class ApiDialog(Dialog):
-    """Changes apply at once, the port when it is confirmed; there is nothing to save, only to close."""
+    """Changes apply at once, the port when it is confirmed; there is nothing to save, only to close.
+
+    `plant_wanted(plant)`: id, name and tag of a refused plant are to be put into the form. `plants_removed(applied)`:
+    plants were deleted together with their token.
+    """
+
+    plant_wanted = Signal(object)
+    plants_removed = Signal(object)
 
     def __init__(
         self,
@@ -60,27 +72,34 @@ class ApiDialog(Dialog):
         self._plant_id = 1
         self._on_box = QCheckBox(self.tr("&Accept plants from other programs"))
         self._port_edit = QLineEdit(maxLength=5)
-        self._port_edit.setFixedWidth(_PORT_WIDTH)
+        self._port_edit.setFixedWidth(theme.metrics.scaled(_PORT_WIDTH))
         self._port_button = QPushButton(self.tr("Use this port"))
+        self._theme = theme
         self._state_line = MessageLine(theme)
+        self._address_row = QWidget()
+        self._address = PlainLabel()
+        self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._copy_button = CopyButton(theme, self.tr("Copy the address"), name=self.tr("Copy the address of the API"))
         self._tokens = TokenPanel(theme, bridge, store.tokens)
+        self._activity = ActivityPanel(theme, server)
         self._snippets = SnippetPanel(theme)
+        self._try_fold = Fold(theme, self.tr("&Try it"), self._snippets)
+        self._try_fold.set_remark(self.tr("examples for curl, PowerShell and Python"))
         self._close_button = QPushButton(self.tr("Close"))
         for button in (self._port_button, self._close_button):
             button.setAutoDefault(False)
         self._lay_out()
-        self._on_box.clicked.connect(self._on_switched)
-        self._port_edit.textEdited.connect(self._on_port_edited)
-        self._port_edit.returnPressed.connect(self._use_port)
-        self._port_button.clicked.connect(self._use_port)
-        self._tokens.token_saved.connect(self._snippets.set_token_file)
-        self._close_button.clicked.connect(self.accept)
-        bridge.server_changed.connect(self._show_server)
-        bridge.changed.connect(self._on_changed)
+        self._connect(bridge)
+        self._activity.set_open(is_open=self.screen().availableGeometry().height() > _HIGH_SCREEN)
         self._show_server(server.state)
         self._tokens.refresh()
         self._ask_next_id()
         self._tokens.focus_name()
+
+    @Slot()
+    def show_activity(self) -> None:
+        """Unfold the last requests."""
+        self._activity.set_open(is_open=True)
 
     @Slot()
     def focus_port(self) -> None:
@@ -96,8 +115,11 @@ class ApiDialog(Dialog):
         if not self._port_edit.isModified():  # what the user is typing stays
             self._port_edit.setText(str(state.port if isinstance(state, On) else self._server.port))
         self._port_button.setVisible(self._port_edit.isModified())
+        self._address_row.setVisible(isinstance(state, On))
+        self._state_line.setVisible(not isinstance(state, On))
         if isinstance(state, On):
-            self._state_line.show_message(Tone.HINT, self.tr("On at {url}").format(url=state.url))
+            self._address.setText(f"{state.url}/plants")
+            self._copy_button.set_content(f"{state.url}/plants")
         elif isinstance(state, Failed):
             self._state_line.show_message(Tone.WARNING, str(state.error), *self._actions(state))
         else:
@@ -132,6 +154,7 @@ class ApiDialog(Dialog):
         if valid:
             self._apply_port(int(text))
         else:
+            self._state_line.show()
             self._state_line.show_message(Tone.ERROR, self.tr("A port is a whole number from 1 to 65535."))
 
     def _apply_port(self, port: int) -> None:
@@ -145,6 +168,7 @@ class ApiDialog(Dialog):
         state = self._server.state
         address = state.url if isinstance(state, On) else f"http://127.0.0.1:{self._server.port or DEFAULT_PORT}"
         self._snippets.set_example(address, self._plant_id)
+        self._activity.set_address(address)
 
     @Slot()
     def _on_changed(self) -> None:
@@ -160,35 +184,88 @@ class ApiDialog(Dialog):
 
     # --- inside ---
 
+    @override
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit()
+        return handled
+
+    def _connect(self, bridge: Bridge) -> None:
+        self._on_box.clicked.connect(self._on_switched)
+        self._port_edit.textEdited.connect(self._on_port_edited)
+        self._port_edit.returnPressed.connect(self._use_port)
+        self._port_button.clicked.connect(self._use_port)
+        self._tokens.token_saved.connect(self._snippets.set_token_file)
+        self._tokens.token_saved.connect(self._on_token_saved)
+        self._tokens.plants_removed.connect(self.plants_removed)
+        self._activity.plant_wanted.connect(self._on_plant_wanted)
+        for part in (self._tokens.resized, self._activity.resized, self._try_fold.toggled):
+            part.connect(self._fit_later)
+        self._close_button.clicked.connect(self.accept)
+        bridge.server_changed.connect(self._show_server)
+        bridge.changed.connect(self._on_changed)
+
+    @Slot()
+    def _on_token_saved(self) -> None:
+        """Show the example that reads the saved file."""
+        self._try_fold.set_open(is_open=True)
+
+    @Slot(object)
+    def _on_plant_wanted(self, plant: dict[str, str]) -> None:
+        self.plant_wanted.emit(plant)
+        self.accept()
+
+    @Slot()
+    def _fit_later(self) -> None:
+        QTimer.singleShot(0, self, self._fit)
+
+    @Slot()
+    def _fit(self) -> None:
+        """Be as high as the content, as far as the screen has room for it."""
+        height = self._content.sizeHint().height() + self._foot.sizeHint().height()
+        self.resize_to_fit(QSize(max(self.width(), self._theme.metrics.scaled(_WIDTH)), height))
+
     def _lay_out(self) -> None:
-        text = self.tr(
-            "Let other programs add plants while PlantDesk is open. Only programs on this computer can connect."
-        )
-        about = PlainLabel(text, tone="muted", wrapped=True)
-        port_label = PlainLabel(self.tr("&Port"))
-        port_label.setBuddy(self._port_edit)
-        switch = QHBoxLayout()
-        switch.setSpacing(S)
-        switch.addWidget(self._on_box)
-        switch.addStretch(1)
-        switch.addWidget(port_label)
-        switch.addWidget(self._port_edit)
-        switch.addWidget(self._port_button)
-        content = QWidget()
-        inner = QVBoxLayout(content)
-        inner.setContentsMargins(XXL, XL, XXL, M)
+        self._content = QWidget()
+        inner = QVBoxLayout(self._content)
+        inner.setContentsMargins(EDGE, L, EDGE, M)
         inner.setSpacing(M)
-        inner.addWidget(about)
-        inner.addLayout(switch)
+        inner.addLayout(self._switch_row())
         inner.addWidget(self._state_line)
-        inner.addWidget(self._tokens, 1)
+        self._fill_address_row()
+        inner.addWidget(self._address_row)
+        inner.addWidget(self._tokens)
+        inner.addWidget(self._activity)
+        inner.addWidget(self._try_fold)
         inner.addWidget(self._snippets)
+        inner.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._scrolled(content), 1)
-        layout.addLayout(self._footer())
-        self.resize_to_fit(_SIZE)
+        layout.addWidget(self._scrolled(self._content), 1)
+        self._foot = self._footer()
+        layout.addLayout(self._foot)
+        self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._content.sizeHint().height()))
+
+    def _switch_row(self) -> QHBoxLayout:
+        port_label = PlainLabel(self.tr("&Port"))
+        port_label.setBuddy(self._port_edit)
+        row = QHBoxLayout()
+        row.setSpacing(S)
+        row.addWidget(self._on_box)
+        row.addStretch(1)
+        for widget in (port_label, self._port_edit, self._port_button):
+            row.addWidget(widget)
+        return row
+
+    def _fill_address_row(self) -> None:
+        row = QHBoxLayout(self._address_row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(S)
+        row.addWidget(self._address)
+        row.addWidget(self._copy_button)
+        row.addWidget(PlainLabel(self.tr("Only programs on this computer can connect."), tone="muted"), 1)
 
     def _scrolled(self, content: QWidget) -> QScrollArea:
         """Let the content scroll where the screen is too small for it."""
@@ -197,14 +274,13 @@ class ApiDialog(Dialog):
         area.setWidgetResizable(True)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(content)
-        # The background of the dialog, not that of a list.
-        for each in (area.viewport(), content):
-            each.setAutoFillBackground(False)
+        for each in (area, content):  # the background of the dialog, not that of a list
+            each.setProperty("clear", "true")
         return area
 
     def _footer(self) -> QHBoxLayout:
         footer = QHBoxLayout()
-        footer.setContentsMargins(XXL, S, XXL, L)
+        footer.setContentsMargins(EDGE, S, EDGE, L)
         footer.addStretch(1)
         footer.addWidget(self._close_button)
         return footer

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from plantdesk.server_state import On
@@ -20,13 +21,19 @@ if TYPE_CHECKING:
     from plantdesk.errors import PlantDeskError
     from plantdesk.records import Changes, TokenRow
     from plantdesk.server_state import ServerState
+    from plantdesk.store import Applied
     from plantdesk.ui.api_access.dialog import ApiDialog
     from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.feature import OpenStore, WindowContext
 
 
 class ApiAccess(Feature):
-    """Controls `server`. A command that needs the store, given before it is open, is run as soon as it is."""
+    """Controls `server`. A command that needs the store, given before it is open, is run as soon as it is.
+
+    `plant_wanted(plant)`: id, name and tag of a refused plant are to be put into the form.
+    """
+
+    plant_wanted = Signal(object)
 
     def __init__(self, context: WindowContext, server: ServerControl) -> None:
         super().__init__(context)
@@ -39,6 +46,7 @@ class ApiAccess(Feature):
         self._add_commands()
         self._status.turn_on_wanted.connect(server.turn_on)
         self._status.token_wanted.connect(self.open_dialog)
+        self._status.activity_wanted.connect(self.show_activity)
         self._notice.port_wanted.connect(self._choose_port)
         context.bridge.server_changed.connect(self._show_server)
         context.bridge.changed.connect(self._on_changed)
@@ -73,8 +81,25 @@ class ApiAccess(Feature):
 
         context = self.context
         dialog = ApiDialog(context.theme, context.bridge, *self._opened, self._server, context.page)
+        dialog.plant_wanted.connect(self.plant_wanted)
+        dialog.plants_removed.connect(self._on_plants_removed)
         dialog.open()
         return dialog
+
+    @Slot()
+    def show_activity(self) -> None:
+        """Open the dialog with the last requests."""
+        dialog = self.open_dialog()
+        if dialog is not None:
+            dialog.show_activity()
+
+    @Slot(object)
+    def _on_plants_removed(self, applied: Applied) -> None:
+        if applied.change is not None:
+            stack = self.context.undo_stack
+            stack.push(applied.change)
+            undo = self.tr("Undo"), partial(stack.undo, applied.change)
+            self.context.page.toast.show_message(f"{applied.change.title}.", undo)
 
     def _add_commands(self) -> None:
         menus = self.context.menus

@@ -11,6 +11,7 @@ from plantdesk.server_state import Failed, NoStoreError, Off, ServerFailedError,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from plantdesk.activity import Activity
     from plantdesk.server_state import ServerError, ServerState
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
@@ -28,6 +29,10 @@ class ServerControl(Protocol):
     def port(self) -> int:
         """The port of the next start, and of the server that is on (0: any free one)."""
 
+    @property
+    def activity(self) -> Activity | None:
+        """The requests of the present server, on or off; None while there is none."""
+
     def turn_on(self) -> None:
         """Start the server, without waiting; the API stays on at the next start of the program."""
 
@@ -40,6 +45,10 @@ class ServerControl(Protocol):
 
 class StoreServer(Protocol):
     """What is needed of `plantdesk.api.server.Server`."""
+
+    @property
+    def activity(self) -> Activity:
+        """The last requests."""
 
     @property
     def state(self) -> ServerState:
@@ -91,6 +100,11 @@ class ApiControl(QObject):
     def port(self) -> int:
         """The port of the next start, and of the server that is on (0: any free one)."""
         return self._port
+
+    @property
+    def activity(self) -> Activity | None:
+        """The requests of the present server, on or off; None while there is none."""
+        return None if self._server is None else self._server.activity
 
     def turn_on(self) -> None:
         """Start the server, without waiting; the API stays on at the next start of the program."""

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTabBar, QVBoxLayout,
 from plantdesk.ui.api_access.snippets import Language, snippet
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.copy_button import CopyButton
-from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
@@ -65,10 +64,8 @@ class SnippetPanel(QWidget):
         self._copy_button.set_content(text)
 
     def _lay_out(self) -> None:
-        title = PlainLabel(self.tr("Try it"), role="strong")
         head = QHBoxLayout()
         head.setSpacing(S)
-        head.addWidget(title)
         head.addWidget(self._tabs)
         head.addStretch(1)
         head.addWidget(self._copy_button)

@@ -6,12 +6,14 @@ are disabled: proxy variables apply to the loopback otherwise.
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 class Language(StrEnum):
@@ -22,6 +24,8 @@ class Language(StrEnum):
     PYTHON = "Python"
 
 
+#: A number of JSON.
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 #: The file that a snippet reads as long as no token was saved from the window, and how to make it.
 TOKEN_FILE = "plantdesk.token"  # noqa: S105  the name of a file
 _MAKE_FILE = f"# once: plantdesk token create my-script --output {TOKEN_FILE}\n"
@@ -74,3 +78,20 @@ _QUOTED: dict[Language, Callable[[str], str]] = {
     Language.POWERSHELL: _in_power_shell,
     Language.PYTHON: repr,
 }
+
+
+def curl_of(address: str, plant: Mapping[str, str]) -> str:
+    """Return the curl command for a plant whose id, name and tag are given as texts; without the token."""
+    members = []
+    for key, text in plant.items():
+        is_number = key == "id" and _NUMBER.fullmatch(text) is not None
+        members.append(f"{json.dumps(key)}: {text if is_number else json.dumps(text, ensure_ascii=False)}")
+    body = shlex.quote("{" + ", ".join(members) + "}")
+    return (
+        _MAKE_FILE
+        + f"""printf 'Authorization: Bearer %s' "$(cat {TOKEN_FILE})" |
+  curl --noproxy 127.0.0.1 -H @- -H "Content-Type: application/json" \\
+    -d {body} \\
+    {address}/plants
+"""
+    )

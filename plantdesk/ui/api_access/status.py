@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 from plantdesk.errors import shortened
 from plantdesk.server_state import Failed, NoStoreError, Off, On, PortTakenError, Starting
 from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.texts import ago, now_ms, plural
-from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.texts import ago, now_ms, one_line, plural, quoted
+from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tool_tips import set_tool_tip
@@ -32,6 +32,7 @@ class ApiStatus(QWidget):
 
     turn_on_wanted = Signal()
     token_wanted = Signal()
+    activity_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,8 +48,11 @@ class ApiStatus(QWidget):
         self._copy_button = CopyButton(theme, self.tr("Copy the address"), name=self.tr("Copy the address of the API"))
         self._turn_on_button = self._button(self.tr("Turn on"))
         self._token_button = self._button(self.tr("New token…"))
-        self._activity = PlainLabel(tone="muted")
+        self._activity = QPushButton()
+        self._activity.setProperty("variant", "quiet")
+        self._activity.setAutoDefault(False)
         self._activity.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._activity.hide()
         self._tick = QTimer(self, interval=_TICK)
         self._lay_out()
         self._connect()
@@ -88,8 +92,8 @@ class ApiStatus(QWidget):
         foreign = [row for row in changes.added if row.source.kind == "token"]
         if foreign:
             newest = foreign[-1]
-            one, many = self.tr("{name} added by “{who}”"), self.tr("{count} plants added by “{who}”")
-            name, who = shortened(newest.name, 40), shortened(newest.source.label, 30)
+            one, many = self.tr("{name} from {who}"), self.tr("{count} plants from {who}")
+            name, who = quoted(newest.name, 40), shortened(one_line(newest.source.label), 30)
             text = plural(len(foreign), one, many, name=name, who=who)
             self._last = (text, newest.added_at)
             self._tick.start()
@@ -98,7 +102,7 @@ class ApiStatus(QWidget):
     @Slot()
     def focus_first(self) -> None:
         """Put the focus on the first button of the line."""
-        buttons = (self._copy_button, self._turn_on_button, self._token_button)
+        buttons = (self._copy_button, self._turn_on_button, self._token_button, self._activity)
         shown = next((button for button in buttons if not button.isHidden()), None)
         if shown is not None:
             shown.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -118,6 +122,7 @@ class ApiStatus(QWidget):
         self._tick.timeout.connect(self._show_activity)
         self._turn_on_button.clicked.connect(self.turn_on_wanted)
         self._token_button.clicked.connect(self.token_wanted)
+        self._activity.clicked.connect(self.activity_wanted)
         self._theme.changed.connect(self._paint_icon)
 
     def _button(self, text: str) -> QPushButton:
@@ -135,6 +140,7 @@ class ApiStatus(QWidget):
         layout.addWidget(self._turn_on_button)
         layout.addWidget(self._token_button)
         layout.addWidget(self._activity, 1)
+        layout.addStretch()
         self.setMinimumHeight(self._theme.metrics.control + 2)
 
     def _state_text(self, state: ServerState) -> str:
@@ -167,7 +173,11 @@ class ApiStatus(QWidget):
         if self._last is None:
             return
         text, added_at = self._last
-        whole = f"· {text} {ago(added_at, now_ms())}"
-        set_tool_tip(self._activity, whole.removeprefix("· "))
+        whole = self.tr("{what}, {ago}").format(what=text, ago=ago(added_at, now_ms()))
+        self._activity.setAccessibleName(self.tr("Activity: {what}").format(what=whole))
+        set_tool_tip(self._activity, whole)
         metrics = self._activity.fontMetrics()
-        self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, self._activity.width()))
+        self._activity.setMaximumWidth(metrics.horizontalAdvance(whole) + 2 * L)
+        room = self.width() - self._activity.x() - L
+        self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room).replace("&", "&&"))
+        self._activity.show()

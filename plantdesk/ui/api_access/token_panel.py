@@ -6,13 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDir, QLocale, Qt, Signal, Slot
+from PySide6.QtCore import QDir, QLocale, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QFrame,
     QHBoxLayout,
     QLineEdit,
+    QMenu,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -20,7 +21,8 @@ from PySide6.QtWidgets import (
 
 from plantdesk.atomic_replace import write_private
 from plantdesk.errors import PlantDeskError, shortened
-from plantdesk.ui.texts import ago, date, error_text, now_ms, one_line
+from plantdesk.ui.qt import set_properties
+from plantdesk.ui.texts import ago, date, error_text, now_ms, one_line, plural
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.message_box import MessageBox
@@ -30,14 +32,19 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.secret_edit import SecretEdit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from plantdesk.records import TokenRow
-    from plantdesk.store import NewToken, TokenStore
+    from plantdesk.store import Applied, NewToken, TokenStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
 
 _DAY_MS = 86_400_000
 _LIFETIMES = (None, 30, 90, 365)
+_MAX_ROWS = 6
+#: Columns: the number of plants, and the menu of a token.
+_PLANTS, _MENU = 4, 5
 
 
 class _TokenFileError(PlantDeskError):
@@ -48,9 +55,15 @@ class _TokenFileError(PlantDeskError):
 
 
 class TokenPanel(QWidget):
-    """Works on the tokens of one store; `token_saved` carries the file that a new token was saved to."""
+    """Works on the tokens of one store; a menu for each is opened by a right click, the Menu key, or its last column.
+
+    `token_saved(file)`: a new token was saved. `plants_removed(applied)`: plants were deleted with their token.
+    `resized`: it needs more height, or less.
+    """
 
     token_saved = Signal(str)
+    plants_removed = Signal(object)
+    resized = Signal()
 
     def __init__(self, theme: Theme, bridge: Bridge, tokens: TokenStore, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,25 +75,33 @@ class TokenPanel(QWidget):
         self._new_title = PlainLabel(role="strong", wrapped=True)
         self._new_edit = SecretEdit(self.tr("New token"))
         self._copy_button = CopyButton(theme, self.tr("Copy token"), primary=True, secret=True)
-        self._save_button = QPushButton(self.tr("Save to file…"))
+        self._save_button = QPushButton(self.tr("Save to &file…"))
         self._new_card = self._make_card()
         self._new_card.hide()
         self._table = self._make_table()
+        self._card = self._table.framed()
+        self._card.hide()
+        text = self.tr("No tokens yet. A program needs one to add plants.")
+        self._empty_label = PlainLabel(text, tone="muted", wrapped=True)
         self._name_edit = QLineEdit(maxLength=100)
-        self._name_edit.setPlaceholderText(self.tr("For example: greenhouse"))
+        self._name_edit.setPlaceholderText(self.tr("Name for a new token, such as greenhouse"))
+        self._name_edit.setAccessibleName(self.tr("Name for a new token"))
         self._lifetime_box = self._make_lifetimes()
         self._create_button = QPushButton(self.tr("&Create token"))
-        self._revoke_button = QPushButton(self.tr("&Revoke…"))
-        for button in (self._create_button, self._revoke_button, self._save_button):
+        for button in (self._create_button, self._save_button):
             button.setAutoDefault(False)
         self._message = MessageLine(theme)
+        self._message.hide()
         self._lay_out()
+        self._connect()
+        self._show_leading()
+
+    def _connect(self) -> None:
         self._create_button.clicked.connect(self.create_token)
         self._name_edit.returnPressed.connect(self.create_token)
-        self._revoke_button.clicked.connect(self.revoke_selected)
         self._save_button.clicked.connect(self._on_save)
-        self._table.itemSelectionChanged.connect(self._on_selection)
-        self._on_selection()
+        self._table.menu_wanted.connect(self._open_menu)
+        self._table.cellClicked.connect(self._on_cell_clicked)
 
     @Slot()
     def focus_name(self) -> None:
@@ -103,16 +124,21 @@ class TokenPanel(QWidget):
     @Slot()
     def revoke_selected(self) -> None:
         """Revoke the token of the selected row, if the user confirms it."""
-        name = self._selected()
-        if name is None:
-            return
-        text = self.tr("Revoke “{name}”?").format(name=one_line(name))
         details = self.tr("Programs that use it can no longer add plants.")
-        box = MessageBox(self._theme, self.tr("Revoke a token"), text, details, self)
-        box.set_icon("key-round", "warning")
-        box.add_button(self.tr("Revoke")).clicked.connect(partial(self._revoke, name))
-        box.add_button(self.tr("Cancel"))
-        box.open()
+        self._ask_to_revoke(self.tr("Revoke “{name}”?"), details, self.tr("Revoke"), self._revoke)
+
+    @Slot()
+    def revoke_and_remove(self) -> None:
+        """Revoke the token of the selected row and delete its plants, if the user confirms it."""
+        row = self._selected_row()
+        if row is not None:
+            one, many = (
+                self.tr("The plant that it added is deleted as well. That can be undone."),
+                self.tr("The {count} plants that it added are deleted as well. That can be undone."),
+            )
+            details = plural(row.plants_added, one, many)
+            question = self.tr("Revoke “{name}” and delete its plants?")
+            self._ask_to_revoke(question, details, self.tr("Revoke and delete"), self._revoke_and_remove)
 
     def save_token(self, file: Path) -> None:
         """Write the token that is shown to a file that only its owner may read."""
@@ -135,9 +161,11 @@ class TokenPanel(QWidget):
         self._new_edit.setCursorPosition(0)
         self._copy_button.set_content(made.token)
         self._new_card.show()
+        self._show_leading()
+        self.resized.emit()
         self._copy_button.setFocus()
         self._name_edit.clear()
-        self._message.show_message(Tone.HINT, "")
+        self._show_message(Tone.HINT, "")
         self.refresh()
 
     @Slot()
@@ -149,31 +177,55 @@ class TokenPanel(QWidget):
 
     def _on_saved(self, file: Path, _nothing: None) -> None:
         text = self.tr("Saved to “{file}”, readable for you alone. The examples read it.")
-        self._message.show_message(Tone.OK, text.format(file=shortened(file.name)))
+        self._show_message(Tone.OK, text.format(file=shortened(file.name)))
         self.token_saved.emit(str(file))
 
     def _on_not_saved(self, error: Exception) -> None:
         text = self.tr("The token was not saved: {reason}. Choose another file.")
-        self._message.show_message(Tone.ERROR, text.format(reason=error_text(error)))
+        self._show_message(Tone.ERROR, text.format(reason=error_text(error)))
+
+    def _ask_to_revoke(self, question: str, details: str, label: str, revoke: Callable[[str], None]) -> None:
+        row = self._selected_row()
+        if row is None:
+            return
+        text = question.format(name=one_line(row.name))
+        box = MessageBox(self._theme, self.tr("Revoke a token"), text, details, self)
+        box.set_icon("key-round", "warning")
+        box.add_button(label).clicked.connect(partial(revoke, row.name))
+        box.add_button(self.tr("Cancel"))
+        box.open()
+
+    def _revoke_and_remove(self, name: str) -> None:
+        removing = self._tokens.revoke_and_remove_plants(name)
+        self._bridge.follow(self, removing, self._on_removed, self._on_failed)
+
+    def _on_removed(self, applied: Applied) -> None:
+        self.plants_removed.emit(applied)
+        self._on_revoked(None)
 
     def _revoke(self, name: str) -> None:
         self._bridge.follow(self, self._tokens.revoke(name), self._on_revoked, self._on_failed)
 
     def _on_revoked(self, _nothing: None) -> None:
         self._new_card.hide()
+        self._show_leading()
         self.refresh()
 
     def _on_listed(self, rows: list[TokenRow]) -> None:
-        selected = self._selected()
+        selected = self._selected_row()
         self._rows = rows
-        self._table.show_rows([self._texts(row) for row in rows])
+        self._table.show_rows([self._texts(row) for row in rows], numbers=[_PLANTS])
         for place, row in enumerate(rows):
-            if row.name == selected:
+            self._table.set_icon(place, _MENU, self._theme.icons.icon("ellipsis", "text_2"))
+            self._table.set_tool_tip(place, _MENU, self.tr("Menu of this token"))
+            if selected is not None and row.name == selected.name:
                 self._table.selectRow(place)
-        self._on_selection()
+        self._card.setVisible(bool(rows))
+        self._empty_label.setVisible(not rows)
+        self.resized.emit()
 
     def _on_failed(self, error: Exception) -> None:
-        self._message.show_message(Tone.ERROR, error_text(error))
+        self._show_message(Tone.ERROR, error_text(error))
         self._name_edit.setFocus()
 
     # --- inside ---
@@ -186,15 +238,38 @@ class TokenPanel(QWidget):
         else:
             expires = self.tr("expired") if row.expired(now) else date(row.expires_at)
         created = ago(row.created_at, now)
-        return one_line(row.name), created, used, QLocale().toString(row.plants_added), expires
+        return one_line(row.name), created, used, expires, QLocale().toString(row.plants_added), ""
 
-    def _selected(self) -> str | None:
+    def _selected_row(self) -> TokenRow | None:
         row = self._table.selected_row
-        return self._rows[row].name if row is not None else None
+        return self._rows[row] if row is not None and row < len(self._rows) else None
 
-    @Slot()
-    def _on_selection(self) -> None:
-        self._revoke_button.setEnabled(self._selected() is not None)
+    @Slot(int, int)
+    def _on_cell_clicked(self, row: int, column: int) -> None:
+        if column == _MENU:
+            cell = self._table.visualRect(self._table.model().index(row, column))
+            self._open_menu(self._table.viewport().mapToGlobal(cell.bottomLeft()))
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        row = self._selected_row()
+        if row is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self.tr("&Revoke…")).triggered.connect(self.revoke_selected)
+        if row.plants_added:
+            menu.addAction(self.tr("Revoke and &delete its plants…")).triggered.connect(self.revoke_and_remove)
+        menu.popup(position)
+
+    def _show_message(self, tone: Tone, text: str) -> None:
+        self._message.setVisible(bool(text))
+        self._message.show_message(tone, text)
+        self.resized.emit()
+
+    def _show_leading(self) -> None:
+        """Let one button lead: Copy while a token is shown, else Create."""
+        set_properties(self._create_button, variant="" if not self._new_card.isHidden() else "primary")
 
     def _make_card(self) -> QFrame:
         card = QFrame()
@@ -203,21 +278,29 @@ class TokenPanel(QWidget):
         warning = PlainLabel(text, tone="muted", wrapped=True)
         row = QHBoxLayout()
         row.setSpacing(S)
+        row.addWidget(self._new_edit, 1)
         row.addWidget(self._copy_button)
-        row.addWidget(self._save_button)
-        row.addStretch(1)
+        foot = QHBoxLayout()
+        foot.addWidget(PlainLabel(self.tr("A copied token leaves the clipboard after 60 seconds."), role="detail"), 1)
+        foot.addWidget(self._save_button)
         layout = QVBoxLayout(card)
         layout.setContentsMargins(L, M, L, M)
-        layout.setSpacing(S)
+        layout.setSpacing(S - 2)
         layout.addWidget(self._new_title)
         layout.addWidget(warning)
-        layout.addWidget(self._new_edit)
         layout.addLayout(row)
+        layout.addLayout(foot)
         return card
 
     def _make_table(self) -> PlainTable:
-        heads = (self.tr("Name"), self.tr("Created"), self.tr("Last used"), self.tr("Plants added"), self.tr("Expires"))
-        return PlainTable(self._theme, self.tr("Tokens"), heads)
+        heads = (
+            self.tr("Token"),
+            self.tr("Created"),
+            self.tr("Last used"),
+            self.tr("Expires"),
+            self.tr("Plants added"),
+        )
+        return PlainTable(self._theme, self.tr("Tokens"), (*heads, ""), max_rows=_MAX_ROWS)
 
     def _make_lifetimes(self) -> QComboBox:
         box = QComboBox()
@@ -228,19 +311,16 @@ class TokenPanel(QWidget):
         return box
 
     def _lay_out(self) -> None:
-        label = PlainLabel(self.tr("&Name for a new token"))
-        label.setBuddy(self._name_edit)
         row = QHBoxLayout()
         row.setSpacing(S)
         row.addWidget(self._name_edit, 1)
         row.addWidget(self._lifetime_box)
         row.addWidget(self._create_button)
-        row.addWidget(self._revoke_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
-        layout.addWidget(label)
+        layout.addWidget(self._new_card)
+        layout.addWidget(self._card)
+        layout.addWidget(self._empty_label)
         layout.addLayout(row)
         layout.addWidget(self._message)
-        layout.addWidget(self._new_card)
-        layout.addWidget(self._table.framed(), 1)

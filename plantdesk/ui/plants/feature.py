@@ -154,6 +154,11 @@ class Plants(Feature):
             one, many = self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants.")
             self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], one, many)
 
+    @Slot(object)
+    def fill_form(self, texts: dict[str, str]) -> None:
+        """Put id, name and tag of a plant that was refused into the form."""
+        self._form.fill(texts)
+
     @Slot(bool)
     def show_saving(self, saving: bool) -> None:
         """Show whether something is being saved."""

@@ -16,7 +16,7 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tag_completer import tag_completer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
@@ -131,6 +131,13 @@ class PlantForm(QFrame):
         self._name_edit.setText("")
         if not keep_tag:
             self._tag_edit.setText("")
+        self.clear_faults()
+        self.focus_name()
+
+    def fill(self, texts: Mapping[str, str]) -> None:
+        """Put texts by the name of their field into the form, for the user to correct them."""
+        for name, field in self._fields().items():
+            field.setText(texts.get(name, "")[:MAX_LENGTH])
         self.clear_faults()
         self.focus_name()
 

@@ -2,8 +2,9 @@
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, detail, title, empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary,
-icon, floating, link) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card, toast) and `bar` (info,
-warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the background behind it.
+icon, floating, link, quiet, fold) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card, toast) and
+`bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the background
+behind it.
 """
 
 from __future__ import annotations
@@ -94,6 +95,15 @@ QPushButton[variant="link"] {
 QPushButton[variant="link"]:hover { background: $hover; }
 QPushButton[variant="link"]:focus { border: 2px solid $focus; padding: 0 4px; min-height: ${link}px; }
 QPushButton[variant="link"]:disabled { color: $disabled; }
+
+QPushButton[variant="quiet"], QPushButton[variant="fold"] {
+  background: transparent; border: 2px solid transparent; padding: 0 6px; min-height: ${link}px; text-align: left;
+}
+QPushButton[variant="quiet"] { color: $text_2; font-weight: 400; }
+QPushButton[variant="fold"] { font-weight: 600; padding: 0 4px 0 0; }
+QPushButton[variant="quiet"]:hover, QPushButton[variant="fold"]:hover { background: $hover; }
+QPushButton[variant="quiet"]:focus { border: 2px solid $focus; padding: 0 6px; min-height: ${link}px; }
+QPushButton[variant="fold"]:focus { border: 2px solid $focus; padding: 0 4px 0 0; min-height: ${link}px; }
 
 QPushButton[variant="floating"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${floating_radius}px;

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableWidget, QTableWidgetItem, QVBoxLayout
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QIcon
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+)
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import XS
+from plantdesk.ui.widgets.tool_tips import tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from PySide6.QtGui import QKeyEvent
 
@@ -19,20 +28,34 @@ if TYPE_CHECKING:
 
 _MIN_ROWS = 4
 _ARROWS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
+_LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
+_TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
 
 
 class PlainTable(QTableWidget):
-    """Its columns are as wide as their texts, except one that takes the rest."""
+    """Its columns are as wide as their texts, except one that takes the rest.
 
-    def __init__(self, theme: Theme, name: str, heads: Sequence[str], *, wide: int = 0) -> None:
-        """Make it with a `name` for screen readers, and `wide`, the number of the column that takes the rest."""
+    `menu_wanted(position)`: the context menu of the selected row, at a position of the screen.
+    """
+
+    menu_wanted = Signal(QPoint)
+
+    def __init__(
+        self, theme: Theme, name: str, heads: Sequence[str], *, wide: int = 0, max_rows: int | None = None
+    ) -> None:
+        """Make it with a `name` for screen readers, and `wide`, the number of the column that takes the rest.
+
+        With `max_rows` it is as high as its rows, but not higher than so many.
+        """
         super().__init__(0, len(heads))
+        self._theme = theme
+        self._max_rows = max_rows
         self.setHorizontalHeaderLabels(list(heads))
         self.setAccessibleName(name)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(wide, QHeaderView.ResizeMode.Stretch)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter)
+        header.setDefaultAlignment(_LEADING)
         header.setHighlightSections(False)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(theme.metrics.row)
@@ -41,7 +64,10 @@ class PlainTable(QTableWidget):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setTabKeyNavigation(False)
         self.setShowGrid(False)
-        self.setMinimumHeight(_MIN_ROWS * theme.metrics.row + 4)
+        self.setWordWrap(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        if max_rows is None:
+            self.setMinimumHeight(_MIN_ROWS * theme.metrics.row + 4)
 
     @property
     def selected_row(self) -> int | None:
@@ -49,19 +75,60 @@ class PlainTable(QTableWidget):
         items = self.selectedItems()
         return self.row(items[0]) if items else None
 
-    def show_rows(self, rows: Sequence[Sequence[str]]) -> None:
-        """Replace the rows."""
+    @property
+    def max_rows(self) -> int | None:
+        """The number of rows that the height is limited to."""
+        return self._max_rows
+
+    def set_max_rows(self, rows: int) -> None:
+        """Be as high as the rows, but not higher than so many."""
+        self._max_rows = rows
+        self._fit_height()
+
+    def show_rows(self, rows: Sequence[Sequence[str]], *, numbers: Collection[int] = ()) -> None:
+        """Replace the rows; the columns `numbers` are aligned at their end."""
         self.setRowCount(len(rows))
         for place, row in enumerate(rows):
             for column, text in enumerate(row):
-                self.setItem(place, column, QTableWidgetItem(text))
+                item = QTableWidgetItem(text)
+                item.setTextAlignment(_TRAILING if column in numbers else _LEADING)
+                self.setItem(place, column, item)
+        for column in numbers:
+            head = self.horizontalHeaderItem(column)
+            if head is not None:
+                head.setTextAlignment(_TRAILING)
+        self._fit_height()
+
+    def set_icon(self, row: int, column: int, icon: QIcon) -> None:
+        """Show an icon before the text of a cell."""
+        item = self.item(row, column)
+        if item is not None:
+            item.setIcon(icon)
+
+    def set_tool_tip(self, row: int, column: int, text: str) -> None:
+        """Show `text` as the tooltip of a cell."""
+        item = self.item(row, column)
+        if item is not None:
+            item.setToolTip(tool_tip(text))
+
+    @override
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        return hint if self._max_rows is None else QSize(hint.width(), self._fitting_height())
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _ARROWS and self.selected_row is None and self.rowCount():
             self.selectRow(max(self.currentRow(), 0))  # Qt would move from the invisible current row
+        elif event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
+            self.menu_wanted.emit(self._below_selected_row())
         else:
             super().keyPressEvent(event)
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        self.menu_wanted.emit(self._below_selected_row() if by_key else event.globalPos())
 
     def framed(self) -> QFrame:
         """Return a frame around the table, whose header has square corners."""
@@ -71,3 +138,16 @@ class PlainTable(QTableWidget):
         layout.setContentsMargins(XS, XS, XS, XS)
         layout.addWidget(self)
         return card
+
+    def _below_selected_row(self) -> QPoint:
+        row = self.selected_row
+        below = QPoint() if row is None else self.visualRect(self.model().index(row, 0)).bottomLeft()
+        return self.viewport().mapToGlobal(below)
+
+    def _fit_height(self) -> None:
+        if self._max_rows is not None:
+            self.setFixedHeight(self._fitting_height())
+
+    def _fitting_height(self) -> int:
+        rows = min(max(self.rowCount(), 1), self._max_rows or self.rowCount())
+        return rows * self._theme.metrics.row + self.horizontalHeader().sizeHint().height() + 2 * XS

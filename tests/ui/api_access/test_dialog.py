@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QCheckBox,
     QLabel,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
@@ -20,14 +22,16 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import delete, isValid
 
-from plantdesk.errors import TokenRefusedError
+from plantdesk.activity import Activity
+from plantdesk.errors import ErrorNumber, TokenRefusedError
+from plantdesk.records import FORM, Source, SourceKind, new_plant
 from plantdesk.server_state import Failed, Off, On, PortInUseError, Starting
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.message_box import MessageBox
 from plantdesk.ui.widgets.secret_edit import copy_secret
-from tests.support.desk import Desk
+from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -46,6 +50,7 @@ class Switch:
         self.state: ServerState = On("http://127.0.0.1:8721", 8721)
         self.port = 8721
         self.asked: list[int] = []
+        self.activity = Activity()
         self._bridge = bridge
 
     def turn_on(self) -> None:
@@ -81,6 +86,15 @@ class DialogDesk(Desk):
     @property
     def token_name(self) -> QLineEdit:
         return self.field("Name for a new token")
+
+    def choose_in_menu(self, row: int, command: str) -> None:
+        """Open the menu of a token by Shift+F10, and click a command in it."""
+        self.table.setFocus()
+        self.table.selectRow(row)
+        QTest.keyClick(self.table, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+        menu = self.popup()
+        action = next(each for each in menu.actions() if plain(each.text()) == command)
+        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
 
     def create(self, name: str) -> str:
         before = self.token.text()
@@ -138,17 +152,14 @@ def test_an_invalid_name_is_reported(desk: DialogDesk) -> None:
 def test_a_token_is_revoked_after_a_question(desk: DialogDesk, store: Store) -> None:
     token = desk.create("greenhouse")
     desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
-    assert not desk.button("Revoke…").isEnabled()
-    desk.table.setFocus()
-    desk.qtbot.keyClick(desk.table, Qt.Key.Key_Down)
-    desk.button("Revoke…").click()
+    desk.choose_in_menu(0, "Revoke…")
     box = desk.box_of_question()
     assert box.text == "Revoke “greenhouse”?"
     desk.qtbot.waitUntil(press(box, "Cancel").hasFocus)
     desk.qtbot.keyClick(box, Qt.Key.Key_Return)  # presses what has the focus
     desk.qtbot.waitUntil(lambda: not isValid(box))
     assert desk.names() == ["greenhouse"]
-    desk.button("Revoke…").click()
+    desk.choose_in_menu(0, "Revoke…")
     press(desk.box_of_question(), "Revoke").click()
     desk.qtbot.waitUntil(lambda: desk.names() == [])
     checker = store.tokens.checker()
@@ -288,7 +299,7 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
         desk.qtbot.keyClicks(desk.token_name, "another")
         desk.button("Create token").click()
         desk.table.selectRow(0)
-        desk.button("Revoke…").click()
+        panel.revoke_selected()
         press(desk.box_of_question(), "Revoke").click()
         panel.save_token(Path(os.devnull) / "cannot" / "be")
         delete(desk.dialog)
@@ -310,3 +321,119 @@ def test_the_name_of_a_new_token_can_be_seen_on_a_small_screen(desk: DialogDesk,
     shown = area.rect().translated(area.mapToGlobal(area.rect().topLeft()))
     field = desk.token_name.rect().translated(desk.token_name.mapToGlobal(desk.token_name.rect().topLeft()))
     assert shown.contains(field)
+
+
+# --- tokens and activity -----------------------------------------------------------------------------------------
+
+
+def test_without_a_token_the_dialog_says_what_it_is_for(desk: DialogDesk) -> None:
+    assert "No tokens yet. A program needs one to add plants." in desk.texts()
+    desk.create("greenhouse")
+    desk.qtbot.waitUntil(lambda: "No tokens yet. A program needs one to add plants." not in desk.texts())
+
+
+def test_one_button_leads_at_a_time(desk: DialogDesk) -> None:
+    assert desk.button("Create token").property("variant") == "primary"
+    desk.create("greenhouse")
+    assert desk.button("Create token").property("variant") == ""
+    assert desk.button("Copy token").property("variant") == "primary"
+
+
+def test_the_dialog_is_as_high_as_its_content(desk: DialogDesk) -> None:
+    before = desk.dialog.height()
+    for number in range(3):
+        desk.create(f"token {number}")
+    desk.qtbot.waitUntil(lambda: len(desk.names()) == 3 and desk.dialog.height() > before)
+    folded = desk.dialog.height()
+    desk.button("Try it").click()
+    desk.qtbot.waitUntil(lambda: desk.dialog.height() > folded + 50)
+    unfolded = desk.dialog.height()
+    desk.button("Try it").click()
+    desk.qtbot.waitUntil(lambda: desk.dialog.height() < unfolded - 50)
+
+
+def test_a_token_is_revoked_together_with_its_plants(desk: DialogDesk, store: Store) -> None:
+    token = desk.create("greenhouse")
+    checker = store.tokens.checker()
+    source = checker.source(token)
+    checker.close()
+    store.add(new_plant({"id": 1, "name": "Fern"}), source).result()
+    desk.dialog.findChildren(TokenPanel)[0].refresh()
+    desk.qtbot.waitUntil(lambda: desk.table.model().index(0, 4).data() == "1")
+    desk.choose_in_menu(0, "Revoke and delete its plants…")
+    with desk.qtbot.waitSignal(desk.dialog.plants_removed):
+        press(desk.box_of_question(), "Revoke and delete").click()
+    desk.qtbot.waitUntil(lambda: desk.names() == [])
+
+
+@pytest.fixture
+def active(desk: DialogDesk, store: Store) -> DialogDesk:
+    """The dialog after a plant that was added, and one that was refused."""
+    row = store.add(new_plant({"id": 7, "name": "Fern"}), FORM).result()
+    garden = Source(9, SourceKind.TOKEN, "garden-sync")
+    desk.switch.activity.record_added(garden, row)
+    sent = {"id": 7, "name": "It’s <b>Basil</b>", "tag": "kitchen", "other": 1}
+    desk.switch.activity.record_refused(ErrorNumber.ID_TAKEN, "ID 7 already belongs to “Fern”.", garden, sent)
+    desk.switch.activity.record_refused(ErrorNumber.TOKEN_MISSING, "A token is missing.")
+    desk.dialog.show_activity()
+    desk.qtbot.waitUntil(lambda: len(requests(desk)) == 3)
+    return desk
+
+
+def requests(desk: DialogDesk) -> list[tuple[str, str]]:
+    table = desk.the(QTableWidget, "Requests")
+    items = [[table.item(row, column) for column in (1, 2)] for row in range(table.rowCount())]
+    return [(who.text(), what.text()) for who, what in items if who is not None and what is not None]
+
+
+def test_the_last_requests_are_shown_live(active: DialogDesk) -> None:
+    assert requests(active) == [
+        ("An unknown program was refused", "A token is missing."),
+        ("garden-sync was refused", "ID 7 already belongs to “Fern”."),
+        ("garden-sync added “Fern”", "ID 7"),
+    ]
+    active.switch.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
+    active.qtbot.waitUntil(lambda: len(requests(active)) == 4)
+    active.button("Refused only").click()
+    assert [who for who, _ in requests(active)] == ["An unknown program was refused"] * 2 + ["garden-sync was refused"]
+
+
+def menu_of_request(desk: DialogDesk, row: int) -> QMenu:
+    table = desk.the(QTableWidget, "Requests")
+    table.setFocus()
+    table.selectRow(row)
+    desk.press(Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    return desk.popup()
+
+
+def choose(menu: QMenu, command: str) -> None:
+    action = next(each for each in menu.actions() if plain(each.text()) == command)
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+
+def test_a_refused_plant_is_put_into_the_form(active: DialogDesk) -> None:
+    menu = menu_of_request(active, 1)
+    with active.qtbot.waitSignal(active.dialog.plant_wanted) as wanted:
+        choose(menu, "Put this plant into the form")
+    assert wanted.args == [{"id": "7", "name": "It’s <b>Basil</b>", "tag": "kitchen"}]
+    assert not active.dialog.isVisible()
+
+
+def test_a_request_is_copied_as_a_command_without_its_token(active: DialogDesk) -> None:
+    choose(menu_of_request(active, 1), "Copy as curl (without the token)")
+    command = QGuiApplication.clipboard().text()
+    assert '{"id": 7, "name": "It’s <b>Basil</b>", "tag": "kitchen"}' in command
+    assert "http://127.0.0.1:8721/plants" in command
+    assert "plantdesk_" not in command
+    choose(menu_of_request(active, 1), "Copy the reason")
+    assert QGuiApplication.clipboard().text() == "ID 7 already belongs to “Fern”."
+
+
+def test_more_requests_than_five_are_shown_on_demand(active: DialogDesk) -> None:
+    for _ in range(10):
+        active.switch.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
+    active.qtbot.waitUntil(lambda: len(requests(active)) == 13)
+    table = active.the(QTableWidget, "Requests")
+    before = table.height()
+    active.button("Show all").click()
+    assert table.height() > before

@@ -82,12 +82,19 @@ def test_a_token_is_offered_only_while_there_is_none(qtbot: QtBot, line: ApiStat
     assert not button(line, "New token…").isVisible()
 
 
-def test_the_last_plant_of_a_program_is_shown_but_not_those_of_the_form(line: ApiStatus) -> None:
+def activity(line: ApiStatus) -> QAbstractButton:
+    (found,) = (each for each in line.findChildren(QAbstractButton) if each.property("variant") == "quiet")
+    return found
+
+
+def test_the_last_plant_of_a_program_is_shown_but_not_those_of_the_form(qtbot: QtBot, line: ApiStatus) -> None:
     now = time.time_ns() // 1_000_000
     line.show_changes(Changes((PlantRow(1, "Aloe vera", None, now, FORM),)))
-    assert "added by" not in shown(line)
+    assert not activity(line).isVisible()
     line.show_changes(Changes((PlantRow(2, "Ficus", None, now, GREENHOUSE),)))
-    assert "Ficus added by “greenhouse” just now" in shown(line)
+    assert activity(line).text() == "“Ficus” from greenhouse, just now"
+    with qtbot.waitSignal(line.activity_wanted):
+        activity(line).click()
     two = tuple(PlantRow(each, "Ficus", None, now - 65_000, GREENHOUSE) for each in (3, 4))
     line.show_changes(Changes(two))
-    assert "2 plants added by “greenhouse” 1 min ago" in shown(line)
+    assert activity(line).text() == "2 plants from greenhouse, 1 min ago"

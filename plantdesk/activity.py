@@ -14,9 +14,11 @@ from plantdesk.records import UnfitNumber
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from plantdesk.api.error_response import ErrorResponse
     from plantdesk.errors import ErrorNumber
     from plantdesk.records import PlantRow, Source
+
+    #: Time in nanoseconds, token, and id, name and tag of a plant: what the event loop records.
+    _Added = tuple[int, Source, int, str, str | None]
 
 _MAX_REQUESTS = 500
 #: Characters that are kept of a name, and of each text of a refused plant.
@@ -29,7 +31,7 @@ class Answer(NamedTuple):
     """The answer to one request. `at` is in milliseconds since 1970, UTC.
 
     `source` is that of the token, None where there was no valid one. `number` and `reason` say why the request was
-    refused; `number` is None where it was not. `sent` has what a refused request had as id, name and tag.
+    refused; `number` is None where it was not. `sent` has id, name and tag as texts, as far as they were sent.
     """
 
     at: int
@@ -50,7 +52,7 @@ class Activity:
     """Records requests. `listener` gets each answer on the thread of the event loop and must return at once."""
 
     def __init__(self, listener: Callable[[Answer], None] | None = None) -> None:
-        self._answers: deque[Answer | tuple[int, Source, int, str]] = deque(maxlen=_MAX_REQUESTS)
+        self._answers: deque[Answer | _Added] = deque(maxlen=_MAX_REQUESTS)
         self._listener = listener
         self._total = 0
 
@@ -65,10 +67,14 @@ class Activity:
 
     def record_added(self, source: Source, row: PlantRow) -> None:
         """Record a plant that was added, or was there already."""
-        self._append((time.time_ns(), source, row.id, row.name[:_MAX_NAME]))
+        self._append((time.time_ns(), source, row.id, row.name[:_MAX_NAME], row.tag and row.tag[:_MAX_NAME]))
 
     def record_refused(
-        self, response: ErrorResponse, source: Source | None = None, sent: Mapping[str, object] | None = None
+        self,
+        number: ErrorNumber,
+        reason: str,
+        source: Source | None = None,
+        sent: Mapping[str, object] | None = None,
     ) -> None:
         """Record a request that was refused; `sent` are the members of its body, as far as it could be parsed."""
         plant = {key: text for key, value in (sent or {}).items() if key in _FIELDS and (text := _text(value))}
@@ -77,26 +83,27 @@ class Activity:
             Answer(
                 time.time_ns() // 1_000_000,
                 source,
-                response.number,
-                response.message,
+                number,
+                reason,
                 plant_id if isinstance(plant_id, int) else None,
                 plant.get("name", "")[:_MAX_NAME],
                 plant,
             )
         )
 
-    def _append(self, entry: Answer | tuple[int, Source, int, str]) -> None:
+    def _append(self, entry: Answer | _Added) -> None:
         self._answers.append(entry)
         self._total += 1
         if self._listener is not None:
             self._listener(_answer(entry))
 
 
-def _answer(entry: Answer | tuple[int, Source, int, str]) -> Answer:
+def _answer(entry: Answer | _Added) -> Answer:
     if isinstance(entry, Answer):
         return entry
-    at, source, plant_id, name = entry
-    return Answer(at // 1_000_000, source, None, "", plant_id, name, {})
+    at, source, plant_id, name, tag = entry
+    sent = {"id": str(plant_id), "name": name, **({} if tag is None else {"tag": tag})}
+    return Answer(at // 1_000_000, source, None, "", plant_id, name, sent)
 
 
 def _text(value: object) -> str:

@@ -1,0 +1,178 @@
+"""The last requests of the API: what was answered, and why some were refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QDateTime, QLocale, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from plantdesk.errors import ErrorNumber
+from plantdesk.ui.api_access.snippets import curl_of
+from plantdesk.ui.texts import one_line, plural, quoted, source_text
+from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.widgets.fold import Fold
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.plain_table import PlainTable
+
+if TYPE_CHECKING:
+    from plantdesk.activity import Activity, Answer
+    from plantdesk.ui.api_access.server_control import ServerControl
+    from plantdesk.ui.theme.theme import Theme
+
+_POLL_MS = 500
+_FEW, _MANY = 5, 12
+_UNKNOWN = frozenset({ErrorNumber.TOKEN_MISSING, ErrorNumber.TOKEN_REFUSED})
+
+
+class ActivityPanel(QWidget):
+    """Follows the activity of the server that is on, while it can be seen. Nothing of it is stored.
+
+    `plant_wanted(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
+    `resized`: it needs more height, or less.
+    """
+
+    plant_wanted = Signal(object)
+    resized = Signal()
+
+    def __init__(self, theme: Theme, server: ServerControl) -> None:
+        super().__init__()
+        self._theme = theme
+        self._server = server
+        self._address = ""
+        self._shown: tuple[Activity | None, int] = (None, -1)
+        self._answers: list[Answer] = []
+        self._visible: list[Answer] = []
+        heads = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
+        self._table = PlainTable(theme, self.tr("Requests"), heads, wide=2, max_rows=_FEW)
+        self._card = self._table.framed()
+        self._empty_label = PlainLabel(self.tr("No program has sent a request yet."), tone="muted", wrapped=True)
+        self._pages = QStackedWidget()
+        self._fold = Fold(theme, self.tr("Acti&vity"), self._pages)
+        self._refused_box = QCheckBox(self.tr("Refused onl&y"))
+        self._all_button = QPushButton(self.tr("Show all"))
+        self._all_button.setProperty("variant", "link")
+        self._all_button.setAutoDefault(False)
+        self._timer = QTimer(self, interval=_POLL_MS)
+        self._lay_out()
+        self._timer.timeout.connect(self.refresh)
+        self._fold.toggled.connect(self._on_toggled)
+        self._refused_box.clicked.connect(self._show_answers)
+        self._all_button.clicked.connect(self._on_show_all)
+        self._table.menu_wanted.connect(self._open_menu)
+        self._timer.start()
+
+    def set_address(self, address: str) -> None:
+        """Use the server's address (`http://127.0.0.1:PORT`) in the commands."""
+        self._address = address
+
+    def set_open(self, *, is_open: bool) -> None:
+        """Unfold the list, or fold it."""
+        self._fold.set_open(is_open=is_open)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the requests that were answered since."""
+        activity = self._server.activity
+        now = activity, -1 if activity is None else activity.total
+        if now != self._shown and self.isVisible():
+            self._shown = now
+            self._answers = [] if activity is None else activity.answers()
+            self._fold.set_remark(self._remark(max(now[1], 0)))
+            self._all_button.setVisible(self._can_show_more())
+            self._show_answers()
+
+    def _remark(self, total: int) -> str:
+        if total > len(self._answers):
+            text = self.tr("the last {shown} of {count}")
+            return plural(total, text, text, shown=str(len(self._answers)))
+        return plural(total, self.tr("1 request"), self.tr("{count} requests")) if total else ""
+
+    def _can_show_more(self) -> bool:
+        return self._fold.is_open and self._table.max_rows == _FEW < len(self._answers)
+
+    def menu_of(self, answer: Answer) -> QMenu:
+        """Return the context menu of a request."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if answer.number is not None and answer.sent:
+            menu.addAction(self.tr("&Put this plant into the form")).triggered.connect(
+                lambda: self.plant_wanted.emit(dict(answer.sent))
+            )
+        if answer.sent:
+            menu.addAction(self.tr("Copy as &curl (without the token)")).triggered.connect(
+                lambda: QGuiApplication.clipboard().setText(curl_of(self._address, answer.sent))
+            )
+        if answer.reason:
+            menu.addAction(self.tr("Copy the &reason")).triggered.connect(
+                lambda: QGuiApplication.clipboard().setText(answer.reason)
+            )
+        return menu
+
+    def _lay_out(self) -> None:
+        for widget in (self._refused_box, self._all_button):
+            self._fold.add(widget)
+            widget.hide()
+        self._pages.addWidget(self._card)
+        self._pages.addWidget(self._empty_label)
+        self._pages.setCurrentWidget(self._empty_label)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        layout.addWidget(self._fold)
+        layout.addWidget(self._pages)
+
+    @Slot()
+    def _show_answers(self) -> None:
+        selected = self._table.selected_row
+        kept = None if selected is None else self._visible[selected]
+        refused = [answer for answer in self._answers if answer.number is not None]
+        self._visible = refused if self._refused_box.isChecked() else self._answers
+        self._table.show_rows([self._texts(answer) for answer in self._visible])
+        for row, answer in enumerate(self._visible):
+            self._decorate(row, answer)
+            if answer == kept:
+                self._table.selectRow(row)
+        self._pages.setCurrentIndex(0 if self._visible else 1)
+        none = self.tr("No request was refused.") if self._answers else self.tr("No program has sent a request yet.")
+        self._empty_label.setText(none)
+        page = self._card if self._visible else self._empty_label
+        self._pages.setFixedHeight(page.sizeHint().height())
+        self.resized.emit()
+
+    def _texts(self, answer: Answer) -> tuple[str, str, str]:
+        clock = QLocale().toString(QDateTime.fromMSecsSinceEpoch(answer.at).time(), "HH:mm:ss")
+        who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
+        if answer.number is None:
+            text = self.tr("{who} added {name}").format(who=who, name=quoted(answer.name, 40))
+            return clock, text, self.tr("ID {id}").format(id=answer.plant_id)
+        return clock, self.tr("{who} was refused").format(who=who), one_line(answer.reason)
+
+    def _decorate(self, row: int, answer: Answer) -> None:
+        icon, color = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")
+        if answer.number in _UNKNOWN:
+            icon, color = "circle-x", "error"
+        self._table.set_icon(row, 1, self._theme.icons.icon(icon, color))
+        self._table.set_tool_tip(row, 2, answer.reason)
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        row = self._table.selected_row
+        if row is not None:
+            menu = self.menu_of(self._visible[row])
+            if menu.actions():
+                menu.popup(position)
+
+    @Slot()
+    def _on_show_all(self) -> None:
+        self._table.set_max_rows(_MANY)
+        self._all_button.hide()
+        self._show_answers()
+
+    @Slot()
+    def _on_toggled(self) -> None:
+        is_open = self._fold.is_open
+        self._refused_box.setVisible(is_open)
+        self._all_button.setVisible(self._can_show_more())
+        self._show_answers()
