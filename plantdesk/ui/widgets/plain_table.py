@@ -109,7 +109,7 @@ class PlainTable(QTableWidget):
         """Show `text` as the tooltip of a cell."""
         item = self.item(row, column)
         if item is not None:
-            item.setToolTip(tool_tip(text))
+            item.setData(Qt.ItemDataRole.ToolTipRole, tool_tip(text))
 
     @override
     def sizeHint(self) -> QSize:
