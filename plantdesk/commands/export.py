@@ -25,6 +25,6 @@ def run(database: Path, file: Path, given: Format | None, wanted: Filter) -> int
     """
     form = format_of(file, given)
     with closing(open_existing_store(database)) as store, closing(store.reader()) as reader:
-        count = write_plants(file, form, reader.pages(selection_of(store, wanted)), lambda _count: None)
+        count = write_plants(file, form, reader, selection_of(store, wanted), lambda _count: None)
     print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
     return 0

@@ -33,6 +33,7 @@ from plantdesk.store.imports import (
 )
 from plantdesk.store.placing import Place
 from plantdesk.store.protocols import (
+    CsvPage,
     HistorySummary,
     NewToken,
     PlantImport,
@@ -65,6 +66,7 @@ __all__ = [
     "Clash",
     "Contains",
     "Counts",
+    "CsvPage",
     "Delete",
     "DeleteAll",
     "Difference",

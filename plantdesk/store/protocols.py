@@ -48,6 +48,17 @@ class HistorySummary(NamedTuple):
     sources: tuple[Source, ...]
 
 
+class CsvPage(NamedTuple):
+    """Plants in their order of arrival: their lines as `text`, or their `rows` where quotes would have to be doubled.
+
+    A line has id, name, tag, note, time and source; texts are in quotes, and what a plant has not is empty.
+    """
+
+    plants: int
+    text: str
+    rows: list[PlantRow]
+
+
 class PlantReader(Protocol):
     """Reads a store. One thread at a time may use it, but any thread may interrupt it.
 
@@ -105,6 +116,9 @@ class PlantReader(Protocol):
 
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
         """Yield the plants of a set in their order of arrival, some at a time, whatever their number."""
+
+    def csv_pages(self, delimiter: str) -> Iterator[CsvPage]:
+        """Yield all plants in their order of arrival, some at a time, as lines of CSV where that is simple."""
 
     def history(
         self, limit: int = ..., before: int | None = None, text: str = "", source: Source | None = None

@@ -4,41 +4,51 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from plantdesk import output
 from plantdesk.atomic_replace import replaced_bytes, replaced_text
+from plantdesk.store import Selection
 from plantdesk.transfer.formats import PIPE, Format
-from plantdesk.transfer.writing import pieces, values_of
+from plantdesk.transfer.writing import DELIMITERS, csv_pieces, pieces, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from plantdesk.records import PlantRow
+    from plantdesk.store import PlantReader
+
+_Page = TypeVar("_Page")
 
 _PIECE = 65_536
 
 
-def write_plants(file: Path, form: Format, batches: Iterator[list[PlantRow]], progress: Callable[[int], object]) -> int:
-    """Write plants to a file, or to standard output for `-`, and return their number.
+def write_plants(
+    file: Path, form: Format, reader: PlantReader, selection: Selection, progress: Callable[[int], object]
+) -> int:
+    """Write plants to a file, or to standard output for `-`, in their order of arrival, and return their number.
 
     `progress` is called with the plants that were written so far. Raises StoreError, OutputError, OSError.
     """
     count = 0
 
-    def counted() -> Iterator[list[PlantRow]]:
+    def counted(pages: Iterator[_Page], size: Callable[[_Page], int]) -> Iterator[_Page]:
         nonlocal count
-        for batch in batches:
-            yield batch
-            count += len(batch)
+        for page in pages:
+            yield page
+            count += size(page)
             progress(count)
 
     if form is Format.XLSX:
-        _write_workbook(file, counted())
+        _write_workbook(file, counted(reader.pages(selection), len))
         return count
     with _written(file) as write:
-        for piece in pieces(counted(), form):
+        if selection == Selection() and form in {Format.CSV, Format.TSV}:
+            texts = csv_pieces(counted(reader.csv_pages(DELIMITERS[form]), lambda page: page.plants), form)
+        else:
+            texts = pieces(counted(reader.pages(selection), len), form)
+        for piece in texts:
             write(piece)
     return count
 

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from plantdesk.records import PlantRow
+    from plantdesk.store import CsvPage
 
     #: Of `FIELDS`.
     Values = tuple[int, str, str | None, str | None, str, str]
 
 #: Excel takes a cell that begins with one of these for a formula (OWASP, “CSV Injection”).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: The delimiter of each format of plain lines.
+DELIMITERS = {Format.CSV: ",", Format.TSV: "\t"}
 #: Seconds since 1970 that Python's datetime supports: another program may have written any number.
 _EARLIEST, _LATEST = -62_135_596_800, 253_402_300_799
 
@@ -39,19 +42,34 @@ def pieces(batches: Iterator[list[PlantRow]], form: Format) -> Iterator[str]:
         case Format.EXCEL:
             return itertools.chain("\ufeff", _delimited(batches, ",", _excel_cell))
         case _:
-            return _delimited(batches, "\t" if form is Format.TSV else ",", _cell)
+            return _delimited(batches, DELIMITERS[form], _cell)
+
+
+def csv_pieces(pages: Iterator[CsvPage], form: Format) -> Iterator[str]:
+    """Yield the text of a CSV or TSV file with these plants, line breaks included."""
+    yield _header(DELIMITERS[form])
+    for page in pages:
+        yield page.text or _lines(page.rows, DELIMITERS[form], _cell)
 
 
 def _delimited(batches: Iterator[list[PlantRow]], delimiter: str, cell: Callable[[str | None], str]) -> Iterator[str]:
-    yield delimiter.join(FIELDS) + "\r\n"
+    yield _header(delimiter)
     for batch in batches:
-        lines = [
-            delimiter.join(
-                (str(row.id), cell(row.name), cell(row.tag), cell(row.note), _time(row.added_at), cell(_source(row)))
-            )
-            for row in batch
-        ]
-        yield "\r\n".join(lines) + "\r\n"
+        yield _lines(batch, delimiter, cell)
+
+
+def _header(delimiter: str) -> str:
+    return delimiter.join(FIELDS) + "\r\n"
+
+
+def _lines(rows: list[PlantRow], delimiter: str, cell: Callable[[str | None], str]) -> str:
+    return "".join(
+        delimiter.join(
+            (str(row.id), cell(row.name), cell(row.tag), cell(row.note), _time(row.added_at), cell(_source(row)))
+        )
+        + "\r\n"
+        for row in rows
+    )
 
 
 def _cell(text: str | None) -> str:

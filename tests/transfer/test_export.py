@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,9 @@ import pytest
 from plantdesk import paths
 from plantdesk.cli import main
 from plantdesk.records import FORM, new_plant
-from plantdesk.store import Insert, Store
+from plantdesk.store import Insert, Selection, Store
+from plantdesk.store.sqlite import csv_reads
+from plantdesk.transfer.writing import DELIMITERS, csv_pieces, pieces
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,3 +113,26 @@ def test_what_cannot_be_written_is_reported(
 ) -> None:
     assert main(["export", *arguments]) == 1
     assert message in capfd.readouterr().err
+
+
+def test_lines_that_sqlite_formats_are_those_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages with one time and source, with several, with quotes, without tags or notes."""
+    monkeypatch.setattr(csv_reads, "_PAGE", 3)
+    texts: list[tuple[str, str | None, str | None]] = [("a", "b", None)] * 7 + [("a", None, "n"), ("", "", None)]
+    texts += [("c", None, None), ("d", "e", "f"), ('"', None, None), ("g\r\nh", "i\0j", "k,l")] * 3
+    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
+        inserts = [
+            Insert(new_plant({"id": at + 10, "name": name} | ({} if tag is None else {"tag": tag})), note)
+            for at, (name, tag, note) in enumerate(texts)
+        ]
+        store.apply(inserts, FORM).result(30)
+        with closing(sqlite3.connect(store.path)) as other:
+            other.execute("UPDATE plant SET added_at = added_at + id % 7 WHERE id > 19")
+            other.execute("INSERT INTO source (kind, label) VALUES ('token', 'sync')")
+            other.execute("UPDATE plant SET source_id = last_insert_rowid() WHERE id IN (14, 15, 21, 27)")
+            other.commit()
+        for form, delimiter in DELIMITERS.items():
+            quick = "".join(csv_pieces(reader.csv_pages(delimiter), form))
+            assert quick == "".join(pieces(reader.pages(Selection()), form))
+            assert quick.count('"sync"') == 0
+            assert quick.count("token sync") == 4

@@ -25,6 +25,7 @@ from plantdesk.store.placing import find_places
 from plantdesk.store.protocols import PlantReader
 from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
+from plantdesk.store.sqlite.csv_reads import CsvPages
 from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
 from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.sqlite.sql_functions import add_functions
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from plantdesk.selections import Selection, Term
     from plantdesk.store.counts import Counts
     from plantdesk.store.placing import Place
-    from plantdesk.store.protocols import HistorySummary
+    from plantdesk.store.protocols import CsvPage, HistorySummary
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
 #: Ids in the first chunk of a view: a few screens, available at once.
@@ -172,6 +173,16 @@ class Reader(PlantReader):
                 return
             yield [rows[plant_id] for plant_id, _ in found if plant_id in rows]
             last = found[-1][1]
+
+    @override
+    def csv_pages(self, delimiter: str) -> Iterator[CsvPage]:
+        pages = CsvPages(delimiter)
+        while True:
+            with self._query():
+                page = pages.next(self._raw)
+            if page is None:
+                return
+            yield page
 
     @override
     def history(

@@ -131,4 +131,4 @@ def _write(task: Task, reader: PlantReader, file: Path, form: Format, selection:
             raise InterruptedError
         report.report_rows(count, max(total, count))
 
-    return write_plants(file, form, reader.pages(selection), progress)
+    return write_plants(file, form, reader, selection, progress)
