@@ -11,16 +11,20 @@ from plantdesk import __version__, paths
 
 def bug_report(error: str) -> str:
     """Return the report of `error`, a masked log record with its traceback; the home folder becomes `~`."""
-    facts = (
+    facts = [("Time", datetime.now(UTC).isoformat(timespec="seconds")), *system_facts()]
+    lines = [f"{name}: {value}" for name, value in facts]
+    return "\n".join([*lines, "", _without_home(error)])
+
+
+def system_facts() -> list[tuple[str, str]]:
+    """Return names and values: the versions of PlantDesk, of the system and of the main libraries."""
+    return [
         ("PlantDesk", __version__),
-        ("Time", datetime.now(UTC).isoformat(timespec="seconds")),
         ("System", platform.platform()),
         ("Python", platform.python_version()),
         ("SQLite", sqlite3.sqlite_version),
         ("Libraries", _libraries()),
-    )
-    lines = [f"{name}: {value}" for name, value in facts]
-    return "\n".join([*lines, "", _without_home(error)])
+    ]
 
 
 def _without_home(text: str) -> str:

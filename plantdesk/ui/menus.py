@@ -63,6 +63,10 @@ class Menus(QObject):
         """All commands, in the order of the menus."""
         return [action for section in Section for action in self._actions[section]]
 
+    def actions_of(self, section: Section) -> list[QAction]:
+        """Return the commands of a section."""
+        return list(self._actions[section])
+
     def menu(self, section: Section) -> QMenu:
         """Return the menu that a section is in."""
         menu, _ = self._ends[section]

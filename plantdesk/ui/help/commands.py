@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices
 
-from plantdesk import __version__
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 
@@ -30,7 +29,7 @@ class HelpCommands(Feature):
     def _show_shortcuts(self) -> None:
         from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 
-        ShortcutsDialog(self.context.menus.actions, self.context.page).open()
+        ShortcutsDialog(self.context.menus, self.context.page).open()
 
     @Slot()
     def _open_data_folder(self) -> None:
@@ -38,11 +37,6 @@ class HelpCommands(Feature):
 
     @Slot()
     def _show_about(self) -> None:
-        from plantdesk.ui.widgets.message_box import MessageBox
+        from plantdesk.ui.help.about_dialog import AboutDialog
 
-        text = self.tr("PlantDesk {version}").format(version=__version__)
-        details = self.tr("Keeps your plants, and takes more of them from your own scripts.")
-        box = MessageBox(self.context.theme, self.tr("About PlantDesk"), text, details, self.context.page)
-        box.set_icon("sprout", "accent")
-        box.add_button(self.tr("Close"))
-        box.open()
+        AboutDialog(self.context.theme, self.context.page).open()

@@ -1,53 +1,150 @@
-"""The list of keyboard shortcuts."""
+"""The list of keyboard shortcuts, in four groups."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from plantdesk.ui.theme.metrics import XL, XXL, S
+from plantdesk.ui.menus import Section
+from plantdesk.ui.theme.metrics import EDGE, XS, XXL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from plantdesk.ui.menus import Menus
 
-    from PySide6.QtGui import QAction
+#: Between the two columns of groups.
+_GAP = 40
+
+
+class _Group(Enum):
+    """What a shortcut is for, in the order in which the groups are shown."""
+
+    PLANTS = "plants"
+    FIND = "find"
+    VIEW = "view"
+    PROGRAM = "program"
 
 
 class ShortcutsDialog(Dialog):
-    """Lists the keys of the given actions, and those that are not actions."""
+    """Lists the keys of the commands in `menus`, and those that are not commands."""
 
-    def __init__(self, actions: Iterable[QAction], parent: QWidget | None = None) -> None:
+    def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
-        layout = QGridLayout(self)
-        layout.setContentsMargins(XXL, XL, XXL, XL)
-        layout.setHorizontalSpacing(XXL)
-        layout.setVerticalSpacing(S - 2)
-        rows = [*self._of_actions(actions), *self._others()]
-        for row, (keys, meaning) in enumerate(rows):
-            key_label = PlainLabel(keys)
-            key_label.setProperty("role", "strong")
-            layout.addWidget(key_label, row, 0)
-            layout.addWidget(PlainLabel(meaning), row, 1)
+        rows = self._others()
+        for section in Section:
+            rows[_group_of(section)] += _of_section(menus, section)
+        content = QWidget()
+        columns = QHBoxLayout(content)
+        columns.setContentsMargins(EDGE, L, EDGE, M)
+        columns.setSpacing(_GAP)
+        for groups in ((_Group.PLANTS, _Group.FIND), (_Group.VIEW, _Group.PROGRAM)):
+            column = QVBoxLayout()
+            column.setSpacing(XXL)
+            for group in groups:
+                column.addLayout(_group_layout(self._title(group), rows[group]))
+            column.addStretch(1)
+            columns.addLayout(column, 1)
+        self._lay_out(content)
+
+    def _lay_out(self, content: QWidget) -> None:
+        """Let the content scroll where the screen is too low for it."""
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(content)
+        area.setAccessibleName(self.tr("Keyboard shortcuts"))
+        for widget in (area, content):
+            widget.setProperty("clear", "true")
         close = QPushButton(self.tr("Close"))
         close.clicked.connect(self.accept)
-        layout.addWidget(close, len(rows), 1, Qt.AlignmentFlag.AlignTrailing)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(EDGE, S, EDGE, L)
+        foot.addStretch(1)
+        foot.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(area, 1)
+        layout.addLayout(foot)
+        hint = content.sizeHint()
+        self.resize_to_fit(QSize(hint.width() + EDGE, hint.height() + foot.sizeHint().height() + XS))
+        close.setFocus()
 
-    def _of_actions(self, actions: Iterable[QAction]) -> list[tuple[str, str]]:
-        """Return the first key of each command: of several (Copy has four on Linux) it is the usual one."""
-        firsts = [(each.shortcut(), each.text().replace("&", "").rstrip("…")) for each in actions]
-        native = QKeySequence.SequenceFormat.NativeText
-        return [(key.toString(native), text) for key, text in firsts if not key.isEmpty()]
+    def _title(self, group: _Group) -> str:
+        return {
+            _Group.PLANTS: self.tr("Plants"),
+            _Group.FIND: self.tr("Find"),
+            _Group.VIEW: self.tr("View"),
+            _Group.PROGRAM: self.tr("Program"),
+        }[group]
 
-    def _others(self) -> list[tuple[str, str]]:
-        return [
-            (self.tr("Enter"), self.tr("Add the plant in the form")),
-            (self.tr("Esc"), self.tr("Close the message, empty the form, clear the search, or go back to Name")),
-            (self.tr("F6, Shift+F6"), self.tr("Go to the next or previous part of the window")),
-            (self.tr("Down"), self.tr("Go from the search to the first row")),
-            (self.tr("Home, End"), self.tr("Go to the first or last row of the table")),
-        ]
+    def _others(self) -> dict[_Group, list[tuple[str, str]]]:
+        return {
+            _Group.PLANTS: [
+                (self.tr("Enter"), self.tr("Add the plant in the form; edit a plant in the table")),
+                (self.tr("Tab"), self.tr("Go from name to tag while editing")),
+            ],
+            _Group.FIND: [
+                (self.tr("Down"), self.tr("Go from the search to the first row")),
+                (self.tr("Home"), self.tr("Go to the first row; End: to the last")),
+            ],
+            _Group.VIEW: [
+                (self.tr("Space"), self.tr("Show or hide the card of the selected plants")),
+                (self.tr("F6"), self.tr("Go to the next part of the window; with Shift to the previous one")),
+                (self.tr("Shift+F10"), self.tr("Open the context menu, as the Menu key does")),
+            ],
+            _Group.PROGRAM: [
+                (self.tr("Esc"), self.tr("Close a message, clear the search, or go back to Name")),
+                (self.tr("Alt"), self.tr("Go to the menu bar")),
+            ],
+        }
+
+
+def _group_of(section: Section) -> _Group:
+    if section in {Section.EDIT_FIND, Section.EDIT_HISTORY, Section.VIEW_ORDER}:
+        return _Group.FIND
+    if section is Section.FILE_PLANTS or section.name.startswith("EDIT"):
+        return _Group.PLANTS
+    return _Group.VIEW if section.name.startswith("VIEW") else _Group.PROGRAM
+
+
+def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
+    """Return the first key of each command: of several (Copy has four on Linux) it is the usual one."""
+    actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
+    native = QKeySequence.SequenceFormat.NativeText
+    return [(each.shortcut().toString(native), each.text().replace("&", "").rstrip("…")) for each in actions]
+
+
+def _group_layout(title: str, rows: list[tuple[str, str]]) -> QVBoxLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(L)
+    grid.setVerticalSpacing(S - 2)
+    grid.setColumnStretch(1, 1)
+    for row, (keys, meaning) in enumerate(rows):
+        grid.addWidget(_key_caps(keys), row, 0, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignTop)
+        label = PlainLabel(meaning, wrapped=True)
+        label.setMinimumWidth(10 * EDGE)
+        grid.addWidget(label, row, 1)
+    layout = QVBoxLayout()
+    layout.setSpacing(S)
+    layout.addWidget(PlainLabel(title, role="strong"))
+    layout.addLayout(grid)
+    return layout
+
+
+def _key_caps(keys: str) -> QWidget:
+    """Return a cap for each key of a combination such as “Ctrl++”."""
+    caps = QWidget()
+    caps.setAccessibleName(keys)
+    layout = QHBoxLayout(caps)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(XS)
+    names = keys.replace("++", "+\0").split("+")
+    for name in names:
+        layout.addWidget(PlainLabel("+" if name == "\0" else name, role="key", alignment=Qt.AlignmentFlag.AlignCenter))
+    return caps

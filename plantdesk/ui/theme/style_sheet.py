@@ -1,7 +1,7 @@
 """The style sheet: what Fusion and the palette do not cover.
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
-(caption, detail, title, empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary,
+(caption, detail, key, title, empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary,
 icon, floating, link, quiet, fold) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card, toast) and
 `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the background
 behind it.
@@ -144,6 +144,10 @@ QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-ra
 QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $text_2; }
 QLabel[role="detail"] { font-size: ${caption}pt; color: $text_2; }
 QScrollArea[clear="true"], QWidget[clear="true"] { background: transparent; border: none; }
+QLabel[role="key"] {
+  background: $surface; color: $text; border: 1px solid $border; border-bottom-width: 2px; border-radius: 4px;
+  padding: 1px 6px; min-width: 12px;
+}
 QLabel[role="title"] { font-size: ${empty_title}pt; font-weight: 600; }
 
 QProgressBar { background: $line; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }

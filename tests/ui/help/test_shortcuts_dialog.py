@@ -2,6 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from plantdesk import __version__
+from plantdesk.ui.help.about_dialog import AboutDialog
 from plantdesk.ui.help.commands import HelpCommands
 from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 from plantdesk.ui.menus import Section
@@ -16,9 +21,26 @@ if TYPE_CHECKING:
 def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowContext) -> None:
     HelpCommands(context)
     context.menus.add(Section.FILE_BACKUPS, "&Water…", print, "Ctrl+W")
+    context.menus.add(Section.VIEW_APPEARANCE, "&Larger", print, "Ctrl++")
     desk = Desk(qtbot, context.page)
     desk.choose("Help", "Keyboard shortcuts")
     listed = Desk(qtbot, desk.the(ShortcutsDialog)).texts()
-    assert [listed.count(text) for text in ("Water", "Ctrl+W", "Keyboard shortcuts", "Ctrl+/")] == [1, 1, 1, 1]
+    assert [listed.count(text) for text in ("Water", "W", "Keyboard shortcuts", "/")] == [1, 1, 1, 1]
     assert "About PlantDesk" not in listed
-    assert {"Enter", "Esc", "Home, End"} <= set(listed)
+    assert {"Plants", "Find", "View", "Program", "Enter", "Esc", "Home"} <= set(listed)
+    names = [each.accessibleName() for each in desk.the(ShortcutsDialog).findChildren(QWidget)]
+    assert {"Ctrl+W", "Ctrl++", "Shift+F10"} <= set(names)
+
+
+def test_a_diagnosis_without_private_data_can_be_copied(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "About PlantDesk")
+    about = Desk(qtbot, desk.the(AboutDialog))
+    about.button("Copy diagnosis").click()
+    diagnosis = QGuiApplication.clipboard().text()
+    assert diagnosis == about.the(QPlainTextEdit).toPlainText()
+    assert f"PlantDesk: {__version__}" in diagnosis
+    assert "Qt: 6" in diagnosis
+    assert str(context.path.parent) not in diagnosis
+    assert any("MIT licence" in text for text in about.texts())

@@ -1,0 +1,99 @@
+"""The dialog about the program: version, licences, and a diagnosis to be copied into a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, qVersion
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk import __version__
+from plantdesk.bug_report import system_facts
+from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
+from plantdesk.ui.widgets.copy_button import CopyButton
+from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from plantdesk.ui.theme.theme import Theme
+
+#: For text of 13 px.
+_WIDTH = 520
+
+
+class AboutDialog(Dialog):
+    """Nothing in it is private: no path, no name of a plant or token."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("About PlantDesk"), parent)
+        self._close_button = QPushButton(self.tr("Close"))
+        self._close_button.setAutoDefault(False)
+        self._close_button.clicked.connect(self.accept)
+        diagnosis = diagnosis_of(theme)
+        self._copy_button = CopyButton(theme, self.tr("Copy &diagnosis"))
+        self._copy_button.set_content(diagnosis)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(EDGE, L, EDGE, L)
+        layout.setSpacing(S)
+        layout.addLayout(self._head(theme))
+        for title, content in (
+            (self.tr("Licences"), PlainLabel(self._licences(), wrapped=True)),
+            (self.tr("Diagnosis"), self._text_field(diagnosis)),
+        ):
+            layout.addSpacing(S)
+            layout.addWidget(PlainLabel(title, role="caption"))
+            layout.addWidget(content)
+        layout.addSpacing(M)
+        layout.addLayout(self._foot())
+        width = theme.metrics.scaled(_WIDTH)
+        self.resize_to_fit(QSize(width, layout.totalHeightForWidth(width)))
+        self._close_button.setFocus()
+
+    def _head(self, theme: Theme) -> QHBoxLayout:
+        icon = PlainLabel()
+        icon.setPixmap(theme.icons.pixmap("sprout", "accent", ICON_LARGE, self.devicePixelRatioF()))
+        titles = QVBoxLayout()
+        titles.setSpacing(0)
+        titles.addWidget(PlainLabel(self.tr("PlantDesk {version}").format(version=__version__), role="title"))
+        text = self.tr("Keeps your plants, and takes more of them from your own scripts.")
+        titles.addWidget(PlainLabel(text, tone="muted", wrapped=True))
+        head = QHBoxLayout()
+        head.setSpacing(L)
+        head.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)
+        head.addLayout(titles, 1)
+        return head
+
+    def _foot(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        foot.addWidget(self._copy_button)
+        foot.addStretch(1)
+        foot.addWidget(self._close_button)
+        return foot
+
+    def _text_field(self, diagnosis: str) -> QPlainTextEdit:
+        field = QPlainTextEdit(diagnosis, readOnly=True)
+        field.setAccessibleName(self.tr("Diagnosis"))
+        field.setTabChangesFocus(True)
+        lines = diagnosis.count("\n") + 2  # of which one is long
+        field.setFixedHeight(field.fontMetrics().lineSpacing() * lines + 2 * EDGE)
+        return field
+
+    def _licences(self) -> str:
+        return self.tr(
+            "PlantDesk is free software under the MIT licence. It contains Qt and PySide (LGPL 3), Python (PSF), "
+            "SQLite (public domain), icons of Lucide (ISC) and more: the licences of all are beside the program."
+        )
+
+
+def diagnosis_of(theme: Theme) -> str:
+    """Return versions, and what the window looks like on this screen."""
+    screen = QGuiApplication.primaryScreen()
+    size, ratio = screen.size(), screen.devicePixelRatio()
+    facts = [
+        *system_facts(),
+        ("Qt", f"{qVersion()}, {QGuiApplication.platformName()}"),
+        ("Screen", f"{size.width()} x {size.height()}, scale {ratio:g}"),
+        ("Window", f"{theme.mode.value} theme, text size {theme.text_scale:.0%}"),
+    ]
+    return "\n".join(f"{name}: {value}" for name, value in facts)
