@@ -51,7 +51,7 @@ from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.saved_plants import plants_of_file
 from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.tokens import TokenChecker, Tokens
-from plantdesk.store.views import Order, View
+from plantdesk.store.views import KnownName, Order, View
 
 __all__ = [
     "KEEP",
@@ -80,6 +80,7 @@ __all__ = [
     "ImportCounts",
     "ImportRow",
     "Insert",
+    "KnownName",
     "NewToken",
     "Not",
     "OnClash",

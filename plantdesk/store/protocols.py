@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.imports import Clash, ImportBatch, ImportCounts, OnClash
     from plantdesk.store.placing import Place
-    from plantdesk.store.views import Order, View
+    from plantdesk.store.views import KnownName, Order, View
 
 
 class NewToken(NamedTuple):
@@ -97,6 +97,12 @@ class PlantReader(Protocol):
 
     def tag_counts(self) -> dict[str, int]:
         """Return the number of plants of each tag, sorted as `tags`."""
+
+    def known_names(self, start: str, limit: int) -> list[KnownName]:
+        """Return names that begin with `start`, those of most plants first; case, accents and lookalikes do not matter.
+
+        Of a great many plants only those of the largest ids are counted.
+        """
 
     def counts(self, before: Counts | None = None) -> Counts:
         """Return the numbers of plants by tag, source and day.

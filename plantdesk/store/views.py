@@ -18,6 +18,14 @@ class Order(StrEnum):
     SOURCE = "source"
 
 
+class KnownName(NamedTuple):
+    """A name that plants have: the tag of the newest of them, and their number."""
+
+    name: str
+    tag: str | None
+    plants: int
+
+
 class View(NamedTuple):
     """A set of plants in an order."""
 

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, not_, or_, type_coerce
+from sqlalchemy import select as sql_select
 from sqlmodel import col, select
 from typing_extensions import override
 
@@ -30,11 +31,12 @@ from plantdesk.store.sqlite.history import history_summary, newest_changes, plan
 from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.sqlite.sql_functions import add_functions
 from plantdesk.store.tables import PlantTable, SourceTable
-from plantdesk.store.views import Order, View
+from plantdesk.store.views import KnownName, Order, View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from sqlalchemy import Select
     from sqlalchemy.orm import Mapped
     from sqlmodel.sql.expression import SelectOfScalar
 
@@ -50,6 +52,8 @@ _FIRST_CHUNK = 512
 _CHUNK = 50_000
 #: Plants that are read together.
 _PAGE = 5_000
+#: Plants among which names are counted.
+_MAX_COUNTED = 50_000
 #: SQLite's LIKE takes patterns up to 50,000 bytes; longer words are searched with instr().
 _MAX_PATTERN = 10_000
 
@@ -132,6 +136,18 @@ class Reader(PlantReader):
         with self._query():
             counts = {str(name): int(count) for name, count in self._connection.execute(statement)}
         return dict(sorted(counts.items(), key=lambda item: (fold(item[0]), item[0])))
+
+    @override
+    def known_names(self, start: str, limit: int) -> list[KnownName]:
+        if len(start) > _MAX_PATTERN:
+            return []
+        plants = _begins_with(start).subquery()
+        latest, number = func.max(plants.c.seq), func.count()
+        # Beside max() SQLite takes the tag from the same row (https://sqlite.org/lang_select.html#bareagg).
+        statement = select(plants.c.name, plants.c.tag, latest, number).group_by(plants.c.name)
+        with self._query():
+            rows = self._connection.execute(statement.order_by(number.desc(), latest.desc()).limit(limit))
+            return [KnownName(name, tag, count) for name, tag, _, count in rows]
 
     @override
     def counts(self, before: Counts | None = None) -> Counts:
@@ -303,6 +319,16 @@ def _contains(word: str) -> ColumnElement[bool]:
         return func.instr(func.coalesce(folded, func.lower(name + SEPARATOR + func.coalesce(tag, ""))), word) > 0
     plain = or_(name.contains(word, autoescape=True), tag.contains(word, autoescape=True))
     return case((col(PlantTable.folded).is_(None), plain), else_=folded.contains(word, autoescape=True))
+
+
+def _begins_with(start: str) -> Select[str, str | None, int]:
+    """Return the query for name, tag and place of the plants whose name begins with a text."""
+    text = searched(start)
+    name, folded = _normalized(col(PlantTable.name), text), _normalized(col(PlantTable.folded), text)
+    plain = name.startswith(text, autoescape=True)
+    begins = case((col(PlantTable.folded).is_(None), plain), else_=folded.startswith(text, autoescape=True))
+    columns = col(PlantTable.name), col(PlantTable.tag), col(PlantTable.seq)
+    return sql_select(*columns).where(begins).order_by(col(PlantTable.id).desc()).limit(_MAX_COUNTED)
 
 
 def _normalized(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement[str]:

@@ -267,3 +267,33 @@ def test_counts_of_today_begin_at_midnight(store: PlantStore) -> None:
         yesterday = range(counts.at.day.start - 86_400_000, counts.at.day.start)
         later = reader.counts(counts._replace(today=7, at=counts.at._replace(day=yesterday)))
     assert later == counts
+
+
+@pytest.mark.parametrize(
+    ("start", "names"),
+    [
+        ("MON", [("Monstera", "hall", 2), ("Monarda", None, 1)]),
+        ("monst", [("Monstera", "hall", 2)]),
+        ("mentha x", [("Mentha × piperita", "bed", 1)]),
+        ("erable", [("Érable", None, 1)]),
+        ("stera", []),
+        ("%", []),
+        ("m" * 60_000, []),
+    ],
+)
+def test_known_names_have_the_tag_of_their_newest_plant(
+    store: PlantStore, start: str, names: list[tuple[str, str | None, int]]
+) -> None:
+    plants = [
+        ("Monstera", "kitchen"),
+        ("Monarda", None),
+        ("Érable", None),
+        ("Mentha × piperita", "bed"),
+        ("Monstera", "hall"),
+    ]
+    for plant_id, (name, tag) in zip((9, 1, 2, 3, 4), plants, strict=True):
+        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
+        store.add(new_plant(values), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        assert reader.known_names(start, 6) == names
+        assert reader.known_names("", 2)[:1] == [("Monstera", "hall", 2)]
