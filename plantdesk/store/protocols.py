@@ -104,6 +104,9 @@ class PlantReader(Protocol):
         Of a great many plants only those of the largest ids are counted.
         """
 
+    def names_in_use(self, names: Collection[str]) -> set[str]:
+        """Return those of `names` that plants have."""
+
     def counts(self, before: Counts | None = None) -> Counts:
         """Return the numbers of plants by tag, source and day.
 

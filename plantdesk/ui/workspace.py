@@ -117,6 +117,7 @@ class Workspace(Page):
         self._plants = plants
         transfer = Transfer(context, plants)
         transfer.imported_wanted.connect(plants.show_newest)
+        plants.import_wanted.connect(transfer.import_text)
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
         others = (WindowCommands, History, AppearanceCommands, HelpCommands)

@@ -27,6 +27,7 @@ FORM_STOPS = [
     "ID of the new plant; empty for the next free one",
     "Name of the new plant",
     "Tag of the new plant",
+    "Keep tag for the next plant",
     "&Add",
 ]
 PLANTS = ["Edit na&me", "Edit ta&g", "&Delete plants"]
@@ -71,7 +72,7 @@ MENUS = {
     "&Help": ["&Keyboard shortcuts", "Open &data folder", "&Tell me about new versions", "&About PlantDesk", "-"],
 }
 TABLE_STOPS = ["Tags", "Search by name, tag or ID", "Plants"]
-STATUS_STOPS = ["Copy the address of the API", "New token…"]
+STATUS_STOPS = ["Copy the address of the API", "New token…", "3 today"]
 
 
 class WindowDesk(Desk):
@@ -151,7 +152,7 @@ def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
 def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: WindowDesk) -> None:
     desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
     bar = ["Use port 8722", "Choose…", "Close this message"]
-    desk.qtbot.waitUntil(lambda: desk.tab_stops() == [*FORM_STOPS, *bar, *TABLE_STOPS, "Try again"])
+    desk.qtbot.waitUntil(lambda: desk.tab_stops() == [*FORM_STOPS, *bar, *TABLE_STOPS, "Try again", "3 today"])
 
 
 def test_the_cross_of_the_search_and_the_buttons_of_an_empty_result_are_on_the_way(desk: WindowDesk) -> None:

@@ -34,7 +34,7 @@ from plantdesk.store.tables import PlantTable, SourceTable
 from plantdesk.store.views import KnownName, Order, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from sqlalchemy import Select
     from sqlalchemy.orm import Mapped
@@ -148,6 +148,14 @@ class Reader(PlantReader):
         with self._query():
             rows = self._connection.execute(statement.order_by(number.desc(), latest.desc()).limit(limit))
             return [KnownName(name, tag, count) for name, tag, _, count in rows]
+
+    @override
+    def names_in_use(self, names: Collection[str]) -> set[str]:
+        found: set[str] = set()
+        with self._query():
+            for chunk in chunks(list(names)):
+                found.update(self._connection.scalars(select(PlantTable.name).where(col(PlantTable.name).in_(chunk))))
+        return found
 
     @override
     def counts(self, before: Counts | None = None) -> Counts:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
 from plantdesk.errors import IdTakenError, InvalidPlantError, PlantDeskError, StoreClosedError, StoreError
 from plantdesk.ui.plants.form import FieldName, PlantForm
+from plantdesk.ui.plants.many_adder import Entry, ManyAdder
+from plantdesk.ui.plants.name_completion import NameCompletion
+from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.store_queries import next_free_id
-from plantdesk.ui.texts import quoted
+from plantdesk.ui.texts import plural, quoted
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from concurrent.futures import Future
 
     from plantdesk.errors import IdOwner
     from plantdesk.records import Changes, PlantRow
-    from plantdesk.store import PlantReader, PlantStore
+    from plantdesk.store import Applied, KnownName, PlantReader, PlantStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.ui.undo_stack import UndoStack
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
 _log = logging.getLogger(__name__)
@@ -37,9 +43,11 @@ class AddPlantController(QObject):
     plant_wanted = Signal(object)
     saving_changed = Signal(bool)
 
-    def __init__(self, form: PlantForm, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, form: PlantForm, bridge: Bridge, undo_stack: UndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.keep_tag = False
+        self._undo_stack = undo_stack
+        self._keep_name = False
+        self._adder: ManyAdder | None = None
         self._form = form
         self._bridge = bridge
         self._store: PlantStore | None = None
@@ -52,7 +60,10 @@ class AddPlantController(QObject):
         self._tags: set[str] = set()
         self._slow = QTimer(self, singleShot=True, interval=_SLOW)
         self._slow.timeout.connect(self._on_slow)
+        self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self)
+        self._completion.known.connect(self._on_known)
         form.submitted.connect(self.submit)
+        form.tag_edited.connect(self._on_tag_edited)
         form.emptied.connect(self._on_emptied)
         form.id_edited.connect(self._ask_owner)
         bridge.changed.connect(self._on_changed)
@@ -62,6 +73,8 @@ class AddPlantController(QObject):
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
         self._store, self._queries, self._opening = store, queries, False
+        self._adder = ManyAdder(self._bridge, store, queries, self)
+        self._completion.set_store(queries)
         self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
         self._ask_next_id()
         queries.ask(self, _tags, self._on_tags)
@@ -80,17 +93,21 @@ class AddPlantController(QObject):
 
     def forget_store(self) -> None:
         """Keep what is typed until there is a store again."""
-        self._store = self._queries = None
+        self._store = self._queries = self._adder = None
+        self._completion.set_store(None)
         self._show_next_id(None)
 
     @Slot()
-    def submit(self) -> None:
-        """Add the plant in the form, or report what is wrong with it."""
+    @Slot(bool)
+    def submit(self, keep_name: bool = False) -> None:  # noqa: FBT002  a slot
+        """Add the plant in the form, or the plants of its quantity, or report what is wrong with it."""
+        self._keep_name = keep_name
+        self._form.tag_field.take_fill()
         if self._store is None:
             self._wait_for_store()
-            return
-        adding = self._start_adding(self._store)
-        if adding is not None:
+        elif self._form.quantity != 1:
+            self._add_several()
+        elif (adding := self._start_adding(self._store)) is not None:
             self._begin_saving()
             self._bridge.follow(self, adding, self._on_added, self._on_refused)
 
@@ -128,6 +145,42 @@ class AddPlantController(QObject):
             return None
         return store.add(plant, FORM) if plant is not None else store.add_as_next(fields, FORM)
 
+    def _add_several(self) -> None:
+        """Add as many plants of the name as its quantity says, as one change."""
+        from plantdesk.records import parse_id, plant_fields
+
+        form, quantity = self._form, self._form.quantity
+        name, tag, id_text = form.name_text, form.tag_text, form.id_text
+        if not 1 <= quantity <= MAX_QUANTITY:
+            text = self.tr("From 1 to {most} plants can be added at once.")
+            text = text.format(most=QLocale().toString(MAX_QUANTITY))
+            self._form.show_faults([FieldName.NAME], text)
+            return
+        try:
+            first = parse_id(id_text) if id_text else None
+            plant_fields({"name": name, "tag": tag} if tag else {"name": name})
+        except InvalidPlantError as error:
+            self._show_invalid(error)
+            return
+        ids = [None] * quantity if first is None else range(first, first + quantity)
+        self.add_entries([Entry(name, tag or None, plant_id) for plant_id in ids])
+
+    def add_entries(self, entries: Sequence[Entry]) -> None:
+        """Add several plants as one change, which can be undone."""
+        if self._adder is not None and entries:
+            self._completion.remember(entries[0].name, entries[0].tag)
+            self._begin_saving()
+            self._adder.add(entries, self._on_several_added, self._on_refused)
+
+    def _on_several_added(self, applied: Applied) -> None:
+        self._end_saving()
+        self._form.start_next(keep_name=self._keep_name)
+        if applied.change is not None:
+            stack = self._undo_stack
+            stack.push(applied.change)
+            text = plural(applied.change.plants, self.tr("Added 1 plant."), self.tr("Added {count} plants."))
+            self._form.message.show_message(Tone.OK, text, (self.tr("Undo"), partial(stack.undo, applied.change)))
+
     def _show_invalid(self, error: InvalidPlantError) -> None:
         fields = [fault.field for fault in error.faults]
         self._form.show_faults(fields, str(error), *([self._next_id_action()] if FieldName.ID in fields else []))
@@ -139,7 +192,8 @@ class AddPlantController(QObject):
         self._end_saving()
         if row.id == self._next_id:
             self._show_next_id(row.id + 1)  # until `changed`, after which the store is asked
-        self._form.start_next(keep_tag=self.keep_tag)
+        self._completion.remember(row.name, row.tag)
+        self._form.start_next(keep_name=self._keep_name)
         self._form.message.show_message(Tone.OK, self.tr("Added {name}.").format(name=quoted(row.name)))
         self._last_added = row
         self.plant_added.emit(row)
@@ -243,6 +297,32 @@ class AddPlantController(QObject):
         self._submitted_early = False
         self._form.message.clear()
 
+    @Slot(object)
+    def _on_known(self, known: KnownName | None) -> None:
+        """Show how many plants have the typed name already; there may be any number."""
+        message = self._form.message
+        if known is not None and message.tone is Tone.HINT:
+            one, many = self.tr("1 plant has this name already."), self.tr("{count} plants have this name already.")
+            message.show_message(Tone.HINT, plural(known.plants, one, many))
+        elif message.tone is Tone.HINT:
+            message.clear()
+
+    @Slot(str)
+    def _on_tag_edited(self, text: str) -> None:
+        """Offer the known spelling of a tag that differs only in case or spaces."""
+        typed = _plain(text)
+        known = next((tag for tag in sorted(self._tags) if _plain(tag) == typed), None) if typed else None
+        if known is None or text.strip() in self._tags:
+            return
+
+        def use() -> None:
+            self._form.tag_field.setText(known)
+            self._form.message.clear()
+            self._form.focus_field(FieldName.TAG)
+
+        text = self.tr("There is the tag {tag} already.").format(tag=quoted(known))
+        self._form.message.show_message(Tone.WARNING, text, (self.tr("Use it"), use))
+
     def _on_tags(self, tags: list[str]) -> None:
         self._tags = set(tags)
         self._form.set_tags(tags)
@@ -265,6 +345,10 @@ class AddPlantController(QObject):
     def _on_slow(self) -> None:
         text = self.tr("Saving…") if self._store is not None else self.tr("Opening your plants…")
         self._form.message.show_message(Tone.HINT, text)
+
+
+def _plain(tag: str) -> str:
+    return " ".join(tag.split()).casefold()
 
 
 def _tags(reader: PlantReader, _task: Task) -> list[str]:

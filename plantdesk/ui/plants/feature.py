@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 
 from plantdesk.errors import StoreDamagedError, StoreReadOnlyError
-from plantdesk.selections import HasTag
+from plantdesk.selections import AddedOn, HasTag
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.page import Part
 from plantdesk.ui.plant_changes import PlantChanges
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.pasted_plants import PastedPlants
+from plantdesk.ui.plants.remembered_view import RememberedView
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.contents import TableContents
-from plantdesk.ui.plants.table.layout import from_json
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import quoted
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
     from array import array
-    from pathlib import Path
 
     from plantdesk.errors import PlantDeskError, StoreError
     from plantdesk.records import Changes
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
+    from plantdesk.ui.plants.table.layout import TableLayout
 
 
 #: The columns that can be hidden.
@@ -45,7 +46,8 @@ class Plants(Feature):
 
     `api_access_wanted`: the button of the empty table. `selection_changed(count)`: other rows are selected.
     `card_wanted`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
-    search. `save_search_wanted`, `sidebar_wanted`: buttons of the search.
+    search. `save_search_wanted`, `sidebar_wanted`: buttons of the search. `import_wanted(text)`: more was pasted
+    than the form adds.
     """
 
     api_access_wanted = Signal()
@@ -54,16 +56,21 @@ class Plants(Feature):
     search_changed = Signal(str)
     save_search_wanted = Signal()
     sidebar_wanted = Signal()
+    import_wanted = Signal(str)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._store: PlantStore | None = None
         self._editing: EditController | None = None
-        self._store_path: Path | None = None
         self._message = context.message
         self._form = PlantForm(context.theme, context.message)
-        self._add_controller = AddPlantController(self._form, context.bridge, self)
+        self._remembered = RememberedView(context.preferences, self._form)
+        self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self)
+        self._pasted = PastedPlants(self._form, self)
+        self._pasted.wanted.connect(self._add_controller.add_entries)
+        self._pasted.too_many.connect(self.import_wanted)
         self._status = PlantsStatus()
+        self._status.today_wanted.connect(self._show_today)
         self._contents = TableContents(self)
         self._changes = PlantChanges(context, self)
         context.page.add_top_pane(self._form)
@@ -88,12 +95,13 @@ class Plants(Feature):
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
         self._allow_adding(allowed=True)
-        self._restore_layout(opened.store.path)
+        self._show_layout(self._remembered.restore(opened.store.path, self._browser))
         self._browser.set_store(opened.store)
         self._contents.set_store(opened.queries)
         if self._editing is not None:
             self._editing.set_store(*opened)
         self._add_controller.set_store(*opened)
+        self._pasted.set_store(opened.queries)
         self._status.show_store(is_open=True)
 
     @override
@@ -108,12 +116,13 @@ class Plants(Feature):
 
     @override
     def release_store(self) -> None:
-        self._save_layout()
+        self._remembered.save(self._browser)
         if self._editing is not None:
             self._editing.release_store()
         self._contents.set_store(None)
         self._browser.close_store()
         self._add_controller.forget_store()
+        self._pasted.set_store(None)
 
     @override
     def step_back(self) -> bool:
@@ -185,7 +194,8 @@ class Plants(Feature):
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
         check(self._orders, "added")
         self._compact = menus.add_switch(Section.VIEW_PLANTS, self.tr("&Compact rows"), self._set_compact)
-        menus.add_switch(Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._keep_tag)
+        pin = menus.add_switch(Section.VIEW_PLANTS, self.tr("&Keep tag for the next plant"), self._keep_tag)
+        self._form.tag_field.pinned.connect(pin.setChecked)
         switches = [(column_title(each), self._on_columns_chosen, True) for each in _OPTIONAL]
         best_width = self.tr("&Best width"), self._fit_columns, False
         columns = menus.add_submenu(Section.VIEW_COLUMNS, self.tr("Col&umns"), [*switches, best_width])
@@ -260,7 +270,7 @@ class Plants(Feature):
 
     @Slot(bool)
     def _keep_tag(self, keep: bool) -> None:
-        self._add_controller.keep_tag = keep
+        self._form.tag_field.set_pinned(pinned=keep)
 
     @Slot(int)
     def _on_selection_changed(self, count: int) -> None:
@@ -298,6 +308,12 @@ class Plants(Feature):
     def show_counts(self, counts: Counts) -> None:
         """Take over how many plants there are of each kind."""
         self._browser.search_bar.set_counts(counts)
+        self._status.show_today(counts.today)
+
+    @Slot()
+    def _show_today(self) -> None:
+        self.filter_by(AddedOn(0, 0), add=False)
+        self.focus_table()
 
     @Slot(str, object)
     def replace_tag(self, old: str, new: str | None) -> None:
@@ -334,23 +350,11 @@ class Plants(Feature):
         if self._store is not None and isinstance(error, StoreDamagedError):
             self._store.report_damage(error)
 
-    # --- the layout of the table ---
-
-    def _restore_layout(self, path: Path) -> None:
-        self._store_path = path
-        layout = from_json(self.context.preferences.of_store(path))
-        self._browser.table.set_table_layout(layout)
-        search = self.context.preferences.of_store(path).get("search")
-        self._browser.search_bar.set_search(search if isinstance(search, str) else "")
+    def _show_layout(self, layout: TableLayout) -> None:
+        """Check the commands of the layout of the table."""
         self._compact.setChecked(layout.is_compact)
         for column, action in self._columns.items():
             action.setChecked(column not in layout.hidden)
-
-    def _save_layout(self) -> None:
-        if self._store_path is not None:
-            values = {**self._browser.table.table_layout().as_json(), "search": self._browser.search_bar.text}
-            self.context.preferences.change_store(self._store_path, **values)
-            self._store_path = None
 
     # --- the store ---
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
+from plantdesk.ui.plants.name_field import NameField
+from plantdesk.ui.plants.tag_field import TagField
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
 from plantdesk.ui.widgets.line_edit import LineEdit
@@ -16,7 +18,7 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tag_completer import tag_completer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
@@ -43,23 +45,27 @@ class FieldName(StrEnum):
 class PlantForm(QFrame):
     """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
 
+    `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant.
     Escape closes the message, and without a message empties the fields.
     """
 
-    submitted = Signal()
+    submitted = Signal(bool)
     emptied = Signal()
     id_edited = Signal(str)
+    tag_edited = Signal(str)
 
     def __init__(self, theme: Theme, message: MessageLine, parent: QWidget | None = None) -> None:
         """Make an empty form with `message` under its fields."""
         super().__init__(parent)
         self._theme = theme
         self.setAccessibleName(self.tr("New plant"))
-        self._id_edit = self._field(self.tr("ID of the new plant; empty for the next free one"))
+        self._id_edit: QLineEdit = LineEdit(maxLength=MAX_LENGTH)
+        self._set_up(self._id_edit, self.tr("ID of the new plant; empty for the next free one"))
         self._id_edit.setFont(tabular(self._id_edit.font()))
-        self._name_edit = self._field(self.tr("Name of the new plant"))
-        self._tag_edit = self._field(self.tr("Tag of the new plant"))
-        self._tag_edit.setPlaceholderText(self.tr("Optional"))
+        self._name_edit = NameField(MAX_LENGTH)
+        self._tag_edit = TagField(theme, MAX_LENGTH)
+        self._set_up(self._name_edit, self.tr("Name of the new plant"))
+        self._set_up(self._tag_edit, self.tr("Tag of the new plant"))
         self._tags = QStringListModel(self)
         self._complete_tags()
         self._add_button = QPushButton(self.tr("&Add"))
@@ -68,10 +74,14 @@ class PlantForm(QFrame):
         theme.icons.put_on(self._add_button, "plus", "on_accent")
         self._message = message
         self._lay_out()
-        self._add_button.clicked.connect(self.submitted)
-        for field in self._fields().values():
+        self._add_button.clicked.connect(self._on_return)
+        self._id_edit.returnPressed.connect(self._on_id_entered)
+        for field in (self._name_edit, self._tag_edit):
             field.returnPressed.connect(self._on_return)
+        self._name_edit.kept.connect(self._on_kept)
+        self._name_edit.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self.id_edited)
+        self._tag_edit.textEdited.connect(self.tag_edited)
 
     # --- content ---
 
@@ -82,8 +92,13 @@ class PlantForm(QFrame):
 
     @property
     def name_text(self) -> str:
-        """The name as it was typed, without spaces around it."""
-        return self._name_edit.text().strip()
+        """The name as the field shows it, without spaces around it and without a quantity."""
+        return self._name_edit.name
+
+    @property
+    def quantity(self) -> int:
+        """How many plants of this name are wanted."""
+        return self._name_edit.quantity
 
     @property
     def tag_text(self) -> str:
@@ -93,12 +108,33 @@ class PlantForm(QFrame):
     @property
     def texts(self) -> tuple[str, ...]:
         """The texts of all fields."""
-        return self.id_text, self.name_text, self.tag_text
+        return self.id_text, self._name_edit.text().strip(), self.tag_text
+
+    @property
+    def name_field(self) -> NameField:
+        """The field for the name."""
+        return self._name_edit
+
+    @property
+    def tag_field(self) -> TagField:
+        """The field for the tag, with its pin."""
+        return self._tag_edit
+
+    def restore(self, texts: Sequence[str]) -> None:
+        """Show the `texts` of an earlier form, unless something was typed already."""
+        if not any(self.texts) and len(texts) == len(FieldName):
+            for field, text in zip(self._fields().values(), texts, strict=True):
+                field.setText(text[:MAX_LENGTH])
 
     @property
     def tags(self) -> QStringListModel:
         """The tags that are offered as completions."""
         return self._tags
+
+    @property
+    def theme(self) -> Theme:
+        """The theme of the form."""
+        return self._theme
 
     @property
     def message(self) -> MessageLine:
@@ -124,12 +160,13 @@ class PlantForm(QFrame):
             field.setReadOnly(saving)
         self._add_button.setEnabled(not saving)
 
-    def start_next(self, *, keep_tag: bool) -> None:
-        """Empty the fields and put the cursor into Name."""
+    def start_next(self, *, keep_name: bool = False) -> None:
+        """Empty the fields, but for a tag that is pinned, and put the cursor into Name."""
         # Unlike clear(), setText() forgets what was typed: Ctrl+Z must not bring an added plant back into the field.
         self._id_edit.setText("")
-        self._name_edit.setText("")
-        if not keep_tag:
+        if not keep_name:
+            self._name_edit.setText("")
+        if not keep_name and not self._tag_edit.is_pinned:
             self._tag_edit.setText("")
         self.clear_faults()
         self.focus_name()
@@ -186,12 +223,10 @@ class PlantForm(QFrame):
 
     # --- inside ---
 
-    def _field(self, accessible_name: str) -> QLineEdit:
-        field = LineEdit(maxLength=MAX_LENGTH)
+    def _set_up(self, field: QLineEdit, accessible_name: str) -> None:
         field.setAccessibleDescription(accessible_name)
         field.inputRejected.connect(self._on_input_rejected)
         field.textEdited.connect(self._on_edited)
-        return field
 
     def _fields(self) -> dict[FieldName, QLineEdit]:
         return {FieldName.ID: self._id_edit, FieldName.NAME: self._name_edit, FieldName.TAG: self._tag_edit}
@@ -232,7 +267,8 @@ class PlantForm(QFrame):
             return True
         filled = any(field.text() for field in self._fields().values())
         if filled:
-            self.start_next(keep_tag=False)
+            self._tag_edit.setText("")
+            self.start_next()
             self.emptied.emit()
         return filled
 
@@ -246,9 +282,28 @@ class PlantForm(QFrame):
         set_properties(self._fields()[name], fault=str(faulty).lower())
 
     @Slot()
+    def _on_id_entered(self) -> None:
+        """Go on to Name, as after a barcode reader, which types an ID and Enter."""
+        if self._name_edit.text().strip():
+            self._on_return()
+        else:
+            self.focus_name()
+
+    @Slot()
     def _on_return(self) -> None:
         if self._add_button.isEnabled():
-            self.submitted.emit()
+            self.submitted.emit(False)
+
+    @Slot()
+    def _on_kept(self) -> None:
+        if self._add_button.isEnabled():
+            self.submitted.emit(True)
+
+    @Slot()
+    def _show_quantity(self) -> None:
+        quantity = self.quantity
+        text = self.tr("&Add") if quantity == 1 else self.tr("&Add {count}").format(count=QLocale().toString(quantity))
+        self._add_button.setText(text)
 
     @Slot()
     def _on_edited(self) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QLocale, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
 #: Milliseconds for which “Saved” is shown.
 _SHOWN_MS = 2000
 
 
 class PlantsStatus(QWidget):
-    """Two labels."""
+    """What is selected and saved, and how many plants were added today. `today_wanted`: the user wants to see those."""
+
+    today_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty status; “Saved” is shown for `shown_ms` milliseconds."""
@@ -23,6 +26,12 @@ class PlantsStatus(QWidget):
         self._in_trouble = False
         self._selection = PlainLabel(tone="muted")
         self._saved = PlainLabel(tone="muted")
+        self._today_button = QPushButton()
+        self._today_button.setProperty("variant", "link")
+        self._today_button.setAutoDefault(False)
+        set_tool_tip(self._today_button, self.tr("Show the plants that were added today"))
+        self._today_button.clicked.connect(self.today_wanted)
+        self._today_button.hide()
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
         self._expiry.timeout.connect(self._saved.clear)
         layout = QHBoxLayout(self)
@@ -30,6 +39,12 @@ class PlantsStatus(QWidget):
         layout.setSpacing(M)
         layout.addWidget(self._saved)
         layout.addWidget(self._selection)
+        layout.addWidget(self._today_button)
+
+    def show_today(self, count: int) -> None:
+        """Show how many plants were added today."""
+        self._today_button.setText(self.tr("{count} today").format(count=QLocale().toString(count)))
+        self._today_button.setVisible(count > 0)
 
     def show_store(self, *, is_open: bool) -> None:
         """Show whether plants are saved only while there is a store to save them in."""

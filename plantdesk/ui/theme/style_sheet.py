@@ -37,6 +37,7 @@ QLineEdit[cell="true"], QLineEdit[cell="true"]:focus {
   border: 2px solid $focus; border-radius: 4px; padding: 0 10px; min-height: 0; max-height: 2000px;
 }
 QLineEdit[cell="true"][fault="true"], QLineEdit[cell="true"][fault="true"]:focus { border-color: $error; }
+QLineEdit[filled="true"] { background: $selection; }
 QLineEdit:disabled { color: $disabled; border-color: $line; }
 QLineEdit:read-only { background: $window; }
 """
@@ -136,6 +137,7 @@ QFrame[pane="toast"] QPushButton {
 QFrame[pane="toast"] QPushButton:hover, QFrame[pane="toast"] QToolButton:hover { background: $toast_hover; }
 QFrame[pane="toast"] QPushButton:focus { border: 2px solid $toast_link; padding: 0 6px; }
 QFrame[pane="toast"] QToolButton:focus { border: 2px solid $toast_link; }
+QFrame[popup="true"] { background: $surface; border: 1px solid $border; border-radius: 8px; }
 QFrame[card="true"] { background: $surface; border: 1px solid $line; border-radius: 8px; }
 QFrame[bar="info"] { background: $info_bg; border: 1px solid $info; border-radius: 8px; }
 QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; border-radius: 8px; }

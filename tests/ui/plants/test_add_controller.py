@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from plantdesk.records import COMMAND, LARGEST_ID, SMALLEST_ID, new_plant
 from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from tests.support.desk import Desk
 
@@ -67,7 +69,7 @@ def entry(qtbot: QtBot, theme: Theme, bridge: Bridge) -> AddPlantController:
         form.show()
     form.activateWindow()
     form.focus_name()
-    return AddPlantController(form, bridge, form)
+    return AddPlantController(form, bridge, UndoStack(bridge, form), form)
 
 
 @pytest.fixture
@@ -239,8 +241,8 @@ def test_tags_are_completed_from_those_there_are(desk: FormDesk) -> None:
     assert desk.rows()[-1] == (2, "Ficus", "living room")
 
 
-def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk, entry: AddPlantController) -> None:
-    entry.keep_tag = True
+def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:
+    QTest.mouseClick(desk.button("Keep tag for the next plant"), Qt.MouseButton.LeftButton)
     desk.type(desk.tag, "kitchen")
     desk.type(desk.name, "Aloe")
     desk.enter()

@@ -1,0 +1,188 @@
+"""Adds the plants of text that is pasted into Name: lines, or rows of a spreadsheet. They are shown first."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, QSize, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from plantdesk.ui.plants.many_adder import Entry, numbered
+from plantdesk.ui.plants.name_field import MAX_QUANTITY
+from plantdesk.ui.texts import error_text, one_line, plural, tag_text
+from plantdesk.ui.theme.metrics import XL, L, M, S
+from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.message_line import Tone
+from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.plain_table import PlainTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plantdesk.store import PlantReader
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.plants.form import PlantForm
+    from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.ui.theme.theme import Theme
+
+_SIZE = QSize(660, 520)
+#: Characters of a cell of the preview.
+_MAX_CELL = 200
+
+
+class _Found(NamedTuple):
+    """The plants of a text, those of their names that are in use, and what was left out."""
+
+    entries: list[Entry]
+    known: set[str]
+    next_id: int
+    blank_lines: int
+    refused: int
+
+
+class PastedPlants(QObject):
+    """Works for one form. `wanted(entries)`: the user wants to add them. `too_many(text)`: this is for an import."""
+
+    wanted = Signal(object)
+    too_many = Signal(str)
+
+    def __init__(self, form: PlantForm, parent: QObject) -> None:
+        super().__init__(parent)
+        self._form = form
+        self._queries: StoreQueries | None = None
+        self._dialog: PasteDialog | None = None
+        form.name_field.rows_pasted.connect(self._on_pasted)
+
+    def set_store(self, queries: StoreQueries | None) -> None:
+        """Add plants to a store; None: there is none."""
+        self._queries = queries
+        if queries is None and self._dialog is not None:
+            self._dialog.reject()
+
+    @Slot(str)
+    def _on_pasted(self, text: str) -> None:
+        if self._queries is None:
+            self._form.message.show_message(Tone.WARNING, self.tr("Several plants can be added when the file is open."))
+        elif self._dialog is None:
+            read = partial(_read, text=text, tag=self._form.tag_text or None)
+            self._queries.ask(self, read, partial(self._on_read, text), self._on_failed)
+
+    def _on_read(self, text: str, found: _Found) -> None:
+        if self._dialog is not None:
+            return
+        if len(found.entries) > MAX_QUANTITY:
+            self.too_many.emit(text)
+        elif not found.entries:
+            self._form.message.show_message(Tone.WARNING, self.tr("There is no plant in the text that was pasted."))
+        else:
+            self._dialog = PasteDialog(self._form.theme, found, self._form)
+            self._dialog.wanted.connect(self.wanted)
+            self._dialog.finished.connect(self._on_closed)
+            self._dialog.open()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._form.message.show_message(Tone.WARNING, error_text(error))
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self._dialog = None
+        self._form.focus_name()
+
+
+class PasteDialog(Dialog):
+    """Shows the plants with the IDs that they will get. `wanted(entries)`: they shall be added."""
+
+    wanted = Signal(object)
+
+    def __init__(self, theme: Theme, found: _Found, parent: QWidget) -> None:
+        super().__init__("", parent)
+        self._found = found
+        heads = (self.tr("ID"), self.tr("Name"), self.tr("Tag"), "")
+        self._table = PlainTable(theme, self.tr("Plants to be added"), heads, wide=1)
+        known = sum(entry.name in found.known for entry in found.entries)
+        one, many = (
+            self.tr("&Leave out the one whose name is here already"),
+            self.tr("&Leave out the {count} whose name is here already"),
+        )
+        self._leave_out = QCheckBox(plural(known, one, many))
+        self._leave_out.setVisible(bool(known))
+        self._cancel_button = QPushButton(self.tr("Cancel"))
+        self._add_button = QPushButton()
+        self._add_button.setProperty("variant", "primary")
+        for button in (self._cancel_button, self._add_button):
+            button.setAutoDefault(False)
+        self._lay_out()
+        self._leave_out.toggled.connect(self._show)
+        self._cancel_button.clicked.connect(self.reject)
+        self._add_button.clicked.connect(self._on_add)
+        self._show()
+        self.resize_to_fit(_SIZE)
+        self._add_button.setFocus()
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The plants that are to be added."""
+        leave_out = self._found.known if self._leave_out.isChecked() else frozenset[str]()
+        return [entry for entry in self._found.entries if entry.name not in leave_out]
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(S + 2)
+        buttons.addWidget(self._leave_out)
+        buttons.addStretch()
+        buttons.addWidget(self._cancel_button)
+        buttons.addWidget(self._add_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XL, L, XL, L)
+        layout.setSpacing(M)
+        layout.addWidget(self._table.framed())
+        if left_out := self._left_out_text():
+            layout.addWidget(PlainLabel(left_out, tone="muted", wrapped=True))
+        layout.addLayout(buttons)
+
+    def _left_out_text(self) -> str:
+        found, sentences = self._found, []
+        if found.blank_lines:
+            one, many = self.tr("1 empty line was left out."), self.tr("{count} empty lines were left out.")
+            sentences.append(plural(found.blank_lines, one, many))
+        if found.refused:
+            one, many = self.tr("1 line is no plant."), self.tr("{count} lines are no plants.")
+            sentences.append(plural(found.refused, one, many))
+        return " ".join(sentences)
+
+    @Slot()
+    def _show(self) -> None:
+        entries = self.entries
+        plants = numbered(entries, self._found.next_id)
+        here = self.tr("name is here already")
+        self._table.show_rows(
+            [
+                (
+                    str(plant.id),
+                    one_line(plant.name[:_MAX_CELL]),
+                    "" if plant.tag is None else tag_text(plant.tag[:_MAX_CELL]),
+                    here if plant.name in self._found.known else "",
+                )
+                for plant in plants
+            ]
+        )
+        text = plural(len(entries), self.tr("Add 1 plant"), self.tr("Add {count} plants"))
+        self.setWindowTitle(text)
+        self._add_button.setText(text)
+        self._add_button.setEnabled(bool(entries))
+
+    @Slot()
+    def _on_add(self) -> None:
+        self.wanted.emit(self.entries)
+        self.accept()
+
+
+def _read(reader: PlantReader, _task: Task, text: str, tag: str | None) -> _Found:
+    """Read the plants of a text; on the thread of the short tasks. Raises PlantDeskError."""
+    from plantdesk.transfer.pasted import pasted_plants
+
+    pasted = pasted_plants(text)
+    entries = [Entry(row.name, tag if row.tag is None else row.tag, row.id, row.note) for row in pasted.rows]
+    known = reader.names_in_use({entry.name for entry in entries[: MAX_QUANTITY + 1]})
+    return _Found(entries, known, reader.next_free_id(), pasted.blank_lines, len(pasted.refused))

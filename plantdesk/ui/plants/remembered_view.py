@@ -1,0 +1,50 @@
+"""What is remembered of the plants of each store: the layout of the table, the search, and what was typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plantdesk.ui.plants.table.layout import TableLayout, from_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.ui.plants.browser import PlantBrowser
+    from plantdesk.ui.plants.form import PlantForm
+    from plantdesk.ui.preferences import Preferences
+
+
+class RememberedView:
+    """Restores the view of a store when it is opened, and saves it when it is closed."""
+
+    def __init__(self, preferences: Preferences, form: PlantForm) -> None:
+        self._preferences = preferences
+        self._form = form
+        self._path: Path | None = None
+
+    def restore(self, path: Path, browser: PlantBrowser) -> TableLayout:
+        """Show the plants as they were, and what was typed; return the layout."""
+        self._path = path
+        values = self._preferences.of_store(path)
+        layout = from_json(values)
+        browser.table.set_table_layout(layout)
+        search = values.get("search")
+        browser.search_bar.set_search(search if isinstance(search, str) else "")
+        draft = values.get("draft")
+        if isinstance(draft, list) and all(isinstance(text, str) for text in draft):
+            self._form.restore(draft)
+        if values.get("pinned") is True:
+            self._form.tag_field.set_pinned(pinned=True)
+        return layout
+
+    def save(self, browser: PlantBrowser) -> None:
+        """Remember the view; only once for each store that was opened."""
+        if self._path is not None:
+            self._preferences.change_store(
+                self._path,
+                **browser.table.table_layout().as_json(),
+                search=browser.search_bar.text,
+                draft=list(self._form.texts),
+                pinned=self._form.tag_field.is_pinned,
+            )
+            self._path = None

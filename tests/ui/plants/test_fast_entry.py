@@ -1,0 +1,332 @@
+"""Entering many plants quickly, in the whole window."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox
+
+from plantdesk.records import FORM, new_plant
+from plantdesk.store import Selection
+from plantdesk.ui.plants.name_offers import NameOffers
+from plantdesk.ui.plants.pasted_plants import PasteDialog
+from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.widgets.plain_table import PlainTable
+from tests.support.desk import TIMEOUT, Desk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.workspace import Workspace
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+SECONDS = 20
+
+
+class EntryDesk(Desk):
+    """The window; its cursor is in Name."""
+
+    def __init__(self, qtbot: QtBot, workspace: Workspace, store: Store) -> None:
+        super().__init__(qtbot, workspace.window())
+        self.workspace = workspace
+        self.store = store
+        self.window.resize(1200, 760)
+
+    @property
+    def offers(self) -> NameOffers:
+        return next(each for each in self.window.findChildren(NameOffers))
+
+    def types(self, text: str) -> None:
+        """Type into Name, and wait until the offers for it are there."""
+        self.window.activateWindow()
+        self.name.setFocus()
+        self.qtbot.waitUntil(self.name.hasFocus)
+        QTest.keyClicks(self.name, text)
+
+    def offers_are_shown(self) -> None:
+        self.qtbot.waitUntil(self.offers.isVisible)
+
+    def shows(self, name: str, tag: str) -> None:
+        self.qtbot.waitUntil(lambda: (self.name.text(), self.tag.text()) == (name, tag))
+
+    def has(self, *plants: tuple[str, str | None]) -> None:
+        """Wait until these are the plants that were added last, the newest first."""
+        self.qtbot.waitUntil(lambda: self.newest(len(plants)) == list(plants), timeout=TIMEOUT)
+
+    def newest(self, count: int) -> list[tuple[str, str | None]]:
+        with closing(self.store.reader()) as reader:
+            return [(row.name, row.tag) for row in reader.selected(Selection())][:count]
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> EntryDesk:
+    """Two plants of one name, with different tags, and two others."""
+    plants = [("Monstera deliciosa", "office"), ("Monarda", None), ("Mentha × piperita", "bed")]
+    plants.append(("Monstera deliciosa", "living room"))
+    for plant_id, (name, tag) in enumerate(plants, start=1):
+        values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
+        store.add(new_plant(values), FORM).result(SECONDS)
+    bare.complete()
+    bare.set_store(store, named=False)
+    desk = EntryDesk(qtbot, bare, store)
+    qtbot.waitUntil(lambda: desk.the(PlantTable).model().rowCount() == 4)
+    return desk
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def test_three_letters_and_enter_add_a_plant_with_its_usual_tag(desk: EntryDesk) -> None:
+    desk.types("mon")
+    desk.shows("Monstera deliciosa", "living room")
+    assert desk.name.selectedText() == "stera deliciosa"
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Monstera deliciosa", "living room"), ("Monstera deliciosa", "living room"))
+    desk.shows("", "")
+    assert not desk.offers.isVisible()
+
+
+def test_tab_takes_the_offer_and_goes_on_to_the_tag(desk: EntryDesk) -> None:
+    desk.types("mon")
+    desk.shows("Monstera deliciosa", "living room")
+    desk.press(Qt.Key.Key_Tab)
+    assert desk.tag.hasFocus()
+    assert desk.tag.text() == "living room"
+    assert not desk.offers.isVisible()
+
+
+def test_escape_keeps_what_was_typed(desk: EntryDesk) -> None:
+    desk.types("Mon")
+    desk.shows("Monstera deliciosa", "living room")
+    desk.press(Qt.Key.Key_Escape)
+    desk.shows("Mon", "")
+    assert not desk.offers.isVisible()
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Mon", None))
+
+
+def test_the_arrows_choose_another_offer(desk: EntryDesk) -> None:
+    desk.types("mon")
+    desk.shows("Monstera deliciosa", "living room")
+    desk.press(Qt.Key.Key_Down)
+    desk.shows("Monarda", "")
+    desk.press(Qt.Key.Key_Up)
+    desk.shows("Monstera deliciosa", "living room")
+
+
+def test_an_offer_is_clicked(desk: EntryDesk) -> None:
+    desk.types("mon")
+    desk.offers_are_shown()
+    second = desk.offers.rect().topLeft() + desk.offers._row_rect(1).center()  # noqa: SLF001  where it is painted
+    QTest.mouseClick(desk.offers, Qt.MouseButton.LeftButton, pos=second)
+    desk.shows("Monarda", "")
+    assert desk.name.hasFocus()
+
+
+def test_nothing_is_filled_in_after_backspace_or_a_space(desk: EntryDesk) -> None:
+    desk.types("mon")
+    desk.shows("Monstera deliciosa", "living room")
+    desk.press(Qt.Key.Key_Backspace)
+    desk.shows("Mon", "")
+    desk.offers_are_shown()
+    desk.press(Qt.Key.Key_S)
+    desk.shows("Monstera deliciosa", "living room")
+    desk.name.clear()
+    desk.types("Monstera ")
+    desk.offers_are_shown()
+    assert desk.name.text() == "Monstera "
+
+
+def test_a_known_name_is_hinted_and_not_refused(desk: EntryDesk) -> None:
+    desk.types("Monarda")
+    desk.qtbot.waitUntil(lambda: desk.message.text == "1 plant has this name already.")
+    assert desk.name.text() == "Monarda"
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Monarda", None))
+
+
+def test_a_times_sign_is_completed_from_an_x(desk: EntryDesk) -> None:
+    desk.types("mentha x p")
+    desk.shows("Mentha × piperita", "bed")
+
+
+def test_a_typed_or_pinned_tag_stays(desk: EntryDesk) -> None:
+    desk.tag.setFocus()
+    QTest.keyClicks(desk.tag, "hall")
+    desk.types("mon")
+    desk.shows("Monstera deliciosa", "hall")
+    desk.press(Qt.Key.Key_Escape)
+    desk.shows("mon", "hall")
+
+
+def test_up_recalls_the_last_plants(desk: EntryDesk) -> None:
+    desk.types("Fern")
+    desk.tag.setFocus()
+    QTest.keyClicks(desk.tag, "hall")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Fern", "hall"))
+    desk.shows("", "")
+    desk.press(Qt.Key.Key_Up)
+    desk.shows("Fern", "hall")
+    desk.press(Qt.Key.Key_Up)
+    desk.shows("Monstera deliciosa", "living room")
+    desk.press(Qt.Key.Key_Down)
+    desk.shows("Fern", "hall")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Fern", "hall"), ("Fern", "hall"))
+
+
+def test_ctrl_enter_keeps_the_name(desk: EntryDesk) -> None:
+    desk.types("Fern")
+    desk.press(Qt.Key.Key_Return, CONTROL)
+    desk.has(("Fern", None))
+    desk.qtbot.waitUntil(lambda: not desk.name.isReadOnly())
+    assert desk.name.text() == "Fern"
+    desk.press(Qt.Key.Key_Return, CONTROL)
+    desk.has(("Fern", None), ("Fern", None))
+
+
+# --- several ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_quantity_adds_so_many_as_one_change(desk: EntryDesk) -> None:
+    desk.types("20 x Salvia")
+    assert "Add 20" in desk.buttons()
+    desk.press(Qt.Key.Key_Return)
+    desk.has(*[("Salvia", None)] * 20, ("Monstera deliciosa", "living room"))
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added 20 plants.")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.has(("Monstera deliciosa", "living room"))
+
+
+def test_a_quantity_completes_the_name_behind_it(desk: EntryDesk) -> None:
+    desk.types("3x mon")
+    desk.shows("3x Monstera deliciosa", "living room")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(*[("Monstera deliciosa", "living room")] * 4)
+
+
+def test_a_quantity_with_an_id_takes_the_next_ids(desk: EntryDesk) -> None:
+    desk.id.setText("70")
+    desk.types("3 x Salvia")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(*[("Salvia", None)] * 3)
+    reader = desk.store.reader()
+    assert sorted(reader.rows([70, 71, 72])) == [70, 71, 72]
+    reader.close()
+
+
+@pytest.mark.parametrize("text", ["1001 x Salvia", "0 x Salvia", "999999999 x Salvia"])
+def test_too_many_are_refused(desk: EntryDesk, text: str) -> None:
+    desk.types(text)
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: "From 1 to 1,000" in desk.message.text)
+    assert desk.name.text() == text
+
+
+def test_a_quantity_meets_a_used_id(desk: EntryDesk) -> None:
+    desk.id.setText("2")
+    desk.types("3 x Salvia")
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: "already belongs" in desk.message.text)
+    assert desk.newest(1) == [("Monstera deliciosa", "living room")]
+
+
+def paste(desk: EntryDesk, text: str) -> PasteDialog:
+    QGuiApplication.clipboard().setText(text)
+    desk.window.activateWindow()
+    desk.name.setFocus()
+    desk.press(Qt.Key.Key_V, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.window.findChildren(PasteDialog) != [])
+    return desk.window.findChildren(PasteDialog)[0]
+
+
+def cells(dialog: PasteDialog) -> list[list[str]]:
+    table = dialog.findChildren(PlainTable)[0]
+    columns = range(table.columnCount())
+    return [[table.item(row, column).text() for column in columns] for row in range(table.rowCount())]  # type: ignore[union-attr]
+
+
+def test_pasted_lines_are_shown_and_added_as_one_change(desk: EntryDesk) -> None:
+    desk.tag.setText("bed 4")
+    dialog = paste(desk, "Aster\n\nMonarda\nAjuga\n")
+    assert cells(dialog) == [
+        ["5", "Aster", "bed 4", ""],
+        ["6", "Monarda", "bed 4", "name is here already"],
+        ["7", "Ajuga", "bed 4", ""],
+    ]
+    assert "1 empty line was left out." in Desk(desk.qtbot, dialog).texts()
+    dialog.findChildren(QCheckBox)[0].click()
+    assert [row[1] for row in cells(dialog)] == ["Aster", "Ajuga"]
+    QTest.mouseClick(Desk(desk.qtbot, dialog).button("Add 2 plants"), Qt.MouseButton.LeftButton)
+    desk.has(("Ajuga", "bed 4"), ("Aster", "bed 4"), ("Monstera deliciosa", "living room"))
+    desk.window.activateWindow()
+    desk.qtbot.waitUntil(desk.name.hasFocus)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.has(("Monstera deliciosa", "living room"))
+
+
+def test_pasted_spreadsheet_rows_bring_their_tags_and_ids(desk: EntryDesk) -> None:
+    dialog = paste(desk, "ID\tName\tTag\n900\tAster\thall\n\tAjuga\t\n")
+    assert [row[:3] for row in cells(dialog)] == [["900", "Aster", "hall"], ["5", "Ajuga", ""]]
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert desk.newest(1) == [("Monstera deliciosa", "living room")]
+    assert desk.name.text() == ""
+
+
+def test_one_pasted_line_is_a_name(desk: EntryDesk) -> None:
+    QGuiApplication.clipboard().setText("Aster\n")
+    desk.name.setFocus()
+    desk.press(Qt.Key.Key_V, CONTROL)
+    assert desk.name.text().strip() == "Aster"
+
+
+# --- the form ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_barcode_reader_goes_on_to_name(desk: EntryDesk) -> None:
+    desk.id.setFocus()
+    QTest.keyClicks(desk.id, "4711")
+    desk.press(Qt.Key.Key_Return)
+    assert desk.name.hasFocus()
+    assert desk.id.text() == "4711"
+    assert "Give the plant a name" not in desk.message.text
+
+
+def test_a_tag_in_another_spelling_is_offered_in_the_known_one(desk: EntryDesk) -> None:
+    desk.types("Fern")
+    desk.tag.setFocus()
+    QTest.keyClicks(desk.tag, "Living  Room")
+    desk.qtbot.waitUntil(lambda: desk.message.text == "There is the tag “living room” already.")
+    QTest.mouseClick(Desk(desk.qtbot, desk.message).button("Use it"), Qt.MouseButton.LeftButton)
+    assert desk.tag.text() == "living room"
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Fern", "living room"))
+
+
+def test_what_is_half_typed_and_the_pin_survive_closing(desk: EntryDesk) -> None:
+    QTest.mouseClick(desk.button("Keep tag for the next plant"), Qt.MouseButton.LeftButton)
+    desk.id.setText("77")
+    desk.types("half a name")
+    desk.tag.setText("hall")
+    desk.workspace.release_store()
+    for field in (desk.id, desk.name, desk.tag):
+        field.setText("")
+    desk.button("Keep tag for the next plant").setChecked(False)
+    desk.workspace.set_store(desk.store, named=False)
+    assert (desk.id.text(), desk.name.text(), desk.tag.text()) == ("77", "half a name", "hall")
+    assert desk.action("Keep tag for the next plant").isChecked()
+
+
+def test_the_plants_of_today_are_counted_and_shown(desk: EntryDesk) -> None:
+    desk.qtbot.waitUntil(lambda: "4 today" in desk.buttons())
+    QTest.mouseClick(desk.buttons()["4 today"], Qt.MouseButton.LeftButton)
+    desk.qtbot.waitUntil(lambda: "4 of 4 plants" in desk.texts())
+    assert desk.the(SearchField).text() == ""
