@@ -20,7 +20,7 @@ else:
         return method
 
 
-__all__ = ["QWIDGETSIZE_MAX", "fitted", "override", "set_properties"]
+__all__ = ["QWIDGETSIZE_MAX", "fitted", "mirrored", "override", "set_properties"]
 
 #: The largest size of a widget; PySide has no such constant.
 QWIDGETSIZE_MAX = (1 << 24) - 1
@@ -31,6 +31,11 @@ _FRAME = QSize(16, 48)
 def fitted(widget: QWidget, wanted: QSize) -> QSize:
     """Return `wanted`, reduced to what the widget's screen has room for inside a window frame."""
     return wanted.boundedTo(widget.screen().availableGeometry().size() - _FRAME)
+
+
+def mirrored(widget: QWidget, left: int, top: int, right: int, bottom: int) -> tuple[int, int, int, int]:
+    """Return the margins of a layout in `widget`, which Qt does not mirror itself."""
+    return (right, top, left, bottom) if widget.isRightToLeft() else (left, top, right, bottom)
 
 
 def set_properties(widget: QWidget, **properties: str) -> None:

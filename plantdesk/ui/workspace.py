@@ -94,7 +94,6 @@ class Workspace(Page):
 
     def _make_status_bar(self, window: MainWindow) -> QStatusBar:
         bar = window.statusBar()
-        bar.setAccessibleName(self.tr("Status"))
         bar.setSizeGripEnabled(False)
         bar.setContentsMargins(*_STATUS_MARGINS)
         return bar

@@ -19,6 +19,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.qt import mirrored
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.theme.metrics import EDGE, M
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -276,7 +277,7 @@ class PlantBrowser(QFrame):
         layout.addWidget(self._search_bar)
         self._pages = QStackedLayout()
         pages = QVBoxLayout()  # a stacked layout has no margins
-        pages.setContentsMargins(_HANG, 0, 0, 0)
+        pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
         pages.addLayout(self._pages)
         layout.addLayout(pages, 1)  # before its pages: the first one is shown, and must not be a window
         for page in (self._table, self._empty_page, self._no_match_page, self._failed_page):

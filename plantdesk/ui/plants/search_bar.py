@@ -13,7 +13,7 @@ from plantdesk.ui.filters import is_filter
 from plantdesk.ui.plants.filter_chips import FilterChips
 from plantdesk.ui.plants.search_completer import SearchCompleter
 from plantdesk.ui.plants.search_field import SearchField
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import EDGE, ICON, M, S, tabular
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -207,7 +207,7 @@ class SearchBar(QWidget):
 
     def _lay_out(self) -> None:
         self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(EDGE, M, M + _SCROLL_BAR, S - 2)
+        self._layout.setContentsMargins(*mirrored(self, EDGE, M, M + _SCROLL_BAR, S - 2))
         self._layout.setSpacing(S)
         for widget in (self._tags_button, self._field, self._chips, self._save_button):
             self._layout.addWidget(widget)

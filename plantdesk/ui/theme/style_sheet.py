@@ -113,7 +113,7 @@ QPushButton[variant="floating"] {
 QPushButton[variant="floating"]:hover { background: $accent_hover; border-color: $accent_hover; }
 QPushButton[variant="floating"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${floating_2}px; }
 
-QCheckBox { spacing: 8px; }
+QCheckBox { spacing: 8px; min-height: 24px; }
 QCheckBox::indicator, QMenu::indicator {
   width: 18px; height: 18px; border: 1px solid $border; border-radius: 4px; background: $surface;
 }

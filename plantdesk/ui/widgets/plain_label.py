@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QLabel
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line
 
+_SIDES = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
 #: Characters; a longer text would block the layout for seconds.
 _MAX_TEXT = 2000
 
@@ -28,13 +29,26 @@ class PlainLabel(QLabel):
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrapped)
-        if alignment is not None:
-            self.setAlignment(alignment)
+        self._wanted = alignment or self.alignment()
+        self._mirror()
         if tone:
             self.setProperty("tone", tone)
         if role:
             self.setProperty("role", role)
         self.setText(text)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.LayoutDirectionChange:
+            self._mirror()
+
+    def _mirror(self) -> None:
+        """Align the text by the direction of the window; Qt aligns it by that of its letters."""
+        flags = self._wanted
+        if self.isRightToLeft() and flags & _SIDES and not flags & Qt.AlignmentFlag.AlignHCenter:
+            flags = (flags ^ _SIDES) | Qt.AlignmentFlag.AlignAbsolute
+        self.setAlignment(flags)
 
     @override
     def setText(self, text: str) -> None:

@@ -141,6 +141,14 @@ def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDesk) ->
     assert desk.context.page.card.isHidden()
 
 
+def test_space_selects_the_current_row_where_none_is_selected(desk: CardDesk) -> None:
+    desk.table.setFocus()
+    desk.table.jump_to_top()
+    assert desk.table.selected_count() == 0
+    desk.press(Qt.Key.Key_Space)
+    desk.shows("ID 3")
+
+
 def test_it_is_hidden_while_nothing_is_selected_and_remembered(
     desk: CardDesk, store: Store, queries: StoreQueries
 ) -> None:

@@ -24,7 +24,6 @@ from PySide6.QtGui import (
     QDrag,
     QKeyEvent,
     QKeySequence,
-    QMouseEvent,
     QPainter,
     QPen,
 )
@@ -46,7 +45,7 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent, QResizeEvent
+    from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
 
     from plantdesk.ui.plants.table.model import PlantModel
     from plantdesk.ui.theme.theme import Theme
@@ -62,8 +61,7 @@ class PlantTable(QTableView):
 
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
     number of selected rows. `copy_wanted`: the keys for copying were pressed. `edit_wanted(column)`: Enter or a double
-    click on a cell that can be edited. `menu_wanted(position)`: a context menu, at a position of the screen.
-    `card_wanted`: Space.
+    click on a cell that can be edited. `menu_wanted(position)`: a context menu, on the screen. `card_wanted`: Space.
     """
 
     unseen_changed = Signal(int)
@@ -219,6 +217,8 @@ class PlantTable(QTableView):
         elif event.key() in ENTER_KEYS:
             self.edit_wanted.emit(Column.NAME)
         elif event.key() == Qt.Key.Key_Space and not event.modifiers():
+            if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
+                self._select_row(self.currentIndex().row())
             self.card_wanted.emit()
         elif event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
             self.menu_wanted.emit(self._below_current_row())  # the Menu key makes a context menu event
