@@ -17,6 +17,7 @@ from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.help.commands import HelpCommands
 from plantdesk.ui.history.feature import History
+from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
@@ -117,10 +118,11 @@ class Workspace(Page):
         transfer = Transfer(context, plants)
         transfer.imported_wanted.connect(plants.show_newest)
         plants.import_wanted.connect(transfer.import_text)
+        labels = Labels(context, plants)
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
         others = (WindowCommands, History, AppearanceCommands, HelpCommands)
-        return [plants, sidebar, card, transfer, api, self._backups, edit, *(make(context) for make in others)]
+        return [plants, sidebar, card, transfer, labels, api, self._backups, edit, *(make(context) for make in others)]
 
     def _make_sidebar(self, plants: Plants) -> Sidebar:
         sidebar = Sidebar(self._context)

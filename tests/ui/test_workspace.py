@@ -36,6 +36,7 @@ MENUS = {
         "&New plant",
         "&Import…",
         "&Export…",
+        "Print &labels…",
         "-",
         "&API access…",
         "-",

@@ -1,0 +1,1 @@
+"""Labels of plants: sheets, their pages on screen, printer or PDF."""

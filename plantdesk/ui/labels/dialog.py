@@ -1,0 +1,204 @@
+"""Labels of the selected plants: which sheet, what is on them, and a preview."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from plantdesk.ui.labels.painting import Content, Job
+from plantdesk.ui.labels.preview import LabelPreview, PagePreview
+from plantdesk.ui.labels.sheet_choice import SheetChoice
+from plantdesk.ui.texts import plural
+from plantdesk.ui.theme.metrics import XL, L, M, S
+from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.plain_label import PlainLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plantdesk.records import PlantRow
+    from plantdesk.ui.theme.theme import Theme
+
+_SIZE = QSize(820, 690)
+_LEFT_WIDTH = 270
+_MAX_COPIES = 999
+
+
+class LabelDialog(Dialog):
+    """`print_wanted(job)`, `pdf_wanted(job)`: what the user wants to print."""
+
+    print_wanted = Signal(object)
+    pdf_wanted = Signal(object)
+
+    def __init__(self, theme: Theme, plants: Sequence[PlantRow], parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Print labels"), parent)
+        self._plants = plants
+        self._shown_page = 0
+        self._sheet = SheetChoice()
+        self._start, self._copies = self._number(), self._number()
+        self._copies.setMaximum(_MAX_COPIES)
+        texts = (self.tr("Name"), self.tr("Tag"), self.tr("ID"), self.tr("QR code of the ID"), self.tr("Note"))
+        self._content = [QCheckBox(text) for text in texts]
+        for box, is_on in zip(self._content, Content(), strict=True):
+            box.setChecked(is_on)
+        self._page, self._label = PagePreview(theme), LabelPreview()
+        self._previous, self._next = QPushButton(self.tr("Previous page")), QPushButton(self.tr("Next page"))
+        self._message = MessageLine(theme)
+        self._pdf_button, self._print_button = QPushButton(self.tr("&Save as PDF…")), QPushButton(self.tr("&Print…"))
+        self._print_button.setProperty("variant", "primary")
+        self._cancel_button = QPushButton(self.tr("Cancel"))
+        self._lay_out()
+        self._connect()
+        self._update()
+
+    @property
+    def job(self) -> Job:
+        """What will be printed."""
+        content = Content(*(box.isChecked() for box in self._content))
+        return Job(self._sheet.sheet, self._plants, content, self._start.value() - 1, self._copies.value())
+
+    def show_outcome(self, tone: Tone, text: str) -> None:
+        """Show what became of printing."""
+        self._message.show_message(tone, text)
+
+    @Slot()
+    def _update(self) -> None:
+        """Show what is chosen."""
+        self._start.setMaximum(self._sheet.sheet.labels)
+        job = self.job
+        self._shown_page = max(0, min(self._shown_page, job.pages - 1))
+        self._page.show_page(job, self._shown_page)
+        self._label.show_label(job)
+        for button, is_possible in (
+            (self._previous, self._shown_page > 0),
+            (self._next, self._shown_page < job.pages - 1),
+        ):
+            button.setEnabled(is_possible)
+            button.setVisible(job.pages > 1)
+        for button in (self._pdf_button, self._print_button):
+            button.setEnabled(job.sheet.fits and any(job.content))
+        plants = plural(len(self._plants), self.tr("1 plant"), self.tr("{count} plants"))
+        sheets = plural(job.pages, self.tr("{plants} on 1 sheet"), self.tr("{plants} on {count} sheets"), plants=plants)
+        self._message.show_message(Tone.HINT, sheets)
+        if not job.sheet.fits:
+            self._message.show_message(Tone.WARNING, self.tr("These labels do not fit on the page."))
+
+    @Slot(int)
+    def _on_label_clicked(self, number: int) -> None:
+        if self._shown_page == 0:
+            self._start.setValue(number + 1)
+
+    @Slot()
+    def _on_previous(self) -> None:
+        self._shown_page -= 1
+        self._update()
+
+    @Slot()
+    def _on_next(self) -> None:
+        self._shown_page += 1
+        self._update()
+
+    @Slot()
+    def _on_pdf(self) -> None:
+        self.pdf_wanted.emit(self.job)
+
+    @Slot()
+    def _on_print(self) -> None:
+        self.print_wanted.emit(self.job)
+
+    def _connect(self) -> None:
+        self._sheet.changed.connect(self._update)
+        for box in (self._start, self._copies):
+            box.valueChanged.connect(self._update)
+        for check in self._content:
+            check.toggled.connect(self._update)
+        self._page.label_clicked.connect(self._on_label_clicked)
+        self._previous.clicked.connect(self._on_previous)
+        self._next.clicked.connect(self._on_next)
+        self._pdf_button.clicked.connect(self._on_pdf)
+        self._print_button.clicked.connect(self._on_print)
+        self._cancel_button.clicked.connect(self.reject)
+
+    def _number(self) -> QSpinBox:
+        box = QSpinBox()
+        box.setMinimum(1)
+        box.setMinimumWidth(70)
+        return box
+
+    def _choices(self) -> QWidget:
+        content = QWidget()
+        left = QVBoxLayout(content)
+        left.setContentsMargins(0, 0, M, 0)
+        left.setSpacing(S)
+        left.addWidget(PlainLabel(self.tr("Sheet"), role="strong"))
+        left.addWidget(self._sheet)
+        left.addSpacing(S)
+        grid = QGridLayout()
+        boxes = ((self.tr("Start at label (or click one)"), self._start), (self.tr("Copies of each"), self._copies))
+        for row, (text, box) in enumerate(boxes):
+            label = PlainLabel(text, wrapped=True)
+            label.setBuddy(box)
+            box.setAccessibleName(text)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(box, row, 1)
+        grid.setColumnStretch(0, 1)
+        left.addLayout(grid)
+        left.addSpacing(S)
+        left.addWidget(PlainLabel(self.tr("On each label"), role="strong"))
+        for check in self._content:
+            left.addWidget(check)
+        left.addStretch(1)
+        left.addWidget(PlainLabel(self.tr("One label, about as large as printed"), tone="muted", wrapped=True))
+        left.addWidget(self._label, alignment=Qt.AlignmentFlag.AlignHCenter)
+        return content
+
+    def _pages(self) -> QVBoxLayout:
+        right = QVBoxLayout()
+        right.setSpacing(S)
+        right.addWidget(self._page, 1)
+        pages = QHBoxLayout()
+        pages.addStretch(1)
+        for button in (self._previous, self._next):
+            button.setProperty("small", "true")
+            pages.addWidget(button)
+        pages.addStretch(1)
+        right.addLayout(pages)
+        return right
+
+    def _lay_out(self) -> None:
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(self._choices())
+        area.setFixedWidth(_LEFT_WIDTH + XL)
+        body = QHBoxLayout()
+        body.setSpacing(L)
+        body.addWidget(area)
+        body.addLayout(self._pages(), 1)
+        foot = QHBoxLayout()
+        foot.setSpacing(S)
+        foot.addWidget(self._message, 1)
+        for button in (self._cancel_button, self._pdf_button, self._print_button):
+            foot.addWidget(button)
+        for button in self.findChildren(QPushButton):
+            button.setAutoDefault(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XL, L, XL, L)
+        layout.setSpacing(M)
+        layout.addLayout(body, 1)
+        layout.addLayout(foot)
+        self.resize_to_fit(_SIZE)

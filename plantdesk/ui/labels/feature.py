@@ -1,0 +1,163 @@
+"""Labels of the selected plants."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect, QStandardPaths, Qt, Slot
+from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter
+from PySide6.QtWidgets import QFileDialog
+
+from plantdesk.atomic_replace import replaced_bytes
+from plantdesk.errors import PlantDeskError
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.widgets.message_line import Tone
+
+if TYPE_CHECKING:
+    from array import array
+
+    from plantdesk.records import PlantRow
+    from plantdesk.store import PlantReader
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.labels.dialog import LabelDialog
+    from plantdesk.ui.labels.painting import Job
+    from plantdesk.ui.store_queries import StoreQueries
+
+#: Plants whose labels are printed at once.
+_MAX_PLANTS = 10_000
+_DPI = 600
+
+
+class SelectedPlants(Protocol):
+    """The selection of the table."""
+
+    def selected_ids(self) -> array[int]:
+        """Return the ids of the selected rows."""
+
+
+class Labels(Feature):
+    """Prints labels, or writes them to a PDF file."""
+
+    def __init__(self, context: WindowContext, plants: SelectedPlants) -> None:
+        super().__init__(context)
+        self._plants = plants
+        self._queries: StoreQueries | None = None
+        self._dialog: LabelDialog | None = None
+        self._command = context.menus.add(
+            Section.FILE_TRANSFER, self.tr("Print &labels…"), self.print_selected, "Ctrl+P"
+        )
+        self._command.setEnabled(False)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._queries = opened.queries
+        self._command.setEnabled(True)
+
+    @override
+    def release_store(self) -> None:
+        self._queries = None
+        self._command.setEnabled(False)
+        if self._dialog is not None:
+            self._dialog.reject()
+
+    @Slot()
+    def print_selected(self) -> None:
+        """Read the selected plants, and open the dialog."""
+        ids = self._plants.selected_ids()
+        if self._queries is None or self._dialog is not None:
+            return
+        if not 0 < len(ids) <= _MAX_PLANTS:
+            one, many = self.tr("Select the plants that get a label."), self.tr("Select at most {count} plants.")
+            self.context.message.show_message(Tone.WARNING, plural(_MAX_PLANTS, one, many) if ids else one)
+            return
+        self._queries.ask(self, partial(_rows, ids), self._open)
+
+    def _open(self, rows: list[PlantRow]) -> None:
+        from plantdesk.ui.labels.dialog import LabelDialog
+
+        if rows and self._dialog is None:
+            dialog = self._dialog = LabelDialog(self.context.theme, rows, self.context.page)
+            dialog.print_wanted.connect(self._print)
+            dialog.pdf_wanted.connect(self._save)
+            dialog.finished.connect(self._on_closed)
+            dialog.open()
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self._dialog = None
+
+    @Slot(object)
+    def _save(self, job: Job) -> None:
+        folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
+        start = str(folder / self.tr("labels.pdf"))
+        name, _ = QFileDialog.getSaveFileName(self._dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
+        if not name or self._dialog is None:
+            return
+        try:
+            write_pdf(Path(name), job)
+        except OSError as error:
+            self._dialog.show_outcome(Tone.ERROR, f"{error.strerror or error}.")
+            return
+        self._dialog.accept()
+        text = self.tr("Saved the labels to {file}.").format(file=quoted(Path(name).name))
+        self.context.message.show_message(Tone.OK, text)
+
+    @Slot(object)
+    def _print(self, job: Job) -> None:
+        from PySide6.QtPrintSupport import QPrintDialog, QPrinter
+
+        from plantdesk.ui.labels.painting import paint_job
+
+        printer = QPrinter(QPrinter.PrinterMode.HighResolution)
+        printer.setPageLayout(_layout(job))
+        printer.setFullPage(True)
+        dialog = QPrintDialog(printer, self._dialog)
+        dialog.setWindowTitle(self.tr("Print labels"))
+        dialog.setWindowModality(Qt.WindowModality.WindowModal)
+
+        def run() -> None:
+            if self._dialog is None:
+                return
+            try:
+                paint_job(printer, job, printer.paperRect(QPrinter.Unit.DevicePixel).toRect())
+            except PlantDeskError as error:
+                self._dialog.show_outcome(Tone.ERROR, error_text(error))
+            else:
+                self._dialog.accept()
+
+        dialog.accepted.connect(run)
+        dialog.show()
+
+
+def _rows(ids: array[int], reader: PlantReader, _task: Task) -> list[PlantRow]:
+    rows = reader.rows(ids)
+    return [rows[plant_id] for plant_id in ids if plant_id in rows]
+
+
+def write_pdf(file: Path, job: Job) -> None:
+    """Write the pages of labels to a PDF file. Raises OSError."""
+    from plantdesk.ui.labels.painting import paint_job
+
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
+    writer.setResolution(_DPI)
+    writer.setPageLayout(_layout(job))
+    writer.setCreator("PlantDesk")
+    layout = writer.pageLayout()
+    paint_job(writer, job, QRect(layout.fullRectPixels(_DPI)))
+    buffer.close()
+    with replaced_bytes(file.resolve()) as stream:
+        stream.write(buffer.data().data())
+
+
+def _layout(job: Job) -> QPageLayout:
+    layout = QPageLayout(QPageSize(job.sheet.page), QPageLayout.Orientation.Portrait, QMarginsF())
+    layout.setMode(QPageLayout.Mode.FullPageMode)
+    return layout

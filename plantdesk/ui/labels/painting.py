@@ -1,0 +1,195 @@
+"""Paints labels: on a printer, in a PDF file or on the screen. All lengths are in hundredths of a millimetre."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import segno
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+
+from plantdesk.errors import PlantDeskError
+from plantdesk.ui.texts import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPagedPaintDevice
+
+    from plantdesk.records import PlantRow
+    from plantdesk.ui.labels.sheets import Sheet
+
+UNIT = 100
+#: The sizes of the name, from the largest to the smallest, and those of the other lines; 100 is 2.8 points.
+_NAME_SIZES = (420, 370, 330, 290, 260, 230, 200, 175)
+_LINE_SIZES = (300, 260, 230, 200, 175)
+#: Shares of a label: the most that the QR code takes of its width, and the padding.
+_MAX_QR, _PADDING = 0.45, 0.07
+#: Characters of a text that a label may have room for.
+_LONGEST = 400
+_WRAPPED = Qt.TextFlag.TextWordWrap
+_ENDLESS = 1_000_000
+
+
+class PrintError(PlantDeskError):
+    """A printer cannot be used."""
+
+    def __init__(self) -> None:
+        super().__init__("The printer or its file cannot be used. Choose another one.")
+
+
+class Content(NamedTuple):
+    """What is on each label."""
+
+    name: bool = True
+    tag: bool = True
+    id: bool = True
+    qr: bool = True
+    note: bool = False
+
+
+class Job(NamedTuple):
+    """The labels to print: `start` is the place of the first one on its page, from 0."""
+
+    sheet: Sheet
+    plants: Sequence[PlantRow]
+    content: Content
+    start: int = 0
+    copies: int = 1
+
+    @property
+    def pages(self) -> int:
+        """The number of pages."""
+        return -(-(self.start + len(self.plants) * self.copies) // self.sheet.labels)
+
+    def plant(self, page: int, number: int) -> PlantRow | None:
+        """Return the plant of a label of a page, or None for an empty one."""
+        place = page * self.sheet.labels + number - self.start
+        return self.plants[place // self.copies] if 0 <= place < len(self.plants) * self.copies else None
+
+
+def fit_page(painter: QPainter, sheet: Sheet, area: QRect) -> None:
+    """Let the page fill `area` of the device."""
+    size = sheet.page_size
+    painter.setWindow(0, 0, round(size.width() * UNIT), round(size.height() * UNIT))
+    painter.setViewport(area)
+
+
+def paint_page(painter: QPainter, job: Job, page: int) -> None:
+    """Paint the labels of a page."""
+    for number in range(job.sheet.labels):
+        plant = job.plant(page, number)
+        if plant is not None:
+            paint_label(painter, scaled(job.sheet.label(number)), plant, job.content)
+
+
+def scaled(rect: QRectF) -> QRect:
+    """Return a place in hundredths of a millimetre."""
+    return QRectF(rect.x() * UNIT, rect.y() * UNIT, rect.width() * UNIT, rect.height() * UNIT).toRect()
+
+
+def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: Content) -> None:
+    """Paint one label into a place."""
+    padding = round(min(rect.width(), rect.height()) * _PADDING) + UNIT // 2
+    inner = rect.adjusted(padding, padding, -padding, -padding)
+    painter.save()
+    painter.setClipRect(rect)
+    painter.setPen(QColor("black"))
+    if content.qr:
+        side = min(inner.height(), round(inner.width() * _MAX_QR))
+        _paint_code(painter, QRect(inner.right() - side, inner.center().y() - side // 2, side, side), plant.id)
+        inner.setRight(inner.right() - side - padding)
+    lines = [plant.tag or ""] * content.tag + [str(plant.id)] * content.id
+    bottom = _paint_lines(painter, inner, [one_line(line) for line in lines if line])
+    inner.setBottom(bottom)
+    text = [plant.name] * content.name + [plant.note or ""] * content.note
+    _paint_texts(painter, inner, [one_line(each[:_LONGEST]) for each in text if each])
+    painter.restore()
+
+
+@lru_cache(maxsize=256)
+def _code(plant_id: int) -> tuple[bytearray, ...]:
+    return tuple(segno.make(f"plantdesk:{plant_id}", error="m", micro=False).matrix)
+
+
+def _paint_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
+    """Paint a QR code in whole units, so that no line runs through it."""
+    matrix = _code(plant_id)
+    size = rect.width() // len(matrix)
+    if not size:
+        return
+    left, top = rect.x() + (rect.width() - size * len(matrix)), rect.y() + (rect.height() - size * len(matrix)) // 2
+    for y, row in enumerate(matrix):
+        for x, is_dark in enumerate(row):
+            if is_dark:
+                painter.fillRect(left + x * size, top + y * size, size, size, QColor("black"))
+
+
+def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str]) -> int:
+    """Paint short lines at the bottom, and return where they begin."""
+    bottom = rect.bottom()
+    for line in reversed(lines):
+        size = next((each for each in _LINE_SIZES if each * 6 <= rect.height()), _LINE_SIZES[-1])
+        metrics = _set_font(painter, size)
+        top = bottom - metrics.height()
+        if top < rect.top() - UNIT:
+            break
+        text = metrics.elidedText(line, Qt.TextElideMode.ElideRight, rect.width())
+        painter.drawText(QRect(rect.x(), top, rect.width(), metrics.height()), Qt.AlignmentFlag.AlignLeading, text)
+        bottom = top
+    return bottom
+
+
+def _paint_texts(painter: QPainter, rect: QRect, texts: Sequence[str]) -> None:
+    """Paint the name, bold, and the note below it, as large as there is room for."""
+    for number, text in enumerate(texts):
+        is_name = number == 0
+        sizes = _NAME_SIZES if is_name else _LINE_SIZES
+        height = next(
+            (each for size in sizes if (each := _height(painter, size, text, rect, bold=is_name))), rect.height()
+        )
+        painter.drawText(rect, _WRAPPED | Qt.AlignmentFlag.AlignTop, _fitted(text, painter.fontMetrics(), rect))
+        rect = rect.adjusted(0, height, 0, 0)
+
+
+def _height(painter: QPainter, size: int, text: str, rect: QRect, *, bold: bool) -> int:
+    """Set the size of the font, and return the height of a text, 0 where there is no room for it."""
+    used = _used(_set_font(painter, size, bold=bold), rect, text)
+    return used.height() if used.height() <= rect.height() and used.width() <= rect.width() else 0
+
+
+def _used(metrics: QFontMetrics, rect: QRect, text: str) -> QRect:
+    return metrics.boundingRect(QRect(0, 0, rect.width(), _ENDLESS), _WRAPPED, text)
+
+
+def _fitted(text: str, metrics: QFontMetrics, rect: QRect) -> str:
+    """Return as much of a text as there is room for, with an ellipsis where that is not all."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        part = text if middle == len(text) else text[:middle].rstrip() + "…"
+        used = _used(metrics, rect, part)
+        low, high = (middle, high) if used.height() <= rect.height() else (low, middle - 1)
+    return text if low == len(text) else (text[:low].rstrip() + "…" if low else "")
+
+
+def _set_font(painter: QPainter, size: int, *, bold: bool = False) -> QFontMetrics:
+    font = QFont(painter.font())
+    font.setPixelSize(size)
+    font.setWeight(QFont.Weight.Bold if bold else QFont.Weight.Normal)
+    painter.setFont(font)
+    return painter.fontMetrics()
+
+
+def paint_job(device: QPagedPaintDevice, job: Job, area: QRect) -> None:
+    """Paint all pages on a printer or PDF file, whose page is `area`. Raises PrintError."""
+    painter = QPainter()
+    if not painter.begin(device):
+        raise PrintError
+    fit_page(painter, job.sheet, area)
+    for page in range(job.pages):
+        if page:
+            device.newPage()
+        paint_page(painter, job, page)
+    painter.end()

@@ -1,0 +1,220 @@
+"""Labels: the pages as they are painted, and the dialog as it is used."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+import pytest
+import segno
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
+
+from plantdesk.records import FORM, PlantRow, Source
+from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.labels.dialog import LabelDialog
+from plantdesk.ui.labels.feature import Labels
+from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_page, scaled
+from plantdesk.ui.labels.preview import PagePreview
+from plantdesk.ui.labels.sheets import SHEETS, Sheet
+from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from tests.support.desk import TIMEOUT, Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.store_queries import StoreQueries
+    from tests.ui.conftest import Adder
+
+_PER_MM = 10
+
+
+def plant(plant_id: int, name: str = "Aster", tag: str | None = "bed 4") -> PlantRow:
+    return PlantRow(plant_id, name, tag, 0, Source(FORM.id, FORM.kind, ""), None, 0)
+
+
+def painted(job: Job, page: int = 0) -> QImage:
+    """Paint a page, ten pixels a millimetre."""
+    size = job.sheet.page_size
+    image = QImage(round(size.width() * _PER_MM), round(size.height() * _PER_MM), QImage.Format.Format_Grayscale8)
+    image.fill(QColor("white"))
+    painter = QPainter(image)
+    fit_page(painter, job.sheet, image.rect())
+    paint_page(painter, job, page)
+    painter.end()
+    return image
+
+
+def on_image(sheet: Sheet, number: int) -> QRect:
+    rect = scaled(sheet.label(number))
+    factor = _PER_MM / UNIT
+    return QRect(*(round(each * factor) for each in (rect.x(), rect.y(), rect.width(), rect.height())))
+
+
+def is_blank(image: QImage, rect: QRect) -> bool:
+    part = image.copy(rect)
+    blank = QImage(part.size(), part.format())
+    blank.fill(QColor("white"))
+    return part == blank
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
+def test_sheets_fit_on_their_pages_and_labels_do_not_overlap(sheet: Sheet) -> None:
+    assert sheet.fits
+    places = [sheet.label(number) for number in range(sheet.labels)]
+    assert not any(
+        first.intersected(second).width() > 0.01 and first.intersected(second).height() > 0.01
+        for at, first in enumerate(places)
+        for second in places[at + 1 :]
+    )
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
+@pytest.mark.parametrize("name", ["Aster", "x" * 1000, "two\nlines and many words " * 20, "\u202eHTML <b>&amp;"])
+def test_a_label_stays_in_its_place(sheet: Sheet, name: str) -> None:
+    start = sheet.labels // 2
+    image = painted(Job(sheet, [plant(2**63 - 1, name, name)], Content(note=True), start))
+    assert not is_blank(image, on_image(sheet, start))
+    painter = QPainter(image)
+    painter.fillRect(on_image(sheet, start).adjusted(-1, -1, 1, 1), QColor("white"))
+    painter.end()
+    assert is_blank(image, image.rect())
+
+
+@pytest.mark.usefixtures("qapp")
+def test_the_code_of_a_label_is_that_of_its_id() -> None:
+    sheet = SHEETS[0]
+    image = painted(Job(sheet, [plant(8428)], Content(name=False, tag=False, id=False)))
+    label = image.copy(on_image(sheet, 0))
+    dark = [(x, y) for y in range(label.height()) for x in range(label.width()) if label.pixelColor(x, y).value() < 128]
+    left, top = min(x for x, _ in dark), min(y for _, y in dark)
+    matrix = segno.make("plantdesk:8428", error="m", micro=False).matrix
+    side = (max(x for x, _ in dark) - left + 1) / len(matrix)
+    for y, row in enumerate(matrix):
+        for x, is_dark in enumerate(row):
+            found = label.pixelColor(round(left + (x + 0.5) * side), round(top + (y + 0.5) * side)).value() < 128
+            assert found == bool(is_dark)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_copies_go_on_from_the_first_label_to_the_next_page() -> None:
+    sheet = SHEETS[0]
+    job = Job(sheet, [plant(1), plant(2)], Content(), start=sheet.labels - 1, copies=2)
+    assert job.pages == 2
+    found = [job.plant(page, number) for page in range(2) for number in range(sheet.labels)]
+    assert [each.id for each in found if each is not None] == [1, 1, 2, 2]
+    assert found[sheet.labels - 1] is not None
+    assert is_blank(painted(job), on_image(sheet, 0))
+    assert not is_blank(painted(job, 1), on_image(sheet, 2))
+    assert is_blank(painted(job, 1), on_image(sheet, 3))
+
+
+# --- the dialog ---
+
+
+class Selection:
+    """The selection of the table."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+
+    def selected_ids(self) -> array[int]:
+        return array("q", self.ids)
+
+
+class LabelDesk(Desk):
+    """The window, and the dialog once it is open."""
+
+    def __init__(self, qtbot: QtBot, context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(qtbot, context.page)
+        self.selection = Selection()
+        self.feature = Labels(context, self.selection)
+        self._monkeypatch = monkeypatch
+
+    def open(self, *ids: int) -> Desk:
+        self.selection.ids = list(ids)
+        self.qtbot.keyClick(self.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
+        self.qtbot.waitUntil(lambda: bool(self.widget.findChildren(LabelDialog)), timeout=TIMEOUT)
+        return Desk(self.qtbot, self.the(LabelDialog))
+
+    def save(self, dialog: Desk, file: Path) -> None:
+        self._monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+        dialog.button("Save as PDF…").click()
+
+
+@pytest.fixture
+def desk(
+    qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[LabelDesk]:
+    desk = LabelDesk(qtbot, context, monkeypatch)
+    desk.feature.set_store(OpenStore(store, queries))
+    yield desk
+    desk.feature.release_store()
+
+
+def test_without_a_selection_there_are_no_labels(desk: LabelDesk) -> None:
+    desk.choose("File", "Print labels…")
+    assert desk.message.tone is Tone.WARNING
+    assert not desk.widget.findChildren(LabelDialog)
+
+
+def test_labels_are_saved_as_a_pdf(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
+    add("Aster", "Ivy", "Rose", tag="bed 4")
+    dialog = desk.open(3, 1)
+    assert "2 plants on 1 sheet" in dialog.the(MessageLine).text
+    dialog.the(QSpinBox, "Copies of each").setValue(12)
+    assert "2 plants on 2 sheets" in dialog.the(MessageLine).text
+    dialog.button("Next page").click()
+    dialog.the(QCheckBox, "Tag").click()
+    desk.save(dialog, tmp_path / "labels.pdf")
+    desk.qtbot.waitUntil(lambda: "labels.pdf" in desk.message.text, timeout=TIMEOUT)
+    assert (tmp_path / "labels.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_a_click_on_a_label_is_the_start(desk: LabelDesk, add: Adder) -> None:
+    add("Aster")
+    dialog = desk.open(1)
+    page = dialog.the(PagePreview)
+    desk.qtbot.mouseClick(page, Qt.MouseButton.LeftButton, pos=page.rect().center())
+    assert dialog.the(QSpinBox, "Start at label (or click one)").value() == 11  # the middle of 3 × 7
+
+
+def test_custom_sizes_that_do_not_fit_are_not_printed(desk: LabelDesk, add: Adder) -> None:
+    add("Aster")
+    dialog = desk.open(1)
+    sheets = dialog.the(QComboBox, "Sheet")
+    sheets.setFocus()
+    desk.qtbot.keyClick(sheets, Qt.Key.Key_End)
+    assert dialog.button("Print…").isEnabled()
+    dialog.the(QDoubleSpinBox, "Width").setValue(90)
+    assert "do not fit" in dialog.the(MessageLine).text
+    assert not dialog.button("Print…").isEnabled()
+    dialog.the(QSpinBox, "Columns").setValue(2)
+    assert dialog.button("Print…").isEnabled()
+
+
+def test_a_pdf_that_cannot_be_written_is_reported(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
+    add("Aster")
+    dialog = desk.open(1)
+    desk.save(dialog, tmp_path / "missing" / "labels.pdf")
+    assert dialog.the(MessageLine).tone is Tone.ERROR
+
+
+def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
+    from PySide6.QtPrintSupport import QPrintDialog
+
+    add("Aster")
+    dialog = desk.open(1)
+    dialog.button("Print…").click()
+    printing = Desk(desk.qtbot, dialog.the(QPrintDialog))
+    printing.the(QLineEdit, "filename").setText(str(tmp_path / "printed.pdf"))
+    printing.button("Print").click()
+    desk.qtbot.waitUntil((tmp_path / "printed.pdf").exists, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=TIMEOUT)
