@@ -146,6 +146,7 @@ QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-ra
 QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $text_2; }
 QLabel[role="detail"] { font-size: ${caption}pt; color: $text_2; }
 QScrollArea[clear="true"], QWidget[clear="true"] { background: transparent; border: none; }
+QScrollArea[clear="true"]:focus { border: 2px solid $focus; border-radius: 6px; }
 QLabel[role="key"] {
   background: $surface; color: $text; border: 1px solid $border; border-bottom-width: 2px; border-radius: 4px;
   padding: 1px 6px; min-width: 12px;

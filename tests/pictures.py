@@ -1,0 +1,201 @@
+"""Makes the pictures of the README anew: `python -m tests.pictures [FOLDER]`, without a display.
+
+The text is in Inter where it is installed (Debian: fonts-inter), else in the system's font.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk.records import COMMAND, FORM, new_plant
+from plantdesk.store import Selection, SetTag, Store, edited
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+    from plantdesk.desktop import Desktop
+    from plantdesk.ui.main_window import MainWindow
+
+FOLDER = Path(__file__).parents[1] / "resources" / "screenshots"
+SIZE = 1280, 800
+_TIMEOUT = 30.0
+_SCREEN = {"screens": [{"name": "screen", "x": 0, "y": 0, "width": 1920, "height": 1200, "logicalDpi": 96, "dpr": 1}]}
+#: Names and tags, the newest first.
+_PLANTS = (
+    ("Salvia nemorosa ‘Caradonna’", "bed 4"),
+    ("Echinacea purpurea ‘Magnus’", "propagation"),
+    ("Mentha × piperita ‘Chocolate’", "propagation"),
+    ("Helleborus × hybridus", "cold frame"),
+    ("Monstera deliciosa", "living room"),
+    ("Phalaenopsis amabilis", "orchids"),
+    ("Ocimum basilicum ‘Genovese’", "kitchen"),
+    ("Digitalis × mertonensis", "propagation"),
+    ("Acer palmatum ‘Osakazuki’", None),
+    ("Solanum lycopersicum ‘Black Krim’", "greenhouse"),
+    ("Lavandula angustifolia ‘Hidcote’", "bed 2"),
+    ("Begonia rex ‘Escargot’", "living room"),
+    ("Crocosmia × crocosmiiflora ‘Emily McKenzie’", "bed 4"),
+    ("Salvia rosmarinus ‘Tuscan Blue’", "kitchen"),
+)
+_FIRST_ID, _COUNT = 8300, 132
+_SHOWN_ID = _FIRST_ID + _COUNT - 3
+
+
+def main(folder: Path = FOLDER) -> None:
+    """Write window.png, card.png, dark.png and api-access.png into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["PLANTDESK_HOME"] = home
+        os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)
+        config = Path(home) / "screen.json"
+        config.write_text(json.dumps(_SCREEN))
+        os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={config}"
+        database = Path(home) / "plants.db"
+        token = _fill(database)
+        _Pictures(folder, database, token).take()
+
+
+def _fill(database: Path) -> str:
+    """Make the store of the pictures; return a token of it."""
+    with closing(Store(database)) as store:
+        token = store.tokens.create("garden-sync").result()
+        for number in range(_COUNT):
+            name, tag = _PLANTS[(_COUNT - 1 - number) % len(_PLANTS)]
+            plant = {"id": _FIRST_ID + number, "name": name, **({} if tag is None else {"tag": tag})}
+            store.add(new_plant(plant), token.row.source if number % 3 == 0 else FORM).result()
+        with closing(store.reader()) as reader:
+            row = reader.plant(_SHOWN_ID)
+            assert row is not None
+            note = "Beside the tap, in its own pot: runs. Cut back hard in June; cuttings root in water within a week."
+            store.apply([edited(row, note=note)], FORM).result()
+            store.apply([SetTag(Selection(ids=[_SHOWN_ID]), "kitchen")], COMMAND).result()
+    minute = 60_000
+    with closing(sqlite3.connect(database)) as connection, connection:
+        now = time.time_ns() // 1_000_000
+        connection.execute("UPDATE plant SET added_at = ? - (? - id) * ?", (now, _FIRST_ID + _COUNT, 7 * minute))
+        connection.execute("UPDATE change SET made_at = ? - (4 - number) * ?", (now, minute))
+    return token.token
+
+
+class _Pictures:
+    """Runs the program, and takes its pictures one after the other."""
+
+    def __init__(self, folder: Path, database: Path, token: str) -> None:
+        from PySide6.QtCore import QLocale
+        from PySide6.QtGui import QFont, QFontInfo
+        from PySide6.QtWidgets import QApplication
+
+        from plantdesk.ui.theme.theme import STYLE_ARGUMENTS
+
+        self._folder, self._database, self._token = folder, database, token
+        QLocale.setDefault(QLocale("en_GB"))
+        app = QApplication.instance()
+        self._app = app if isinstance(app, QApplication) else QApplication(["plantdesk", *STYLE_ARGUMENTS])
+        self._app.setCursorFlashTime(0)
+        font = QFont("Inter")
+        font.setPixelSize(13)
+        if QFontInfo(font).family().startswith("Inter"):
+            font.setPointSizeF(9.75)
+            self._app.setFont(font)
+
+    def take(self) -> None:
+        """Take all pictures."""
+        from plantdesk import desktop
+
+        program = desktop.Desktop(self._app, self._database, 0)
+        program.preferences.change(updates_answered=True, window={"width": SIZE[0], "height": SIZE[1]})
+        program.preferences.change_store(self._database, sidebar=True, card=True)
+        program.start()
+        try:
+            self._take(program)
+        finally:
+            program.close()
+
+    def _take(self, program: Desktop) -> None:
+        from plantdesk.server_state import On
+        from plantdesk.ui.card.note_edit import NoteEdit
+        from plantdesk.ui.plants.table.view import PlantTable
+
+        window = program.window
+        assert window is not None
+        self._until(lambda: bool(window.findChildren(PlantTable)) and isinstance(program.state, On))
+        window.resize(*SIZE)
+        table = window.findChildren(PlantTable)[0]
+        self._until(lambda: table.model().rowCount() == _COUNT)
+        self._post(program.state)
+        self._until(lambda: table.model().rowCount() == _COUNT + 1)
+        self._save(window, "window")
+        table.seek(_SHOWN_ID)
+        self._until(lambda: any(each.toPlainText() for each in window.findChildren(NoteEdit)))
+        self._save(window, "card")
+        self._take_api(window)
+        _choose(window, "Dark")
+        self._save(window, "dark")
+        window.close()
+
+    def _take_api(self, window: MainWindow) -> None:
+        from PySide6.QtWidgets import QTableWidget
+
+        from plantdesk.ui.api_access.dialog import ApiDialog
+
+        _choose(window, "API access…")
+        self._until(lambda: bool(window.findChildren(ApiDialog)))
+        dialog = window.findChildren(ApiDialog)[0]
+        self._until(lambda: all(table.rowCount() for table in dialog.findChildren(QTableWidget)))
+        self._save(dialog, "api-access")
+        dialog.close()
+
+    def _post(self, state: object) -> None:
+        """Send requests as a script does: two are refused, one adds a plant."""
+        port = getattr(state, "port", 0)
+
+        def send() -> None:
+            self._send(port, "plantdesk_of_another_store", {"id": 1, "name": "Fern"})
+            self._send(port, self._token, {"id": _FIRST_ID, "name": "Fern"})
+            new = {"id": _FIRST_ID + _COUNT, "name": "Salvia nemorosa ‘Ostfriesland’", "tag": "bed 4"}
+            self._send(port, self._token, new)
+
+        sending = threading.Thread(target=send)
+        sending.start()
+        self._until(lambda: not sending.is_alive())
+
+    @staticmethod
+    def _send(port: int, token: str, plant: dict[str, object]) -> None:
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)) as connection:
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            connection.request("POST", "/plants", json.dumps(plant), headers)
+            connection.getresponse().read()
+
+    def _save(self, widget: QWidget, name: str) -> None:
+        until = time.monotonic() + 1.0  # what is loaded in the background, and the ends of animations
+        self._until(lambda: time.monotonic() > until)
+        widget.grab().save(str(self._folder / f"{name}.png"))
+
+    def _until(self, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _TIMEOUT
+        while not condition():
+            assert time.monotonic() < deadline, "the program does not show what the picture needs"
+            self._app.processEvents()
+            time.sleep(0.005)
+
+
+def _choose(window: MainWindow, command: str) -> None:
+    from PySide6.QtGui import QAction
+
+    next(each for each in window.findChildren(QAction) if each.text().replace("&", "") == command).trigger()
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QImage
+
+from tests.pictures import FOLDER, SIZE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_pictures_of_the_readme_can_be_made_anew(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "tests.pictures", str(tmp_path)], cwd=FOLDER.parents[1], check=True)
+    made = {file.name: QImage(str(file)) for file in tmp_path.glob("*.png")}
+    assert set(made) == {file.name for file in FOLDER.glob("*.png")}
+    for name in ("window.png", "card.png", "dark.png"):
+        assert made[name].size().toTuple() == SIZE
+    corners = {name: picture.pixelColor(5, 5).lightness() for name, picture in made.items()}
+    assert corners["dark.png"] < 60
+    assert corners["window.png"] > 200
+
+
+def test_the_readme_shows_every_picture() -> None:
+    readme = (FOLDER.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert [file.name for file in FOLDER.glob("*.png") if f"screenshots/{file.name}" not in readme] == []
