@@ -111,7 +111,7 @@ class PlantReader(Protocol):
         """Return the numbers of plants by tag, source and day.
 
         `before` are earlier counts of the same store: then only what has changed since is read. None is needed where
-        another program may have written to the file (`Changes.needs_reload`).
+        another program may have written to the file (`Changes.unrecorded`).
         """
 
     def sources(self) -> list[Source]:

@@ -145,7 +145,8 @@ class ChangeDetector:
         # Else by a program that does not count, such as sqlite3.
         has_grown = state.seq > known.seq or state.change > known.change
         is_explained = has_grown or state.other_commits != known.other_commits  # a counter that wraps around
-        return changes._replace(needs_reload=changes.needs_reload or not is_explained, tokens=True)
+        needs_reload = changes.needs_reload or not is_explained
+        return changes._replace(needs_reload=needs_reload, tokens=True, unrecorded=not is_explained)
 
     def _since(self, known: _State) -> tuple[Changes, _State]:
         state = self._read_state()

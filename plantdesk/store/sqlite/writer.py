@@ -376,7 +376,7 @@ class Writer:
         if connection is not self._known:
             self._known = connection
             self._health.healed()
-            self._publish(Changes(needs_reload=True, tokens=True))
+            self._publish(Changes(needs_reload=True, tokens=True, unrecorded=True))
         return connection
 
 

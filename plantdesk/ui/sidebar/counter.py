@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-_MIN_PAUSE_MS, _RETRY_DELAY_MS = 50, 2000
+_MIN_PAUSE_MS, _MAX_PAUSE_MS, _RETRY_DELAY_MS = 50, 60_000, 2000
 
 
 class Counter(QObject, Generic[_Result]):
-    """Runs one query at a time. Under steady change the pauses between queries are longer than the queries."""
+    """Runs one query at a time. Under steady change the pauses are longer than the queries, up to `max_pause_ms`."""
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class Counter(QObject, Generic[_Result]):
         super().__init__(parent)
         self._query = query
         self._done = done
+        self.max_pause_ms = _MAX_PAUSE_MS
         self._started_at = 0.0
         self._is_running = False
         self._is_outdated = False
@@ -66,7 +67,7 @@ class Counter(QObject, Generic[_Result]):
 
     def _on_counted(self, result: _Result) -> None:
         took_ms = round((monotonic() - self._started_at) * 1000)
-        self._end(max(_MIN_PAUSE_MS, 2 * took_ms))
+        self._end(max(_MIN_PAUSE_MS, min(2 * took_ms, self.max_pause_ms)))
         self._done(result)
 
     def _on_failed(self, _error: Exception) -> None:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import OpenStore, WindowContext
 
 
+#: The first count of a large store takes long, those after it do not.
+_COUNTS_PAUSE_MS = 200
+
+
 class _Basis(NamedTuple):
     """Counts from which only differences are counted, None for a full count; each full count has a number."""
 
@@ -86,9 +90,10 @@ class Sidebar(Feature):
         self._searches = saved_searches.from_json(remembered.get("searches"))
         self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
         self.context.page.sidebar.set_wanted(wanted=remembered.get("sidebar") is not False)
-        bridge = self.context.bridge
-        counts = Counter(bridge, opened.store, "plant-counts", self._count, self._on_counted, self)
-        searches = Counter(bridge, opened.store, "search-counts", self._count_searches, self._on_searches_counted, self)
+        bridge, store = self.context.bridge, opened.store
+        counts = Counter(bridge, store, "plant-counts", self._count, self._on_counted, self)
+        counts.max_pause_ms = _COUNTS_PAUSE_MS
+        searches = Counter(bridge, store, "search-counts", self._count_searches, self._on_searches_counted, self)
         self._counters = [counts, searches]
         self._count_soon()
         self._show()
@@ -194,7 +199,7 @@ class Sidebar(Feature):
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
-        if changes.needs_reload:
+        if changes.unrecorded:
             self._basis = _Basis(self._basis.number + 1, None)
         self._count_soon()
 

@@ -368,6 +368,17 @@ def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDesk, target: str
     assert not drop(desk, "hall", foreign)
 
 
+def test_only_selected_rows_are_dragged(desk: SidebarDesk) -> None:
+    cells = [desk.table.visualRect(desk.table.model().index(row, Column.NAME)).center() for row in (0, 1)]
+    QTest.mouseClick(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=cells[0])
+    for cell, is_selected in ((cells[1], False), (cells[0], True)):
+        desk.table.selectRow(0)
+        QTest.mousePress(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+        assert desk.table.dragEnabled() is is_selected
+        QTest.mouseRelease(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+    assert desk.table.model().index(0, 0).flags() & Qt.ItemFlag.ItemIsDragEnabled
+
+
 def drop(desk: SidebarDesk, target: str, data: QMimeData | None = None) -> bool:
     """Move plants over an entry and drop them; return whether they were taken."""
     data = plants_data() if data is None else data

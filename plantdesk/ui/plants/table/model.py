@@ -200,6 +200,10 @@ class PlantModel(QAbstractTableModel):
         return _TEXTS[role](row, column) if row is not None else PENDING
 
     @override
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return super().flags(index) | Qt.ItemFlag.ItemIsDragEnabled
+
+    @override
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(Column):
             return None

@@ -1,0 +1,129 @@
+"""The sidebar with a million plants: from a change in the store to its number on the screen.
+
+    python -m tests.benchmarks.sidebar [--plants 1000000] [--rounds 20]
+
+Prints the median and the slowest in milliseconds, and the longest time without an event loop iteration. Goal: 300 ms,
+and no pause that a user notices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import statistics
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtWidgets import QApplication
+
+from plantdesk.desktop import Desktop
+from plantdesk.records import COMMAND, plant_fields
+from plantdesk.selections import HasTag, Selection
+from plantdesk.store import DeleteAll, SetTag, Store
+from plantdesk.ui.sidebar.model import ENTRY_ROLE
+from plantdesk.ui.sidebar.view import SidebarView
+from tests.benchmarks.table import Pulse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SECONDS = 60
+_FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+    INSERT INTO plant (id, name, tag, seq, added_at, source_id)
+    SELECT i, 'Plant ' || i, CASE WHEN i % 5 THEN 'room ' || (i % 200) END, i, i, 1 + i % 2 FROM n"""
+
+
+class Bench:
+    """The window with a store of many plants."""
+
+    def __init__(self, desktop: Desktop, path: Path) -> None:
+        self._desktop = desktop
+        self._until(lambda: desktop.workspace is not None)
+        window = desktop.window
+        assert window is not None
+        self._until(lambda: window.findChildren(SidebarView) != [])
+        (self._view,) = window.findChildren(SidebarView)
+        self._store = Store(path)
+        self._pulse = Pulse()
+        self._first = 0
+
+    def run(self, rounds: int) -> None:
+        """Make each change some times, and print its times."""
+        started = time.perf_counter()
+        self._until(lambda: self._plants("room 1") is not None)
+        print(f"open: all numbers {1000 * (time.perf_counter() - started):.0f} ms")
+        print(f"{'change':28}{'median':>8}{'slowest':>9}{'longest pause':>15}")
+        new = plant_fields({"name": "New", "tag": "room 1"})
+        self._measure("add a plant", rounds, lambda: self._store.add_as_next(new, COMMAND).result(_SECONDS))
+        one = Selection.of(HasTag("room 1", exact=True))
+        self._measure("move 1,000 plants", rounds, lambda: self._apply(SetTag(Selection(ids=self._some()), "room 1")))
+        self._measure("undo that", rounds, lambda: self._store.undo(None, COMMAND).result(_SECONDS))
+        self._measure("delete all of a tag", 1, lambda: self._apply(DeleteAll(one)))
+        self._store.close()
+
+    def _some(self) -> range:
+        self._first += 10_000
+        return range(self._first, self._first + 1000)
+
+    def _apply(self, edit: SetTag | DeleteAll) -> None:
+        self._store.apply([edit], COMMAND).result(_SECONDS)
+
+    def _measure(self, title: str, rounds: int, change: Callable[[], object]) -> None:
+        times = []
+        self._pulse.restart()
+        longest = 0.0
+        for _ in range(rounds):
+            before = self._plants("room 1")
+            change()
+            started = time.perf_counter()
+            self._pulse.restart()
+            self._until_changed(before)
+            times.append(1000 * (time.perf_counter() - started))
+            longest = max(longest, 1000 * self._pulse.longest)
+        print(f"{title:28}{statistics.median(times):8.0f}{max(times):9.0f}{longest:15.0f}")
+
+    def _until_changed(self, before: int | None) -> None:
+        self._until(lambda: self._plants("room 1") != before)
+
+    def _plants(self, text: str) -> int | None:
+        model = self._view.model()
+        rows = (model.index(row, 0) for row in range(model.rowCount()))
+        return next((index.data(ENTRY_ROLE).plants for index in rows if index.data() == text), None)
+
+    @staticmethod
+    def _until(condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + _SECONDS
+        while not condition():
+            QApplication.processEvents()
+            time.sleep(0.001)
+            if time.monotonic() > end:
+                raise TimeoutError
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--plants", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=20)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PLANTDESK_HOME"] = folder
+        path = Path(folder) / "plants.db"
+        Store(path).close()
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute(_FILL, (options.plants,))
+        app = QApplication([])
+        desktop = Desktop(app, path, 0)
+        desktop.preferences.change(updates_answered=True)
+        desktop.start()
+        Bench(desktop, path).run(options.rounds)
+        desktop.close()
+
+
+if __name__ == "__main__":
+    main()
