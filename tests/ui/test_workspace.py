@@ -27,7 +27,7 @@ FORM_STOPS = [
     "ID of the new plant; empty for the next free one",
     "Name of the new plant",
     "Tag of the new plant",
-    "Keep tag for the next plant",
+    "Pin",
     "&Add",
 ]
 PLANTS = ["Edit na&me", "Edit ta&g", "&Delete plants"]

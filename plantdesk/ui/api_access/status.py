@@ -41,7 +41,6 @@ class ApiStatus(QWidget):
         self._has_tokens = True
         self._last: tuple[str, int] | None = None
         self._icon = PlainLabel()
-        self._icon.setFixedSize(_ICON, _ICON)
         self._word = PlainLabel()
         self._address = PlainLabel()
         self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -166,7 +165,9 @@ class ApiStatus(QWidget):
             name, color = "circle-check", "ok"
         elif isinstance(self._state, Failed):
             name, color = "circle-alert", "warning"
-        self._icon.setPixmap(self._theme.icons.pixmap(name, color, _ICON, self.devicePixelRatioF()))
+        size = self._theme.metrics.scaled(_ICON)
+        self._icon.setFixedSize(size, size)
+        self._icon.setPixmap(self._theme.icons.pixmap(name, color, size, self.devicePixelRatioF()))
 
     @Slot()
     def _show_activity(self) -> None:

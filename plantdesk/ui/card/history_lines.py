@@ -21,7 +21,10 @@ _SAME_WRITING = 600_000
 
 
 class HistoryLine(NamedTuple):
-    """A line of the history, newest first. `restored` are the values to give back; None where nothing can be undone."""
+    """A line of the history, newest first; `detail` may have several lines.
+
+    `restored` are the values to give back; None where nothing can be undone.
+    """
 
     icon: str
     text: str
@@ -83,14 +86,14 @@ def _is_same_writing(newer: _Step, older: _Step) -> bool:
 
 def _line(row: PlantRow, step: _Step) -> HistoryLine:
     before, changed = step.before, step.changed
-    details = [short_time(step.change.made_at)]
+    made = [short_time(step.change.made_at)]
     if step.change.source.kind is not SourceKind.FORM:
-        details.append(added_text(step.change.source))
-    details += [text for each in changed if (text := _was(each, before))]
+        made.append(added_text(step.change.source))
+    was = [text for each in changed if (text := _was(each, before))]
     undoable = changed and all(getattr(row, each) == getattr(step.after, each) for each in changed)
     restored = {each: getattr(before, each) for each in changed} if undoable else None
     icon = _ICONS[changed[0]] if len(changed) == 1 else "pencil"
-    return HistoryLine(icon, _text(step, changed), " · ".join(details), step.change, restored)
+    return HistoryLine(icon, _text(step, changed), "\n".join([" · ".join(made), *was]), step.change, restored)
 
 
 def _text(step: _Step, changed: list[str]) -> str:

@@ -36,6 +36,7 @@ class NoteEdit(QPlainTextEdit):
         self.setAccessibleName(self.tr("Note"))
         self.setPlaceholderText(self.tr("Write a note"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # else screen readers take it for the focused one
         self._is_setting = False
         self._accepted = ""
         self.textChanged.connect(self._on_text_changed)

@@ -29,7 +29,7 @@ class TagField(LineEdit):
         self._is_filled = False
         self._pin = QToolButton(self)
         self._pin.setCheckable(True)
-        self._pin.setAccessibleName(self.tr("Keep tag for the next plant"))
+        self._pin.setAccessibleName(self.tr("Pin"))
         set_tool_tip(self._pin, self.tr("Keep tag for the next plant"))
         self._pin.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._pin.setCursor(Qt.CursorShape.ArrowCursor)

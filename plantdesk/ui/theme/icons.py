@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from plantdesk.ui.theme.colors import Colors
+    from plantdesk.ui.theme.metrics import Metrics
 
     IconTarget = QAction | QAbstractButton
 
@@ -27,7 +28,11 @@ _GAP = 4  # beside the 4 px that Qt leaves
 
 
 class HasColors(Protocol):
-    """Provides the present colours."""
+    """Provides the present colours and sizes."""
+
+    @property
+    def metrics(self) -> Metrics:
+        """The present sizes."""
 
     @property
     def colors(self) -> Colors:
@@ -57,7 +62,10 @@ class Icons:
         return _rendered(name, self._theme.colors.color(color), size, ratio)
 
     def put_on(self, target: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
-        """Set the icon of a button or an action, and again after each change of the theme."""
+        """Set the icon of a button or an action, and again after each change of the theme.
+
+        `size` is that beside text of 13 px.
+        """
         self._targets[target] = (name, color, size)
         self._set_icon(target, name, color, size)
 
@@ -69,6 +77,7 @@ class Icons:
                 self._set_icon(target, name, color, size)
 
     def _set_icon(self, target: IconTarget, name: str, color: str, size: int) -> None:
+        size = self._theme.metrics.scaled(size)
         gap = _GAP if isinstance(target, QPushButton) and target.text() else 0
         target.setIcon(self.icon(name, color, size, gap))
         if isinstance(target, QAbstractButton):

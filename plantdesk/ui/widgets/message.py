@@ -29,7 +29,6 @@ class Message(QFrame):
         self._icon_name: str | None = None
         self._icon_color = ""
         self._icon = PlainLabel()
-        self._icon.setFixedSize(icon_size, icon_size)
         self._text = PlainLabel(wrapped=True)
         self._action_buttons = actions
         theme.changed.connect(self._paint_icon)
@@ -60,5 +59,6 @@ class Message(QFrame):
     def _paint_icon(self) -> None:
         self._icon.setVisible(self._icon_name is not None)
         if self._icon_name is not None:
-            ratio = self.devicePixelRatioF()
-            self._icon.setPixmap(self._theme.icons.pixmap(self._icon_name, self._icon_color, self._icon_size, ratio))
+            ratio, size = self.devicePixelRatioF(), self._theme.metrics.scaled(self._icon_size)
+            self._icon.setFixedSize(size, size)
+            self._icon.setPixmap(self._theme.icons.pixmap(self._icon_name, self._icon_color, size, ratio))

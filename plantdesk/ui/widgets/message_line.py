@@ -108,6 +108,6 @@ class MessageLine(Message):
     def _fit_text(self) -> None:
         """Give the sentence its natural width, or what the buttons leave, so that they follow it directly."""
         taken = sum(width + S for width in self._action_buttons.widths)
-        taken += 0 if self._icon.isHidden() else _ICON + S
+        taken += 0 if self._icon.isHidden() else self._icon.width() + S
         natural = self._text.fontMetrics().horizontalAdvance(self._text.text()) + XS
         self._text.setFixedWidth(max(min(natural, self.width() - taken), 1))

@@ -242,7 +242,7 @@ def test_tags_are_completed_from_those_there_are(desk: FormDesk) -> None:
 
 
 def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:
-    QTest.mouseClick(desk.button("Keep tag for the next plant"), Qt.MouseButton.LeftButton)
+    QTest.mouseClick(desk.button("Pin"), Qt.MouseButton.LeftButton)
     desk.type(desk.tag, "kitchen")
     desk.type(desk.name, "Aloe")
     desk.enter()

@@ -312,14 +312,14 @@ def test_a_tag_in_another_spelling_is_offered_in_the_known_one(desk: EntryDesk) 
 
 
 def test_what_is_half_typed_and_the_pin_survive_closing(desk: EntryDesk) -> None:
-    QTest.mouseClick(desk.button("Keep tag for the next plant"), Qt.MouseButton.LeftButton)
+    QTest.mouseClick(desk.button("Pin"), Qt.MouseButton.LeftButton)
     desk.id.setText("77")
     desk.types("half a name")
     desk.tag.setText("hall")
     desk.workspace.release_store()
     for field in (desk.id, desk.name, desk.tag):
         field.setText("")
-    desk.button("Keep tag for the next plant").setChecked(False)
+    desk.button("Pin").setChecked(False)
     desk.workspace.set_store(desk.store, named=False)
     assert (desk.id.text(), desk.name.text(), desk.tag.text()) == ("77", "half a name", "hall")
     assert desk.action("Keep tag for the next plant").isChecked()

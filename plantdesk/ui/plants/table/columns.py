@@ -22,6 +22,8 @@ _SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 _TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 84}
 #: The least width of Name for text of 13 px, below which another column is hidden.
 _NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
+#: Fractions of pixels that the width of a text in whole pixels leaves out.
+_ROUNDING = 2
 #: In a table of fewer digits the user's widths are other ones.
 _WIDE_TABLE = 110
 
@@ -119,11 +121,11 @@ class TableColumns(QObject):
         return max(self._text_width(column) + 2 * M, self._heading_width(column))
 
     def _text_width(self, column: Column) -> int:
-        digits = QFontMetrics(tabular(self._table.font()))
+        digits = self._digits()
         if column is Column.ID:
-            return digits.horizontalAdvance(self._widest_id)
+            return digits.horizontalAdvance(self._widest_id) + _ROUNDING
         if column is Column.ADDED:
-            return max(digits.horizontalAdvance(text) for text in widest_times())
+            return max(digits.horizontalAdvance(text) for text in widest_times()) + _ROUNDING
         return self._theme.metrics.scaled(_TEXT_WIDTHS[column])
 
     def _heading_width(self, column: Column) -> int:
@@ -132,7 +134,11 @@ class TableColumns(QObject):
         return heading + XS + ICON + 2 * M
 
     def _digit(self) -> int:
-        return max(QFontMetrics(tabular(self._table.font())).horizontalAdvance("0"), 1)
+        return max(self._digits().horizontalAdvance("0"), 1)
+
+    def _digits(self) -> QFontMetrics:
+        """Return the metrics of the theme's font: the table gets it only after the theme has changed."""
+        return QFontMetrics(tabular(self._theme.font()))
 
     def _is_wide(self) -> bool:
         return self._table.viewport().width() // self._digit() >= _WIDE_TABLE

@@ -51,7 +51,7 @@ class PlantHeader(QHeaderView):
         painter.setFont(font)
         painter.setPen(colors.color("text" if is_sorted or self._is_hovered(logicalIndex) else "text_2"))
         inner = rect.adjusted(M, 0, -M, -_GAP)
-        room = inner.width() - (XS + _ARROW if is_sorted else 0)
+        room = inner.width() - (XS + self._theme.metrics.scaled(_ARROW) if is_sorted else 0)
         title = QFontMetrics(font).elidedText(self._text(logicalIndex), Qt.TextElideMode.ElideRight, room)
         painter.drawText(inner, QStyle.visualAlignment(self.layoutDirection(), self.defaultAlignment()), title)
         self._paint_line(painter, rect, logicalIndex)
@@ -70,10 +70,11 @@ class PlantHeader(QHeaderView):
     def _paint_arrow(self, painter: QPainter, inner: QRect, title: str) -> None:
         """Paint the sort arrow beside the title; at the end of the section it would be beside the next title."""
         x = inner.left() + painter.fontMetrics().horizontalAdvance(title) + XS
-        arrow = QRect(x, inner.center().y() - _ARROW // 2 + 1, _ARROW, _ARROW)
+        size = self._theme.metrics.scaled(_ARROW)
+        arrow = QRect(x, inner.center().y() - size // 2 + 1, size, size)
         up = self.sortIndicatorOrder() is Qt.SortOrder.AscendingOrder
         name = "chevron-up" if up else "chevron-down"
-        pixmap = self._theme.icons.pixmap(name, "text_2", _ARROW, self.devicePixelRatioF())
+        pixmap = self._theme.icons.pixmap(name, "text_2", size, self.devicePixelRatioF())
         painter.drawPixmap(QStyle.visualRect(self.layoutDirection(), inner, arrow), pixmap)
 
     def _is_hovered(self, section: int) -> bool:

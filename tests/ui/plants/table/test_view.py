@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QColor, QGuiApplication
+from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QGuiApplication
 from PySide6.QtTest import QTest
 
 from plantdesk.records import FORM, Changes, PlantRow, new_plant
@@ -338,6 +338,15 @@ def test_the_id_column_is_as_wide_as_the_widest_id(table: PlantTable) -> None:
     table.columns.set_contents("-9223372036854775808", has_sources=False)
     needed = table.fontMetrics().horizontalAdvance("-9223372036854775808")
     assert narrow < needed < table.columnWidth(Column.ID)
+
+
+def test_larger_text_makes_room_for_the_ids(table: PlantTable, theme: Theme) -> None:
+    table.columns.set_contents("1234567", has_sources=False)
+    theme.set_text_scale(2)
+    digits = QFontMetrics(theme.font()).horizontalAdvance("1234567")
+    theme_width = table.columnWidth(Column.ID)
+    theme.set_text_scale(1)
+    assert theme_width > digits
 
 
 def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTable, theme: Theme) -> None:
