@@ -16,12 +16,17 @@ READ = ("id", "name", "tag", "note")
 _HEADERS = {
     "id": "id|plant id|number|no|nr|nummer|kennung|pflanzen id|identifiant|numero|n°|identificador",
     "name": "name|plant|plant name|pflanze|pflanzenname|sorte|bezeichnung|nom|plante|nom de la plante|nombre|planta"
-    "|nombre de la planta",
+    "|nombre de la planta|title|titel|titre|titulo",
     "tag": "tag|tags|type|category|group|label|typ|kategorie|gruppe|schlagwort|categorie|groupe|etiquette|tipo"
     "|categoria|grupo|etiqueta|bed|location|beet|standort|ort|emplacement|lieu|ubicacion|lugar",
     "note": "note|notes|comment|comments|remark|remarks|notiz|notizen|bemerkung|bemerkungen|anmerkung|kommentar"
     "|remarque|remarques|commentaire|commentaires|nota|notas|comentario|comentarios|observaciones",
 }
+#: Headers by which a program's files are recognised, and its headers of our fields. Zotero has columns called Type and
+#: Number as well, which mean something else.
+_PROGRAMS = (
+    (frozenset({"key", "item type", "title", "manual tags"}), {"title": "name", "manual tags": "tag", "notes": "note"}),
+)
 _FIELD_OF = {header: field for field, headers in _HEADERS.items() for header in headers.split("|")}
 _LONGEST = 100
 #: Characters of a text that is guessed to be a tag.
@@ -80,7 +85,9 @@ def mapped(columns: Sequence[str], wanted: Mapping[str, str | int], *, only: boo
     names = [plain(column) for column in columns]
     found = {field: _position(column, columns, names) for field, column in wanted.items()}
     taken = set(found.values())
-    for known in () if only else ({field: field for field in READ}, _FIELD_OF):
+    program = next((fields for headers, fields in _PROGRAMS if headers <= set(names)), None)
+    others = ({field: field for field in READ}, _FIELD_OF) if program is None else (program,)
+    for known in () if only else others:
         for at, name in enumerate(names):
             meant = known.get(name)
             if meant is not None and meant not in found and at not in taken:

@@ -7,6 +7,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.transfer.anki import anki_header, without_html
 from plantdesk.transfer.columns import SAMPLED, field_of
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import LONGEST
@@ -14,6 +15,7 @@ from plantdesk.transfer.text import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from plantdesk.transfer.columns import Layout
     from plantdesk.transfer.text import TextFile
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -41,20 +43,36 @@ class DelimitedTable:
         lines, first = self._without_blanks(blocks)
         if delimiter is None and lines and lines[0][:4].lower() == "sep=" and lines[0][4:5]:  # Excel's
             delimiter, lines, first = lines[0][4], lines[1:], first + 1
+        self._anki = anki_header(lines[:SAMPLED])
+        if self._anki is not None:
+            delimiter, lines, first = self._anki.delimiter, lines[self._anki.lines :], first + self._anki.lines
         if not lines:
             raise text.error("It has no header.")
         self._blocks = ((text.line - block.count("\n"), block) for block in blocks)
         self.dialect = _detected(lines[:SAMPLED], delimiter, quote)
-        self._slow = _SlowReader(text, self._blocks, self.dialect)
+        quote = self.dialect.quote
+        #: Where even the header is in quotes, "" is no text; else it is an empty one, as PlantDesk exports it.
+        self._all_quoted = bool(quote) and lines[0].startswith(quote)
+        self._slow = _SlowReader(text, self._blocks, self.dialect, all_quoted=self._all_quoted)
         self._first = first, lines
 
     @property
-    def layout(self) -> None:
-        """The rows say it."""
-        return
+    def layout(self) -> Layout | None:
+        """That of Anki's header; else the rows say it."""
+        if self._anki is None:
+            return None
+        return self._anki.layout(len(next(iter(_reader(self._first[1][:1], self.dialect)), [])))
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows. Raises FileError and OSError."""
+        if self._anki is None or not self._anki.is_html:
+            yield from self._batches()
+            return
+        for batch in self._batches():
+            rows = [[without_html(cell) for cell in row] for row in batch.by_row()]
+            yield batch._replace(rows=rows, columns=None)
+
+    def _batches(self) -> Iterator[Batch]:
         first, lines = self._first
         yield from self._slow.batches(first, lines)
         for first, block in self._blocks:
@@ -89,7 +107,8 @@ class DelimitedTable:
     def _parsed(self, first: int, lines: list[str]) -> Batch | None:
         """Return the rows of a block where each is one line and no quoted text is empty; else None."""
         quote = self.dialect.quote
-        if any("\0" in line or (quote and 2 * quote in line) for line in lines):
+        has_empty = bool(quote) and not self._all_quoted and any(2 * quote in line for line in lines)
+        if has_empty or any("\0" in line for line in lines):
             return None
         try:
             rows = list(_reader(lines, self.dialect))
@@ -101,8 +120,10 @@ class DelimitedTable:
 class _SlowReader:
     """Reads records one by one: of several lines, with empty texts in quotes, or with errors."""
 
-    def __init__(self, text: TextFile, blocks: Iterator[tuple[int, str]], dialect: Dialect) -> None:
-        self._text, self._blocks, self._quote = text, blocks, dialect.quote
+    def __init__(
+        self, text: TextFile, blocks: Iterator[tuple[int, str]], dialect: Dialect, *, all_quoted: bool
+    ) -> None:
+        self._text, self._blocks, self._quote, self._all_quoted = text, blocks, dialect.quote, all_quoted
         self._lines: deque[str] = deque()
         self._line = 0
         self._raw: list[str] = []
@@ -136,7 +157,7 @@ class _SlowReader:
             cells = next(self._reader, [])
         except csv.Error as error:
             raise self._text.error(_reason(error), self._first_line) from None
-        if not self._has_doubled:
+        if not self._has_doubled or self._all_quoted:
             return [cell or None for cell in cells]
         raw = self._cell.findall("".join(self._raw).rstrip("\r\n"))
         quoted = [cell.startswith(self._quote) for cell in raw]

@@ -27,8 +27,9 @@ class Format(StrEnum):
     JSON_LINES = "jsonl"
     #: An Excel workbook.
     XLSX = "xlsx"
-    #: The file of a PlantDesk store; only for import.
+    #: The file of a PlantDesk store, and a Markdown file with a table; only for import.
     STORE = "db"
+    MARKDOWN = "md"
 
 
 #: The format of each suffix.
@@ -43,11 +44,13 @@ SUFFIXES = {
     ".xlsx": Format.XLSX,
     ".xlsm": Format.XLSX,
     ".db": Format.STORE,
+    ".md": Format.MARKDOWN,
+    ".markdown": Format.MARKDOWN,
 }
 
 
 #: The formats that an export writes.
-WRITTEN = tuple(form for form in Format if form is not Format.STORE)
+WRITTEN = tuple(form for form in Format if form not in {Format.STORE, Format.MARKDOWN})
 
 
 class UnknownFormatError(PlantDeskError):

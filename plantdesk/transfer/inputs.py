@@ -9,6 +9,7 @@ from plantdesk import strict_json
 from plantdesk.transfer.columns import Columns
 from plantdesk.transfer.delimited import DelimitedTable
 from plantdesk.transfer.formats import Format, format_of
+from plantdesk.transfer.markdown import MarkdownTable
 from plantdesk.transfer.reading import RowReader
 from plantdesk.transfer.stores import opened_store
 from plantdesk.transfer.text import LONGEST, TextFile
@@ -44,7 +45,7 @@ class Input(NamedTuple):
 @contextmanager
 def opened(source: Source, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
     """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
-    form = Format.CSV if source.path is None else format_of(source.path, reading.form)
+    form = (reading.form or Format.CSV) if source.path is None else format_of(source.path, reading.form)
     with ExitStack() as stack:
         if form is Format.STORE and source.path is not None:
             yield Input(form, None, stack.enter_context(opened_store(source.path)), iter(()))
@@ -66,6 +67,8 @@ def _text_input(form: Format, text: TextFile, reading: Reading) -> Input:
             return Input(form, text, None, _checked(items, text))
         case Format.JSON_LINES:
             return Input(form, text, None, _json_lines(text))
+        case Format.MARKDOWN:
+            return Input(form, text, MarkdownTable(text), iter(()))
         case _:
             delimiter = reading.delimiter or ("\t" if form is Format.TSV else None)
             return Input(form, text, DelimitedTable(text, delimiter, reading.quote), iter(()))

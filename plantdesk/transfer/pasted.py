@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.transfer import markdown
 from plantdesk.transfer.columns import Columns, field_of
 from plantdesk.transfer.delimited import DELIMITERS, ONE_COLUMN
+from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.sources import Source
 
@@ -38,6 +40,8 @@ def pasted_reading(text: str) -> Reading:
     """Return how a pasted text is read: by lines where it is no table."""
     reading = Reading(columns=Columns(has_header=None))
     lines = [line for line in text.splitlines() if line.strip()]
+    if markdown.is_table(lines):
+        return reading._replace(form=Format.MARKDOWN)
     return reading if _is_table(lines) else reading._replace(delimiter=ONE_COLUMN, quote="")
 
 

@@ -1,0 +1,89 @@
+"""Reads tables of Markdown files, as Joplin and Obsidian write them (GitHub Flavored Markdown, “Tables”)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from plantdesk.transfer.columns import SAMPLED, Layout, field_of, guessed
+from plantdesk.transfer.tables import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from plantdesk.transfer.text import TextFile
+
+    Rows = list[tuple[int, list[str | None]]]
+
+_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
+_BAR = re.compile(r"(?<!\\)\|")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+#: Marks around a text, and what is left of them: links of Obsidian, other links, emphasis and code.
+_MARKS = (
+    (re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]"), r"\1"),
+    (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"(\*\*|__|~~|`)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<![\w*])([*_])(?=\S)([^*_]+?)(?<=\S)\1(?![\w*])"), r"\2"),
+)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+class MarkdownTable:
+    """The first table of a file with a column for the name, else the first one."""
+
+    def __init__(self, text: TextFile) -> None:
+        """Read the tables. Raises FileError and OSError."""
+        first: Rows = []
+        for table in _tables(text):
+            first = first or table
+            if "name" in map(field_of, (cell or "" for cell in table[0][1])):
+                first = table
+                break
+        if not first:
+            raise text.error("It has no table.")
+        (_, head), *self._rows = first
+        names = [cell or "" for cell in head]
+        self._layout = Layout(names, has_header=False, fields=guessed(names, [row for _, row in self._rows[:SAMPLED]]))
+
+    @property
+    def layout(self) -> Layout:
+        """That of the header, which each table has."""
+        return self._layout
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield all rows of the table."""
+        yield Batch([line for line, _ in self._rows], [row for _, row in self._rows])
+
+
+def is_table(lines: list[str]) -> bool:
+    """Return whether lines begin with a Markdown table."""
+    return len(lines) > 1 and "|" in lines[0] and "|" in lines[1] and _RULE.fullmatch(lines[1]) is not None
+
+
+def _tables(text: TextFile) -> Iterator[Rows]:
+    """Yield the rows of each table, its header first, without the rule below it."""
+    head, lines = "", text.lines()
+    for line in lines:
+        if "|" in head and _RULE.fullmatch(line) and len(_cells(line)) == len(_cells(head)):
+            rows = [(text.line - 1, _cells(head))]
+            body = itertools.takewhile(lambda each: each.strip() and "|" in each, lines)
+            rows += ((text.line, _cells(each)) for each in body)
+            yield rows
+            head = ""
+        else:
+            head = line
+
+
+def _cells(line: str) -> list[str | None]:
+    cells = _BAR.split(line.strip().removeprefix("|"))
+    if len(cells) > 1 and not cells[-1].strip():
+        cells.pop()
+    return [_plain(cell) or None for cell in cells]
+
+
+def _plain(cell: str) -> str:
+    text = _BREAK.sub("\n", cell.strip()).replace("\\|", "|")
+    for mark, left in _MARKS:
+        text = mark.sub(left, text)
+    return _ESCAPED.sub(r"\1", text)

@@ -1,0 +1,99 @@
+"""Files of other programs, made by the rules of their formats, recognised by their headers."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk import paths
+from plantdesk.cli import main
+from plantdesk.store import Selection, Store
+from plantdesk.transfer.pasted import pasted_plants
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Plants = list[tuple[int, str, str | None, str | None]]
+
+JOPLIN = """# Garden
+
+Bought in **March**, see [[Orders]].
+
+| Shop | Price |
+|------|------:|
+| Ivy's | 4.90 |
+
+| Pflanze | Standort | Notizen |
+|:--------|:--------:|---|
+| **Aster** ‘Mönch’ | bed 4 | sunny<br>dry |
+| [[Ivy\\|Common ivy]] |  | a \\| b, [source](https://example.org) |
+| Rose | *bed* 2
+
+The end | is here.
+"""
+ANKI = (
+    "#separator:tab\n#html:true\n#guid column:1\n#notetype column:2\n#deck column:3\n#tags column:6\n"
+    "a;b\tBasic\tGarden\tAster &amp; <b>Co</b>\tsunny<br>dry\tbed4\n"
+    'c\tBasic\tGarden\t"Ivy ""common"""\t\t\n'
+)
+ANKI_WITH_COLUMNS = "#separator:Comma\n#columns:Front,Back,Tags\n#deck:Garden\nAster,sunny,bed4\nIvy <b>,,\n"
+ZOTERO = (
+    '"Key","Item Type","Publication Year","Author","Title","ISBN","Url","Type","Number","Notes","Manual Tags",'
+    '"Automatic Tags"\n'
+    '"ABCD1234","book","1995","Miller, D.","The Aster","","","Herbarium","7","Page 4","bed 4",""\n'
+    '"EFGH5678","webpage","","","Ivy, common","","","","","","",""\n'
+)
+OPEN_GARDEN_PLANNER = (
+    "name,type,variety_cultivar,planting_date,current_spread_cm,current_height_cm,position_x_cm,position_y_cm,notes,"
+    "scientific_name,common_name,family,cycle,flower_type,pollination_type,max_height_cm,max_spread_cm,sun_requirement,"
+    "water_needs,hardiness_zone_min,hardiness_zone_max,edible,edible_parts,data_source\r\n"
+    'Apple 1,Tree,Boskoop,2026-03-01,120,,310.5,-20.0,"by the wall, ""old""",Malus domestica,Apple,Rosaceae,,,,,,,,,,'
+    'True,"fruit, seed",custom\r\n'
+    "Aster,Perennial,,,,,1.0,2.0,,,,,,,,,,,,,,,,\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "plants"),
+    [
+        (
+            "note.md",
+            JOPLIN,
+            [
+                (1, "Aster ‘Mönch’", "bed 4", "sunny\ndry"),
+                (2, "Common ivy", None, "a | b, source"),
+                (3, "Rose", "bed 2", None),
+            ],
+        ),
+        ("notes.txt", ANKI, [(1, "Aster & Co", "bed4", "sunny\ndry"), (2, 'Ivy "common"', None, None)]),
+        ("cards.txt", ANKI_WITH_COLUMNS, [(1, "Aster", "bed4", "sunny"), (2, "Ivy <b>", None, None)]),
+        ("library.csv", ZOTERO, [(1, "The Aster", "bed 4", "Page 4"), (2, "Ivy, common", None, None)]),
+        (
+            "plants.csv",
+            OPEN_GARDEN_PLANNER,
+            [(1, "Apple 1", "Tree", 'by the wall, "old"'), (2, "Aster", "Perennial", None)],
+        ),
+    ],
+    ids=["Markdown", "Anki", "Anki with columns", "Zotero", "Open Garden Planner"],
+)
+def test_files_of_other_programs_are_recognised(tmp_path: Path, name: str, content: str, plants: Plants) -> None:
+    file = tmp_path / name
+    file.write_bytes(content.encode())
+    assert main(["import", str(file)]) == 0
+    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
+        rows = [row for page in reader.pages(Selection()) for row in page]
+    assert [(row.id, row.name, row.tag, row.note) for row in rows] == plants
+
+
+def test_a_markdown_table_is_pasted() -> None:
+    pasted = pasted_plants("| a | b |\n|---|---|\n| Aster | bed 4 |\n| Ivy | bed 4 |\n")
+    assert [(row.name, row.tag) for row in pasted.rows] == [("Aster", "bed 4"), ("Ivy", "bed 4")]
+
+
+def test_markdown_without_a_table_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "note.md"
+    file.write_text("# Garden\n\nNo | table\n", encoding="utf-8")
+    assert main(["import", str(file)]) == 1
+    assert "It has no table." in capfd.readouterr().err
