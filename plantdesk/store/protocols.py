@@ -104,6 +104,9 @@ class PlantReader(Protocol):
         Of a great many plants only those of the largest ids are counted.
         """
 
+    def first_with_name(self, view: View, start: str) -> int | None:
+        """Return the id of the first plant of a view whose name begins with `start`, or None."""
+
     def names_in_use(self, names: Collection[str]) -> set[str]:
         """Return those of `names` that plants have."""
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
+from PySide6.QtCore import QCoreApplication, QMimeData, QRectF, QSize, Qt
+from PySide6.QtGui import QDrag, QFontMetrics, QPainter, QPixmap
 
+from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import M
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
     from plantdesk.ui.theme.theme import Theme
 
 #: Another process has other rows selected.
@@ -29,7 +32,16 @@ def is_plants(data: QMimeData) -> bool:
     return data.hasFormat(_FORMAT)
 
 
-def drag_label(text: str, theme: Theme, ratio: float) -> QPixmap:
+def drag_plants(source: QWidget, count: int, theme: Theme) -> None:
+    """Let the user drag the selected plants, of which there are so many, until they are dropped."""
+    drag = QDrag(source)
+    drag.setMimeData(plants_data())
+    one, many = QCoreApplication.translate("Drag", "1 plant"), QCoreApplication.translate("Drag", "{count} plants")
+    drag.setPixmap(_label(plural(count, one, many), theme, source.devicePixelRatioF()))
+    drag.exec(Qt.DropAction.CopyAction)
+
+
+def _label(text: str, theme: Theme, ratio: float) -> QPixmap:
     """Return what the pointer carries: a text on a rounded background."""
     font = theme.font()
     size = QSize(QFontMetrics(font).horizontalAdvance(text) + 2 * M, theme.metrics.compact_row)

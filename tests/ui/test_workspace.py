@@ -30,7 +30,8 @@ FORM_STOPS = [
     "Pin",
     "&Add",
 ]
-PLANTS = ["Edit na&me", "Edit ta&g", "&Delete plants"]
+PLANT_COMMANDS = ["Edit name", "Edit tag", "Delete plants", "Copy as CSV", "Copy as JSON"]
+PLANTS = ["Edit na&me", "Edit ta&g", "&Delete plants", "Copy as C&SV", "Copy as &JSON"]
 MENUS = {
     "&File": [
         "&New plant",
@@ -233,7 +234,7 @@ def test_copy_in_the_menu_copies_the_selected_rows(desk: WindowDesk) -> None:
     assert desk.enabled("Edit") == ["Select all", "Find", "History…"]
     desk.choose("Edit", "Select all")
     assert desk.table.selected_count() == 3
-    assert desk.enabled("Edit") == ["Copy", "Select all", "Edit name", "Edit tag", "Delete plants", "Find", "History…"]
+    assert desk.enabled("Edit") == ["Copy", "Select all", *PLANT_COMMANDS, "Find", "History…"]
     desk.choose("Edit", "Copy")
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()

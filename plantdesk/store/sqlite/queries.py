@@ -150,6 +150,12 @@ class Reader(PlantReader):
             return [KnownName(name, tag, count) for name, tag, _, count in rows]
 
     @override
+    def first_with_name(self, view: View, start: str) -> int | None:
+        statement = ids_of(view.plants).where(_begins(start)).order_by(*_ordering(view)).limit(1)
+        with self._query():
+            return self._connection.scalars(statement).first()
+
+    @override
     def names_in_use(self, names: Collection[str]) -> set[str]:
         found: set[str] = set()
         with self._query():
@@ -329,14 +335,17 @@ def _contains(word: str) -> ColumnElement[bool]:
     return case((col(PlantTable.folded).is_(None), plain), else_=folded.contains(word, autoescape=True))
 
 
-def _begins_with(start: str) -> Select[str, str | None, int]:
-    """Return the query for name, tag and place of the plants whose name begins with a text."""
+def _begins(start: str) -> ColumnElement[bool]:
     text = searched(start)
     name, folded = _normalized(col(PlantTable.name), text), _normalized(col(PlantTable.folded), text)
     plain = name.startswith(text, autoescape=True)
-    begins = case((col(PlantTable.folded).is_(None), plain), else_=folded.startswith(text, autoescape=True))
+    return case((col(PlantTable.folded).is_(None), plain), else_=folded.startswith(text, autoescape=True))
+
+
+def _begins_with(start: str) -> Select[str, str | None, int]:
+    """Return the query for name, tag and place of the plants whose name begins with a text."""
     columns = col(PlantTable.name), col(PlantTable.tag), col(PlantTable.seq)
-    return sql_select(*columns).where(begins).order_by(col(PlantTable.id).desc()).limit(_MAX_COUNTED)
+    return sql_select(*columns).where(_begins(start)).order_by(col(PlantTable.id).desc()).limit(_MAX_COUNTED)
 
 
 def _normalized(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement[str]:

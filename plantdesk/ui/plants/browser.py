@@ -18,6 +18,7 @@ from plantdesk.ui.plants.search_bar import SearchBar
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
+from plantdesk.ui.plants.table.position import PositionKeeper
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.qt import mirrored
 from plantdesk.ui.texts import error_text, quoted
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from plantdesk.errors import StoreError
     from plantdesk.records import Changes, PlantRow
     from plantdesk.store import PlantStore
+    from plantdesk.transfer.formats import Format
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.search_field import SearchField
     from plantdesk.ui.theme.theme import Theme
@@ -70,6 +72,7 @@ class PlantBrowser(QFrame):
         self._search_bar = SearchBar(theme)
         self._search_field = self._search_bar.field
         self._table = PlantTable(self._model, theme)
+        self.positions = PositionKeeper(self._table, self._model)
         self._new_plants_button = NewPlantsButton(self._table, theme, self)
         self._opening_label = PlainLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self._table)
@@ -166,11 +169,11 @@ class PlantBrowser(QFrame):
         """Return the ids of the selected rows."""
         return self._table.selected_ids()
 
-    def copy_selection(self) -> None:
-        """Put the selected rows on the clipboard, in the background."""
+    def copy_selection(self, form: Format | None = None) -> None:
+        """Put the selected rows on the clipboard, in the background: as a file of a format, None: for a spreadsheet."""
         count = self._table.selected_count()
         if self._copier is not None and count:
-            self._copier.copy(count, self._table.selected_ids)
+            self._copier.copy(count, self._table.selected_ids, form)
 
     def jump_to_top(self) -> None:
         """Show the first rows."""
@@ -185,6 +188,10 @@ class PlantBrowser(QFrame):
         self._revealed = None
         self._model.show(self._model.query._replace(text=text))
         self._announce_timer.start()
+
+    @Slot()
+    def _on_copy_wanted(self) -> None:
+        self.copy_selection()
 
     @Slot()
     def _on_down_pressed(self) -> None:
@@ -296,7 +303,9 @@ class PlantBrowser(QFrame):
         self._model.failed.connect(self._on_failed)
         self._table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
         self._table.selection_count_changed.connect(self.selection_count_changed)
-        self._table.copy_wanted.connect(self.copy_selection)
+        self._table.copy_wanted.connect(self._on_copy_wanted)
+        self._table.type_ahead.wanted.connect(self._model.find_name)
+        self._model.name_found.connect(self._table.seek)
         self._api_button.clicked.connect(self.api_access_wanted)
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self._retry_button.clicked.connect(self._model.retry)

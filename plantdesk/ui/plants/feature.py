@@ -188,6 +188,8 @@ class Plants(Feature):
             menus.add(Section.EDIT_PLANTS, text, partial(self._edit, column), key) for text, column, key in edits
         ]
         self._delete = menus.add(Section.EDIT_PLANTS, self.tr("&Delete plants"), self.delete_selected, Key.Delete)
+        copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
+        self._copies = [menus.add(Section.EDIT_PLANTS, text, partial(self._copy_as, form)) for text, form in copies]
         self._on_selection_changed(0)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
@@ -253,6 +255,11 @@ class Plants(Feature):
     def _fit_columns(self) -> None:
         self._browser.table.columns.fit_to_contents()
 
+    def _copy_as(self, form: str) -> None:
+        from plantdesk.transfer.formats import Format
+
+        self._browser.copy_selection(Format(form))
+
     @Slot(QPoint)
     def _open_row_menu(self, position: QPoint) -> None:
         sections = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD
@@ -274,7 +281,7 @@ class Plants(Feature):
 
     @Slot(int)
     def _on_selection_changed(self, count: int) -> None:
-        for action in (*self._edits, self._delete):
+        for action in (*self._edits, self._delete, *self._copies):
             action.setEnabled(count > 0)
 
     def _edit(self, column: Column) -> None:

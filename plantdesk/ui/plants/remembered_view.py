@@ -1,9 +1,10 @@
-"""What is remembered of the plants of each store: the layout of the table, the search, and what was typed."""
+"""What is remembered of the plants of each store: layout and position of the table, the search, what was typed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from plantdesk.ui.plants.table import position
 from plantdesk.ui.plants.table.layout import TableLayout, from_json
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class RememberedView:
         browser.table.set_table_layout(layout)
         search = values.get("search")
         browser.search_bar.set_search(search if isinstance(search, str) else "")
+        browser.positions.return_to(position.from_json(values.get("position")))
         draft = values.get("draft")
         if isinstance(draft, list) and all(isinstance(text, str) for text in draft):
             self._form.restore(draft)
@@ -44,6 +46,7 @@ class RememberedView:
                 self._path,
                 **browser.table.table_layout().as_json(),
                 search=browser.search_bar.text,
+                position=browser.positions.position().as_json(),
                 draft=list(self._form.texts),
                 pinned=self._form.tag_field.is_pinned,
             )

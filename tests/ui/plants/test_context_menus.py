@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Adder
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
-ROW_MENU = ["Edit name", "Edit tag", "Delete plants", "Copy", "Select all"]
+ROW_MENU = ["Edit name", "Edit tag", "Delete plants", "Copy as CSV", "Copy as JSON", "Copy", "Select all"]
 
 
 @pytest.fixture
@@ -149,3 +149,15 @@ def test_best_width_fits_the_columns_to_what_they_show(desk: Desk, add: Adder) -
     assert table.columnWidth(Column.TAG) > before
     text = table.model().index(0, Column.TAG).data()
     assert table.columnWidth(Column.TAG) > table.fontMetrics().horizontalAdvance(text)
+
+
+@pytest.mark.parametrize(
+    ("command", "start"), [("Copy as CSV", "id,name,tag,"), ("Copy as JSON", '[\n{"id": 9, "name": "Basil"')]
+)
+def test_rows_are_copied_as_files_have_them(desk: Desk, command: str, start: str) -> None:
+    desk.the(PlantTable).selectAll()
+    desk.choose("Edit", command)
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 2 plants.")
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith(start)
+    assert text.index("Basil") < text.index("Aloe")

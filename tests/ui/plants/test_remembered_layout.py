@@ -132,3 +132,19 @@ def test_a_width_chosen_in_a_wide_window_is_not_forced_on_a_narrow_one(desk: Lay
     desk.qtbot.waitUntil(lambda: desk.table.columnWidth(Column.TAG) == narrow)
     desk.window.resize(1400, 760)
     desk.qtbot.waitUntil(lambda: abs(desk.table.columnWidth(Column.TAG) - chosen) <= 1)
+
+
+def test_the_selected_plant_and_the_place_in_the_table_are_remembered(
+    desk: LayoutDesk, store: Store, add: Adder, other_store: Store
+) -> None:
+    rows = add(*[f"Fern {number}" for number in range(300)])
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 303)
+    desk.table.seek(rows[150].id)
+    top = desk.table.rowAt(0)
+    assert top > 0
+    desk.open(other_store)
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0)
+    desk.open(store)
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 303 and desk.table.rowAt(0) == top)
+    assert desk.table.current_id() == rows[150].id
+    assert desk.table.selected_count() == 1

@@ -1,4 +1,4 @@
-"""Puts rows on the clipboard as a table: tab-separated text with a header, as spreadsheets paste it."""
+"""Puts rows on the clipboard: as spreadsheets paste them, tab-separated with a header, or as CSV or JSON."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from plantdesk.ui.texts import plural
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from plantdesk.records import PlantRow
     from plantdesk.store import PlantReader, PlantStore
+    from plantdesk.transfer.formats import Format
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 
@@ -53,14 +54,20 @@ class RowCopier(QObject):
         self._store = store
         self._task: Task | None = None
 
-    def copy(self, count: int, ids: Callable[[], array[int]]) -> None:
-        """Copy `count` plants, instead of what is being copied; `ids` is called only when there are not too many."""
+    def copy(self, count: int, ids: Callable[[], array[int]], form: Format | None = None) -> None:
+        """Copy `count` plants, instead of what is being copied; `ids` is called only when there are not too many.
+
+        `form` None: the columns of the table for a spreadsheet; else all of a plant, exactly, as in a file.
+        """
         if count > MAX_ROWS:
             text = self.tr("Up to {most} plants can be copied at once. Select fewer, then copy again.")
             self.refused.emit(text.format(most=QLocale().toString(MAX_ROWS)))
             return
         self._cancel()
-        table = partial(_table, self._store, ids=ids(), headings=[column_title(column) for column in Column])
+        read = partial(_read_table, headings=[column_title(column) for column in Column])
+        if form is not None:
+            read = partial(_read_file, form=form)
+        table = partial(_table, self._store, ids=ids(), read=read)
         self._task = self._bridge.long_tasks.ask(self, table, self._on_read, self.failed.emit)
 
     def close(self) -> None:
@@ -87,10 +94,33 @@ class RowCopier(QObject):
         self.copied.emit(" ".join(sentences))
 
 
-def _table(store: PlantStore, task: Task, ids: array[int], headings: list[str]) -> _Table | None:
+def _table(store: PlantStore, task: Task, ids: array[int], read: Callable[..., _Table | None]) -> _Table | None:
     """Return the rows as text, None when it gets too long; on the thread of the task."""
     with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
-        return _read_table(reader, task, ids, headings)
+        return read(reader, task, ids)
+
+
+def _read_file(reader: PlantReader, task: Task, ids: array[int], form: Format) -> _Table | None:
+    from plantdesk.transfer.writing import pieces
+
+    text, count = io.StringIO(), 0
+
+    def batches() -> Iterator[list[PlantRow]]:
+        nonlocal count
+        for start in range(0, len(ids), _CHUNK):
+            chunk = ids[start : start + _CHUNK]
+            rows = reader.rows(chunk)
+            batch = [rows[plant_id] for plant_id in chunk if plant_id in rows]
+            count += len(batch)
+            yield batch
+
+    for piece in pieces(batches(), form):
+        text.write(piece)
+        if task.cancelled:
+            raise InterruptedError
+        if text.tell() > _MAX_CHARACTERS:
+            return None
+    return _Table(text.getvalue().replace("\r\n", "\n").replace("\0", "␀"), count, 0)
 
 
 def _read_table(reader: PlantReader, task: Task, ids: array[int], headings: list[str]) -> _Table | None:

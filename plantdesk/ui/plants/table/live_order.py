@@ -127,7 +127,7 @@ class LiveOrder(QObject):
     def load(self, query: Query) -> None:
         """Load the rows of another query, or of the same one again."""
         self._query = query
-        self._view = _view(query)
+        self._view = view_of(query)
         self._outdated = False
         self._added_while_loading.clear()
         self._added_elsewhere.clear()
@@ -381,7 +381,8 @@ def _after_last(ids: list[int], known: Collection[int]) -> list[int]:
     return ids[last + 1 :]
 
 
-def _view(query: Query) -> View:
+def view_of(query: Query) -> View:
+    """Return the view of a query."""
     from plantdesk.store import Order, View
 
     return View(parse_search(query.text), Order(query.column.order), query.descending)

@@ -13,7 +13,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from plantdesk.search import parse_search
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, summary, tool_tip
-from plantdesk.ui.plants.table.live_order import LiveOrder, Query
+from plantdesk.ui.plants.table.live_order import LiveOrder, Query, view_of
 from plantdesk.ui.plants.table.page_cache import PageCache
 from plantdesk.ui.qt import override
 
@@ -43,7 +43,8 @@ class PlantModel(QAbstractTableModel):
     all rows were replaced; `kept_rows` are the rows of the kept ids. `kept_rows_found(kept_rows)`: rows of kept ids
     that were loaded later. `removing(first, last)`: these rows are removed next, also to be inserted elsewhere.
     `count_changed`: `rowCount()`, `total` or `complete` changed. `rows_added(ids)`: added
-    plants are in the rows now. `checked(plant_id, found)` answers `check`.
+    plants are in the rows now. `checked(plant_id, found)` answers `check`, `name_found(plant_id)` answers
+    `find_name`.
     """
 
     busy_changed = Signal(bool)
@@ -52,6 +53,7 @@ class PlantModel(QAbstractTableModel):
     rows_added = Signal(object)
     removing = Signal(int, int)
     checked = Signal(object, bool)
+    name_found = Signal(object)
     count_changed = Signal()
     failed = Signal(object)
 
@@ -100,6 +102,7 @@ class PlantModel(QAbstractTableModel):
         self._cache = PageCache(self._bridge, store, self)
         self._cache.loaded.connect(self._on_page_loaded)
         self._cache.checked.connect(self.checked)
+        self._cache.found.connect(self.name_found)
         self._cache.failed.connect(self._on_page_failed)
         self._order = LiveOrder(self._bridge, store, self._kept, self)
         self.endResetModel()
@@ -152,6 +155,12 @@ class PlantModel(QAbstractTableModel):
         """Check whether the current search finds a plant."""
         if self._cache is not None:
             self._cache.check(plant_id, self._query.text)
+
+    @Slot(str)
+    def find_name(self, start: str) -> None:
+        """Find the first of the rows whose name begins with `start`."""
+        if self._cache is not None:
+            self._cache.find(view_of(self._query), start)
 
     def close(self) -> None:
         """End the threads, before the store is closed, and forget the rows."""

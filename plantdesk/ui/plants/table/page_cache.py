@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from plantdesk.records import PlantRow
-    from plantdesk.store import PlantReader, PlantStore
+    from plantdesk.store import PlantReader, PlantStore, View
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 
@@ -28,11 +28,12 @@ _MAX_WAITING = 6
 class PageCache(QObject):
     """Rows by id. Belongs to the GUI thread.
 
-    `loaded`: requested rows are here. `checked(plant_id, found)` answers `check`.
+    `loaded`: requested rows are here. `checked(plant_id, found)` answers `check`, `found(plant_id)` answers `find`.
     """
 
     loaded = Signal()
     checked = Signal(object, bool)
+    found = Signal(object)
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, store: PlantStore, parent: QObject | None = None) -> None:
@@ -40,6 +41,7 @@ class PageCache(QObject):
         self._rows: dict[int, PlantRow | None] = {}
         self._expired: set[int] = set()
         self._waiting: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING)
+        self._finding: Task | None = None
         self._worker = bridge.worker("plant-pages")
         self._queries = StoreQueries(self._worker, store)
 
@@ -66,6 +68,16 @@ class PageCache(QObject):
 
         self._queries.ask(self, matches, lambda found: self.checked.emit(plant_id, found), self.failed.emit)
 
+    def find(self, view: View, start: str) -> None:
+        """Find the first plant of a view whose name begins with `start`, instead of what was searched before."""
+
+        def first(reader: PlantReader, _task: Task) -> int | None:
+            return reader.first_with_name(view, start)
+
+        if self._finding is not None:
+            self._finding.cancel()
+        self._finding = self._queries.ask(self, first, self._on_found, self.failed.emit)
+
     def put(self, rows: Iterable[PlantRow]) -> None:
         """Store rows that are known already."""
         for row in rows:
@@ -89,6 +101,10 @@ class PageCache(QObject):
             return {}
         rows = reader.rows_cut(ids, MAX_TEXT)
         return {plant_id: _cut(rows[plant_id]) if plant_id in rows else None for plant_id in ids}
+
+    def _on_found(self, plant_id: int | None) -> None:
+        if plant_id is not None:
+            self.found.emit(plant_id)
 
     def _on_read(self, rows: dict[int, PlantRow | None]) -> None:
         for plant_id, row in rows.items():

@@ -21,7 +21,6 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
     QContextMenuEvent,
-    QDrag,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -29,7 +28,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
-from plantdesk.ui.plant_drag import drag_label, plants_data
+from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cell_editor import CellEditor
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import TableColumns
@@ -39,8 +38,8 @@ from plantdesk.ui.plants.table.highlights import RowHighlights
 from plantdesk.ui.plants.table.layout import TableLayout
 from plantdesk.ui.plants.table.row_hover import RowHover
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
+from plantdesk.ui.plants.table.type_ahead import TypeAhead
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import plural
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
@@ -85,6 +84,7 @@ class PlantTable(QTableView):
         self._set_up_rows()
         self._set_up_columns(model)
         self._selection_keeper = SelectionKeeper(self, model)
+        self.type_ahead = TypeAhead(self)
         self._highlights.faded.connect(self.viewport().update)
         model.rows_added.connect(self._on_rows_added)
         model.rows_replaced.connect(self._on_rows_replaced)
@@ -208,7 +208,8 @@ class PlantTable(QTableView):
 
     @override
     def keyboardSearch(self, search: str) -> None:
-        """Do nothing: Qt would read a million rows to find one that begins with a letter."""
+        """Let the store find a name: Qt would read a million rows."""
+        self.type_ahead.add(search)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -216,6 +217,8 @@ class PlantTable(QTableView):
             self.copy()
         elif event.key() in ENTER_KEYS:
             self.edit_wanted.emit(Column.NAME)
+        elif event.key() == Qt.Key.Key_Space and self.type_ahead.is_typing:
+            self.type_ahead.add(" ")
         elif event.key() == Qt.Key.Key_Space and not event.modifiers():
             if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
                 self._select_row(self.currentIndex().row())
@@ -239,11 +242,7 @@ class PlantTable(QTableView):
     @override
     def startDrag(self, supportedActions: Qt.DropAction) -> None:
         """Drag the selected rows, without reading them: there may be a million."""
-        drag = QDrag(self)
-        drag.setMimeData(plants_data())
-        count = plural(self.selected_count(), self.tr("1 plant"), self.tr("{count} plants"))
-        drag.setPixmap(drag_label(count, self._theme, self.devicePixelRatioF()))
-        drag.exec(Qt.DropAction.CopyAction)
+        drag_plants(self, self.selected_count(), self._theme)
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

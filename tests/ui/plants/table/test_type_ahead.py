@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from plantdesk.ui.plants.table.cells import Column
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.plants.browser import PlantBrowser
+    from plantdesk.ui.plants.table.view import PlantTable
+    from tests.ui.conftest import Adder
+
+
+@pytest.fixture
+def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantTable:
+    """Plants sorted by name, with the focus in the table."""
+    add("Mentha × piperita", "Aloe vera", "Érable", "Aloe ferox", "Basil")
+    browser.set_store(store)
+    browser.sort_by(Column.NAME, descending=False)
+    qtbot.waitUntil(
+        lambda: browser.model.complete and browser.table.model().index(0, Column.NAME).data() == "Aloe ferox"
+    )
+    browser.activateWindow()
+    browser.table.setFocus()
+    return browser.table
+
+
+def current(table: PlantTable) -> str:
+    return str(table.model().index(table.currentIndex().row(), Column.NAME).data())
+
+
+@pytest.mark.parametrize(
+    ("letters", "name"), [("b", "Basil"), ("aloe v", "Aloe vera"), ("er", "Érable"), ("MENTHA X", "Mentha × piperita")]
+)
+def test_letters_go_to_the_first_name_that_begins_with_them(
+    qtbot: QtBot, table: PlantTable, letters: str, name: str
+) -> None:
+    QApplication.styleHints().setKeyboardInputInterval(60_000)  # on a busy machine the letters may come slowly
+    try:
+        QTest.keyClicks(table, letters)
+        qtbot.waitUntil(lambda: current(table) == name)
+        assert table.selected_count() == 1
+    finally:
+        QApplication.styleHints().setKeyboardInputInterval(-1)
+
+
+def test_a_name_that_is_not_there_moves_nothing(qtbot: QtBot, table: PlantTable, browser: PlantBrowser) -> None:
+    QTest.keyClicks(table, "b")
+    qtbot.waitUntil(lambda: current(table) == "Basil")
+    QTest.keyClicks(table, "zzz")
+    browser.sort_by(Column.NAME, descending=True)
+    qtbot.waitUntil(lambda: browser.model.complete and not browser.model.busy)
+    assert current(table) == "Basil"
+
+
+def test_space_is_a_letter_only_while_letters_are_typed(qtbot: QtBot, table: PlantTable) -> None:
+    with qtbot.waitSignal(table.card_wanted):
+        QTest.keyClick(table, Qt.Key.Key_Space)
