@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from plantdesk.atomic_replace import write_private
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.texts import ago, date, error_text, now_ms, one_line, plural
+from plantdesk.ui.texts import ago, date, error_text, long_time, now_ms, one_line, plural
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.message_box import MessageBox
@@ -218,6 +218,9 @@ class TokenPanel(QWidget):
         for place, row in enumerate(rows):
             self._table.set_icon(place, _MENU, self._theme.icons.icon("ellipsis", "text_2"))
             self._table.set_tool_tip(place, _MENU, self.tr("Menu of this token"))
+            for column, timestamp in ((1, row.created_at), (2, row.last_used_at), (3, row.expires_at)):
+                if timestamp is not None:
+                    self._table.set_tool_tip(place, column, long_time(timestamp))
             if selected is not None and row.name == selected.name:
                 self._table.selectRow(place)
         self._card.setVisible(bool(rows))

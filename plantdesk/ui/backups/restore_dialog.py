@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.store import BackupKind, Backups, preview_restore, preview_text
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text
-from plantdesk.ui.theme.metrics import XL, XXL, M, S
+from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, Dialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
 
-_SIZE = QSize(680, 620)
+#: For text of 13 px.
+_WIDTH = 680
+_MAX_ROWS = 8
 
 
 class RestoreDialog(Dialog):
@@ -37,13 +39,16 @@ class RestoreDialog(Dialog):
 
     def __init__(self, theme: Theme, bridge: Bridge, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Restore a backup"), parent)
+        self._theme = theme
         self._bridge = bridge
         self._path = path
         self._backups: list[Backup] = []
         self._file: Path | None = None
         self._comparing: Path | None = None
         heads = (self.tr("Made"), self.tr("Why"), self.tr("Size"))
-        self._table = PlainTable(theme, self.tr("Backups"), heads, wide=1)
+        self._table = PlainTable(theme, self.tr("Backups"), heads, wide=1, max_rows=_MAX_ROWS)
+        self._card = self._table.framed()
+        self._card.hide()
         self._preview = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop, wrapped=True)
         self._message = MessageLine(theme)
         self._file_button = QPushButton(self.tr("&Another file…"))
@@ -84,6 +89,8 @@ class RestoreDialog(Dialog):
     def _on_listed(self, backups: list[Backup]) -> None:
         self._backups = backups
         self._table.show_rows([(_moment(each.made_at), self._why(each.kind), _size(each.size)) for each in backups])
+        self._card.setVisible(bool(backups))
+        self.fit_height(self.width())
         if self._file is not None:  # chosen before the list was there
             return
         if backups:
@@ -132,6 +139,7 @@ class RestoreDialog(Dialog):
             return
         text = preview_text(preview, file.name, translate=self.tr, number=QLocale().toString)
         self._preview.setText(text)
+        self.fit_height(self.width())
         self._restore_button.setEnabled(not preview.changes_nothing)
 
     def _on_not_compared(self, error: Exception) -> None:
@@ -184,15 +192,15 @@ class RestoreDialog(Dialog):
         foot.addWidget(self._cancel_button)
         foot.addWidget(self._restore_button)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(XXL, XL, XXL, XL)
+        layout.setContentsMargins(EDGE, L, EDGE, L)
         layout.setSpacing(M)
         layout.addWidget(about)
-        layout.addWidget(self._table.framed(), 1)
-        layout.addWidget(self._preview)
+        layout.addWidget(self._card)
+        layout.addWidget(self._preview, 1)
         layout.addWidget(self._message)
         layout.addLayout(foot)
         self._preview.setMinimumHeight(5 * self._preview.fontMetrics().lineSpacing())
-        self.resize_to_fit(_SIZE)
+        self.fit_height(self._theme.metrics.scaled(_WIDTH))
 
 
 def _moment(milliseconds: int) -> str:

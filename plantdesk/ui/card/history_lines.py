@@ -21,14 +21,14 @@ _SAME_WRITING = 600_000
 
 
 class HistoryLine(NamedTuple):
-    """A line of the history, newest first; `detail` may have several lines.
+    """A line of the history, and smaller lines below it.
 
     `restored` are the values to give back; None where nothing can be undone.
     """
 
     icon: str
     text: str
-    detail: str
+    details: tuple[str, ...]
     change: Change | None
     restored: dict[str, Any] | None
 
@@ -93,7 +93,7 @@ def _line(row: PlantRow, step: _Step) -> HistoryLine:
     undoable = changed and all(getattr(row, each) == getattr(step.after, each) for each in changed)
     restored = {each: getattr(before, each) for each in changed} if undoable else None
     icon = _ICONS[changed[0]] if len(changed) == 1 else "pencil"
-    return HistoryLine(icon, _text(step, changed), "\n".join([" · ".join(made), *was]), step.change, restored)
+    return HistoryLine(icon, _text(step, changed), (" · ".join(made), *was), step.change, restored)
 
 
 def _text(step: _Step, changed: list[str]) -> str:
@@ -121,7 +121,8 @@ def _was(field: str, before: PlantRow | None) -> str:
 
 
 def _added_line(row: PlantRow) -> HistoryLine:
-    return HistoryLine("plus", _tr("Added {by}").format(by=added_text(row.source)), short_time(row.added_at), None, {})
+    text = _tr("Added {by}").format(by=added_text(row.source))
+    return HistoryLine("plus", text, (short_time(row.added_at),), None, {})
 
 
 def _tr(text: str) -> str:

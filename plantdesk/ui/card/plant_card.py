@@ -128,10 +128,10 @@ class PlantCard(CardFrame):
         icon.setFixedWidth(size)
         texts = QVBoxLayout()
         texts.setSpacing(0)
-        text, detail = PlainLabel(line.text, wrapped=True), PlainLabel(line.detail, role="detail", wrapped=True)
+        details = [PlainLabel(detail, role="detail", wrapped=True) for detail in line.details]
         if line.change is not None:
-            set_tool_tip(detail, long_time(line.change.made_at))
-        for label in (text, detail):
+            set_tool_tip(details[0], long_time(line.change.made_at))
+        for label in (PlainLabel(line.text, wrapped=True), *details):
             label.setMinimumWidth(1)
             texts.addWidget(label)
         row.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)

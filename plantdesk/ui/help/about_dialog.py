@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, qVersion
+from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -46,8 +46,7 @@ class AboutDialog(Dialog):
             layout.addWidget(content)
         layout.addSpacing(M)
         layout.addLayout(self._foot())
-        width = theme.metrics.scaled(_WIDTH)
-        self.resize_to_fit(QSize(width, layout.totalHeightForWidth(width)))
+        self.fit_height(theme.metrics.scaled(_WIDTH))
         self._close_button.setFocus()
 
     def _head(self, theme: Theme) -> QHBoxLayout:

@@ -27,6 +27,13 @@ class Dialog(QDialog):
         """Take `size`, or what the screen has room for."""
         self.resize(fitted(self, size))
 
+    def fit_height(self, width: int) -> None:
+        """Be as high as the content is in this width, as far as the screen has room for it."""
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()
+            self.resize_to_fit(QSize(width, layout.totalHeightForWidth(width)))
+
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in ENTER_KEYS:  # QDialog would press a default button wherever the focus is
