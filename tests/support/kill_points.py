@@ -26,6 +26,7 @@ from plantdesk.store import (
     BackupKind,
     Backups,
     DeleteAll,
+    OnClash,
     Selection,
     SetTag,
     Store,
@@ -35,6 +36,8 @@ from plantdesk.store import (
 )
 from plantdesk.store.sqlite.backups.jobs import back_up_if_due
 from plantdesk.store.sqlite.migrations import MIGRATIONS
+from plantdesk.transfer.importing import FileImport, Wanted
+from plantdesk.transfer.sources import file_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +47,7 @@ _SECONDS = 60
 _OTHERS = 10_000
 #: Ids of the plants that a scenario changes.
 _OWN = range(1, 31)
+_IMPORTED = range(1000, 3000)
 _library = ctypes.CDLL(None)
 
 
@@ -225,6 +229,25 @@ def _check_restore(store: Store) -> None:
             store.undo(None, COMMAND).result(_SECONDS)
 
 
+def _import(desk: Desk) -> None:
+    file = desk.path.with_name("plants.csv")
+    file.write_text("id,name\n" + "".join(f"{each},{'x' * 500}\n" for each in _IMPORTED), encoding="utf-8")
+    with closing(Store(desk.path)) as store, FileImport(store, Wanted(), lambda *_: None) as files_import:
+        arm()
+        files_import.read([file_source(file)])
+        files_import.compare(OnClash.REFUSE)
+        files_import.apply(skip_invalid=False)
+        for plant_id in _IMPORTED:
+            desk.acknowledge(plant_id)
+
+
+def _check_import(store: Store) -> None:
+    """Check that the import is complete or absent, with its entry of the history."""
+    with closing(store.reader()) as reader:
+        kinds = [change.kind for change in reader.history()]
+        assert len(reader.rows(_IMPORTED)) == len(_IMPORTED) * kinds.count(ChangeKind.IMPORT)
+
+
 class Scenario(NamedTuple):
     prepare: Callable[[Desk], None]
     act: Callable[[Desk], None]
@@ -250,6 +273,7 @@ SCENARIOS = {
     "replace": Scenario(_two_stores, _replace, only_own=True),
     "change": Scenario(_filled, _change, _check_change),
     "undo-restore": Scenario(_backed_up, _restore_and_undo, _check_restore),
+    "import": Scenario(_filled, _import, _check_import),
     "lose-log": Scenario(_filled, _lose_log, only_own=True),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,7 +16,10 @@ import pytest
 from plantdesk import paths
 from plantdesk.cli import main
 from plantdesk.records import FORM, new_plant
-from plantdesk.store import Selection, Store
+from plantdesk.store import OnClash, Selection, Store
+from plantdesk.transfer.importing import FileImport, Wanted
+from plantdesk.transfer.sources import file_source
+from plantdesk.transfer.text import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,6 +117,23 @@ def test_invalid_rows_refuse_the_file_and_can_be_skipped(
     assert len(lines) == 6
 
 
+def test_a_dry_run_creates_no_database(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write("id,name\n1,Fern\n"), "--dry-run"]) == 0
+    assert "1 new" in capfd.readouterr().err
+    assert not paths.database_file().exists()
+
+
+def test_files_without_a_header_and_in_another_encoding(write: Write) -> None:
+    file = write("Röse;4,90;7\nFern;5,20;8\n".encode("cp850"))
+    assert main(["import", file, "--no-header", "--map", "name=1", "--map", "id=3", "--encoding", "cp850"]) == 0
+    assert [row[:2] for row in stored()] == [(7, "Röse"), (8, "Fern")]
+
+
+def test_cells_that_are_all_quoted_are_none_when_empty(write: Write) -> None:
+    assert main(["import", write('"id","name","tag"\n"1","Fern",""\n')]) == 0
+    assert stored() == [(1, "Fern", None, None)]
+
+
 def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     with closing(Store(paths.database_file())) as store:
         store.add(new_plant({"id": 1, "name": "Cactus"}), FORM).result(30)
@@ -206,6 +227,47 @@ def test_an_endless_line_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture
     assert "line 2: The line is longer" in capfd.readouterr().err
     assert main(["import", str(tmp_path / "gone.csv")]) == 1
     assert "gone.csv" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("change", ["append", "truncate", "remove", "replace"])
+def test_a_file_that_changes_while_it_is_read(tmp_path: Path, change: str) -> None:
+    file = tmp_path / "plants.csv"
+    content = "name\n" + "Fern\n" * 100_000
+    file.write_text(content, encoding="utf-8")
+
+    def disturb(_rows: int, done: int, _size: int) -> None:
+        if 0 < done < 100_000:  # after the first piece
+            if change == "append":
+                with file.open("a") as stream:
+                    stream.write("Ivy\n")
+            elif change == "truncate":
+                os.truncate(file, 1000)
+            else:
+                file.unlink()
+            if change == "replace":
+                file.write_text("name\nRose\n", encoding="utf-8")
+
+    with closing(Store(paths.database_file())) as store, FileImport(store, Wanted(), disturb) as files_import:
+        if change in {"append", "truncate"}:
+            with pytest.raises(FileError, match="changed while it was read"):
+                files_import.read([file_source(file)])
+        else:  # the open file stays as it is
+            files_import.read([file_source(file)])
+            assert files_import.compare(OnClash.REFUSE).counts.new == 100_000
+    assert stored() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX file modes and pipes")
+def test_other_things_than_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", str(tmp_path), "--format", "csv"]) == 1
+    assert "directory" in capfd.readouterr().err
+    assert main(["import", str(tmp_path / "plants")]) == 1
+    assert "Add --format" in capfd.readouterr().err
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", f"printf 'name\\nFern\\n' > '{pipe}'"]):
+        assert main(["import", str(pipe)]) == 0
+    assert [name for _, name, *_ in stored()] == ["Fern"]
 
 
 def test_standard_input_is_read() -> None:
