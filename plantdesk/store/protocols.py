@@ -297,5 +297,8 @@ class PlantStore(Protocol):
     def reader(self) -> PlantReader:
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
 
+    def start_indexing(self) -> None:
+        """Begin to make searches and sorts quick, in the background, for a window that shows many plants."""
+
     def close(self) -> None:
         """Write what is queued, end the writer thread and close the store. May be called again."""

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from plantdesk.records import Source, SourceKind
 from plantdesk.selections import AddedOn
 from plantdesk.store.counts import CountedAt, Counts
-from plantdesk.store.sqlite.history import last_number
+from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.row_reads import last_seq
 
 if TYPE_CHECKING:
     import sqlite3
 
 _TODAY = "SELECT count(*) FROM plant WHERE added_at >= ? AND added_at < ?"
-_IS_PRUNED = "SELECT EXISTS (SELECT 1 FROM change WHERE number > ? AND size IS NULL)"
 #: Each plant that was there before and is changed or gone, with -1, and each that is new or changed, with 1. Beside
 #: min() SQLite takes the other columns from the same row (https://sqlite.org/lang_select.html#bareagg).
 _DIFFERENCE = """
@@ -52,8 +51,8 @@ def count_plants(connection: sqlite3.Connection, before: Counts | None) -> Count
 
 def _is_continued(connection: sqlite3.Connection, before: CountedAt, now: CountedAt) -> bool:
     """Whether everything that changed since `before` is still known."""
-    (is_pruned,) = connection.execute(_IS_PRUNED, (before.change,)).fetchone()
-    return before.seq <= now.seq and before.change <= now.change and not is_pruned
+    is_later = before.seq <= now.seq and before.change <= now.change
+    return is_later and not is_pruned_since(connection, before.change)
 
 
 def _all(connection: sqlite3.Connection, sources: dict[int, Source], now: CountedAt) -> Counts:

@@ -126,6 +126,13 @@ def prune(connection: sqlite3.Connection, now: int) -> None:
     connection.execute(sql, (_oldest_stored(connection) - 1, _STEP))
 
 
+def is_pruned_since(connection: sqlite3.Connection, number: int) -> bool:
+    """Whether before-images of changes after this one were removed. Raises sqlite3.Error."""
+    sql = "SELECT EXISTS (SELECT 1 FROM change WHERE number > ? AND size IS NULL)"
+    (is_pruned,) = connection.execute(sql, (number,)).fetchone()
+    return bool(is_pruned)
+
+
 def is_prunable(connection: sqlite3.Connection, now: int) -> bool:
     """Whether `prune` has something to do. Reads only entries, so it takes little time. Raises sqlite3.Error."""
     (oldest_image,) = connection.execute("SELECT min(change) FROM before_image").fetchone()

@@ -1,13 +1,11 @@
 """Reading the store: the order of the rows in a view, pages of rows by id, and short queries.
 
-Search and sort are SQL over the whole table, without an index of their own: at a million plants a search takes
-0.5 to 1 s and a sort by name 2.5 s in the reader's thread, which a newer query interrupts; an index would make
-every insert slower.
+Search and sort are SQL over the whole table, which takes up to a second for a million plants, and which a newer query
+interrupts. Where there is a `ViewIndex`, it narrows a search down, or gives the sorted ids.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 from array import array
 from contextlib import contextmanager
@@ -28,6 +26,8 @@ from plantdesk.store.sqlite.connections import driver_connection, make_engine, t
 from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.csv_reads import CsvPages
 from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
+from plantdesk.store.sqlite.indexed_reads import IndexedReads, sort_ids
+from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.sqlite.sql_functions import add_functions
 from plantdesk.store.tables import PlantTable, SourceTable
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from plantdesk.store.placing import Place
     from plantdesk.store.protocols import CsvPage, HistorySummary
     from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.view_index import ViewIndex
 
 #: Ids in the first chunk of a view: a few screens, available at once.
 _FIRST_CHUNK = 512
@@ -64,20 +65,25 @@ class Reader(PlantReader):
     Every method raises StoreError where the file cannot be read, and InterruptedError after `interrupt()`.
     """
 
-    def __init__(self, file: StoreFile) -> None:
+    def __init__(self, file: StoreFile, index: ViewIndex | None = None) -> None:
         self._file = file
+        self._index = index
         self._swapping = threading.Lock()
         with translate_errors():
             self._open()
 
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
-        statement = ids_of(view.plants).order_by(*_ordering(view))
-        with self._query(), self._connection.execute(statement) as result:
-            size = _FIRST_CHUNK
-            while rows := result.cursor.fetchmany(size):
-                yield array("q", [plant_id for (plant_id,) in rows])
-                size = _CHUNK
+        with self._query():
+            if (whole := self._indexed.sorted_ids(view)) is not None:
+                yield from _chunks(whole)
+                return
+            statement = self._ids_of(view.plants).order_by(*_ordering(view))
+            with self._connection.execute(statement) as result:
+                size = _FIRST_CHUNK
+                while rows := result.cursor.fetchmany(size):
+                    yield array("q", [plant_id for (plant_id,) in rows])
+                    size = _CHUNK
 
     @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
@@ -90,14 +96,10 @@ class Reader(PlantReader):
 
     @override
     def places(self, ids: Sequence[int], view: View, known: array[int]) -> list[Place] | None:
-        in_order = partial(self._in_order, ordering=_ordering(view))
-        return find_places(in_order(list(self.matching(ids, view))), known, in_order)
-
-    def _in_order(self, ids: Sequence[int], ordering: list[ColumnElement[Any]]) -> list[int]:
-        listed = select(func.json_each(json.dumps(ids)).table_valued("value").c.value)
+        matching = list(self.matching(ids, view))
         with self._query():
-            statement = select(PlantTable.id).where(col(PlantTable.id).in_(listed)).order_by(*ordering)
-            return list(self._connection.scalars(statement))
+            in_order = partial(sort_ids, self._connection, view=view)
+            return find_places(in_order(matching), known, in_order)
 
     @override
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
@@ -178,14 +180,14 @@ class Reader(PlantReader):
     @override
     def count_selected(self, selection: Selection) -> int:
         with self._query():
-            statement = select(func.count()).select_from(ids_of(selection).subquery())
+            statement = select(func.count()).select_from(self._ids_of(selection).subquery())
             return self._connection.execute(statement).scalar_one()
 
     @override
     def selected(self, selection: Selection, order: Order = Order.ADDED) -> Iterator[PlantRow]:
         view = View(selection, order, descending=order is Order.ADDED)
         with self._query():
-            statement = ids_of(selection).order_by(*_ordering(view))
+            statement = self._ids_of(selection).order_by(*_ordering(view))
             ids: list[int] = list(self._connection.scalars(statement))
         for chunk in chunks(ids):
             rows = self.rows(chunk)
@@ -253,12 +255,28 @@ class Reader(PlantReader):
                     old.close()
             yield
 
+    def _ids_of(self, selection: Selection) -> SelectOfScalar[int]:
+        """Return the query for the ids of a set, of the candidates of the index alone where there is one."""
+        statement, candidates = ids_of(selection), self._indexed.candidates(selection)
+        return statement if candidates is None else statement.where(candidates)
+
     def _open(self) -> None:
         generation = self._file.generation
         connection = make_engine(self._file.connect).connect()  # where it fails, nothing changes
         self._connection, self._raw = connection, driver_connection(connection)
         add_functions(self._raw)
         self._generation = generation
+        self._indexed = IndexedReads(connection, self._index)
+
+
+def _chunks(ids: array[int]) -> Iterator[array[int]]:
+    yield ids[:_FIRST_CHUNK]
+    for start in range(_FIRST_CHUNK, len(ids), _CHUNK):
+        yield ids[start : start + _CHUNK]
+
+
+def _ordering(view: View) -> list[ColumnElement[Any]]:
+    return ordering(view.order, descending=view.descending)
 
 
 def ids_of(selection: Selection) -> SelectOfScalar[int]:
@@ -355,28 +373,3 @@ def _normalized(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnEl
         for other in others if one in word else "":
             text = func.replace(text, other, one)
     return text
-
-
-def _ordering(view: View) -> list[ColumnElement[Any]]:
-    columns = [each.desc() if view.descending else each.asc() for each in _keys(view.order)]
-    untagged_last = [col(PlantTable.tag).is_(None)] if view.order is Order.TAG else []
-    return [*untagged_last, *columns]
-
-
-def _keys(order: Order) -> list[Any]:
-    plant_id, seq, folded = col(PlantTable.id), col(PlantTable.seq), col(PlantTable.folded)
-    name = func.coalesce(folded, PlantTable.name).collate("NOCASE")
-    match order:
-        case Order.ADDED:
-            return [seq]
-        case Order.ID:
-            return [plant_id]
-        case Order.NAME:
-            return [name, plant_id]
-        case Order.TAG:
-            folded_tag = func.substr(folded, func.instr(folded, SEPARATOR) + 1)
-            tag = case((folded.is_(None), func.coalesce(PlantTable.tag, "")), else_=folded_tag).collate("NOCASE")
-            return [tag, name, plant_id]
-        case Order.SOURCE:
-            source = select(SourceTable.kind + SEPARATOR + SourceTable.label)
-            return [source.where(col(SourceTable.id) == PlantTable.source_id).scalar_subquery(), seq]

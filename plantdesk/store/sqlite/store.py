@@ -21,6 +21,7 @@ from plantdesk.store.sqlite.inserts import add_as_next
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.store.sqlite.tokens import Tokens
+from plantdesk.store.sqlite.view_index import ViewIndex
 from plantdesk.store.sqlite.writer import Writer
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Store(PlantStore):
         self.file = StoreFile(path, create=create, progress=progress)
         self.path = self.file.path
         self._listeners: Listeners[Changes] = Listeners()
+        self._index = ViewIndex(self.file)
+        self._listeners.add(self._index.changed)
         self._health_listeners: Listeners[StoreError | None] = Listeners()
         try:
             _refuse_outdated(self.file)
@@ -145,10 +148,15 @@ class Store(PlantStore):
 
     @override
     def reader(self) -> Reader:
-        return Reader(self.file)
+        return Reader(self.file, self._index)
+
+    @override
+    def start_indexing(self) -> None:
+        self._index.start()
 
     @override
     def close(self) -> None:
+        self._index.close()
         self._writer.close()
 
 

@@ -1,0 +1,55 @@
+"""The orders of plants as SQL."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import case, func
+from sqlmodel import col, select
+
+from plantdesk.store.folding import SEPARATOR
+from plantdesk.store.tables import PlantTable, SourceTable
+from plantdesk.store.views import Order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import ColumnElement, Connection
+
+
+#: The orders for which SQLite has no index.
+SORTED = (Order.NAME, Order.TAG, Order.SOURCE)
+
+
+def sorted_ids(connection: Connection, order: Order, size: int) -> Iterator[array[int]]:
+    """Yield the ids of all plants, ascending, so many at a time. Raises sqlite3.Error."""
+    with connection.execute(select(PlantTable.id).order_by(*ordering(order, descending=False))) as result:
+        while rows := result.cursor.fetchmany(size):
+            yield array("q", [plant_id for (plant_id,) in rows])
+
+
+def ordering(order: Order, *, descending: bool) -> list[ColumnElement[Any]]:
+    """Return the terms of ORDER BY. Plants without a tag are the last ones by tag, both ways."""
+    columns = [each.desc() if descending else each.asc() for each in _keys(order)]
+    untagged_last = [col(PlantTable.tag).is_(None)] if order is Order.TAG else []
+    return [*untagged_last, *columns]
+
+
+def _keys(order: Order) -> list[Any]:
+    plant_id, seq, folded = col(PlantTable.id), col(PlantTable.seq), col(PlantTable.folded)
+    name = func.coalesce(folded, PlantTable.name).collate("NOCASE")
+    match order:
+        case Order.ADDED:
+            return [seq]
+        case Order.ID:
+            return [plant_id]
+        case Order.NAME:
+            return [name, plant_id]
+        case Order.TAG:
+            folded_tag = func.substr(folded, func.instr(folded, SEPARATOR) + 1)
+            tag = case((folded.is_(None), func.coalesce(PlantTable.tag, "")), else_=folded_tag).collate("NOCASE")
+            return [tag, name, plant_id]
+        case Order.SOURCE:
+            source = select(SourceTable.kind + SEPARATOR + SourceTable.label)
+            return [source.where(col(SourceTable.id) == PlantTable.source_id).scalar_subquery(), seq]

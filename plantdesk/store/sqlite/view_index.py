@@ -1,0 +1,215 @@
+"""Indexes that make searches and sorts of many plants quick, in temporary files: nothing of them is in the store.
+
+They hold the plants as of one moment, and a query adds what has changed since: plants with a later place in the order
+of arrival, and those with before-images of later changes. So they may lag behind, be missing or be damaged: results are
+the same, only later. They are built on a thread of their own when the store has been quiet for a moment, and again when
+too much has changed. No commit waits for them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import sqlite3
+import tempfile
+import threading
+import time
+from array import array
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.errors import StoreError
+from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.history import is_pruned_since, last_number
+from plantdesk.store.sqlite.ordering import SORTED, sorted_ids
+from plantdesk.store.sqlite.row_reads import last_seq
+from plantdesk.store.sqlite.text_index import CREATE_TABLE, indexed_text
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from plantdesk.records import Changes
+    from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.views import Order
+
+_log = logging.getLogger(__name__)
+
+#: Plants from which an index is built; fewer are searched and sorted in 20 ms without one.
+MIN_PLANTS = 20_000
+#: Plants that may have changed since the index was built.
+MAX_CHANGED = 2_000
+#: Seconds without a change before an index is built.
+_QUIET = 1.0
+#: Seconds after which one is built all the same.
+_MAX_LAG = 30.0
+_CHUNK = 10_000
+#: Instructions of SQLite's machine after which it is asked whether to go on, some milliseconds.
+_PROGRESS_STEPS = 100_000
+#: Seconds between two chunks of an order, so that the window's thread has its turn.
+_PAUSE = 0.002
+
+
+class Changed(NamedTuple):
+    """The ids of plants with a later place in the order of arrival, and of those with before-images."""
+
+    added: set[int]
+    before: set[int]
+
+
+class Indexed(NamedTuple):
+    """What was indexed: the file and the moment of it, and the files made."""
+
+    generation: int
+    seq: int
+    change: int
+    words: Path
+    orders: dict[Order, Path]
+    #: Plants with a tag: the first ones in the order of tags.
+    tagged: int
+
+    def is_known(self, connection: sqlite3.Connection) -> bool:
+        """Whether all that has changed since can be found, and is little. Raises sqlite3.Error."""
+        return self.changed(connection) is not None
+
+    def changed(self, connection: sqlite3.Connection) -> Changed | None:
+        """Return the ids of the plants that have changed since; None where not all are known, or they are too many.
+
+        Raises sqlite3.Error.
+        """
+        added = connection.execute("SELECT id FROM plant WHERE seq > ? LIMIT ?", (self.seq, MAX_CHANGED + 1)).fetchall()
+        sql = "SELECT plant_id FROM before_image WHERE change > ? LIMIT ?"
+        before = connection.execute(sql, (self.change, MAX_CHANGED + 1)).fetchall()
+        if max(len(added), len(before)) > MAX_CHANGED or is_pruned_since(connection, self.change):
+            return None
+        return Changed({plant_id for (plant_id,) in added}, {plant_id for (plant_id,) in before})
+
+    def order(self, order: Order) -> array[int]:
+        """Return the ids in an order, ascending. Raises OSError."""
+        ids = array("q")
+        ids.frombytes(self.orders[order].read_bytes())
+        return ids
+
+
+class ViewIndex:
+    """Builds the indexes of a store from `start` to `close`. `indexed` is None while there are none."""
+
+    def __init__(self, file: StoreFile, min_plants: int = MIN_PLANTS) -> None:
+        self._file = file
+        self._min_plants = min_plants
+        self._indexed: Indexed | None = None
+        self._lock = threading.Lock()
+        self._drops = 0
+        self._wake = threading.Event()
+        self._closing = False
+        self._is_outdated = True
+        self._thread: threading.Thread | None = None
+
+    @property
+    def indexed(self) -> Indexed | None:
+        """What is indexed of the file that is open now."""
+        indexed = self._indexed
+        return indexed if indexed is not None and indexed.generation == self._file.generation else None
+
+    def start(self) -> None:
+        """Start the thread. May be called again."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="view-index", daemon=True)
+            self._thread.start()
+
+    def changed(self, changes: Changes) -> None:
+        """Note a commit. On the writer thread."""
+        if changes.needs_reload:
+            self.drop()  # what has changed is not known
+        self._is_outdated = True
+        self._wake.set()
+
+    def drop(self) -> None:
+        """Do not use what is indexed any more; it is built again. Any thread."""
+        with self._lock:
+            self._indexed = None
+            self._drops += 1
+        self._is_outdated = True
+        self._wake.set()
+
+    def close(self) -> None:
+        """End the thread and remove the files. May be called again."""
+        self._closing = True
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._indexed = None
+
+    # --- on the thread of the indexes ---
+
+    def _run(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="plantdesk-", ignore_cleanup_errors=True) as folder:
+            for number in itertools.count():
+                if not self._wait_until_quiet():
+                    break
+                try:
+                    self.build(Path(folder), number)
+                except (sqlite3.Error, StoreError, OSError, InterruptedError) as error:
+                    _log.info("The plants could not be indexed: %s", error)
+
+    def _wait_until_quiet(self) -> bool:
+        """Wait until there is something to index and nothing has changed for a moment; return False at the end."""
+        until = time.monotonic() + _MAX_LAG
+        while not self._closing:
+            is_changing = self._wake.wait(_QUIET if self._is_outdated else None)
+            self._wake.clear()
+            if self._is_outdated and not (is_changing and time.monotonic() < until):
+                break
+        self._is_outdated = False
+        return not self._closing
+
+    def build(self, folder: Path, number: int) -> None:
+        """Index the plants, into files of this number, on the thread that calls it.
+
+        Raises StoreError, sqlite3.Error, OSError, and InterruptedError after `close`.
+        """
+        drops, generation = self._drops, self._file.generation
+        with translate_errors(), make_engine(self._file.connect).connect() as connection:
+            raw = driver_connection(connection)
+            raw.set_progress_handler(lambda: self._closing, _PROGRESS_STEPS)  # true ends the statement
+            raw.execute("PRAGMA cache_size = -8000")
+            (plants,) = raw.execute("SELECT count(*) FROM plant").fetchone()
+            if plants < self._min_plants or self._is_recent(raw):
+                return
+            raw.execute("ATTACH ? AS made", (str(folder / f"{number}.db"),))
+            raw.execute("PRAGMA made.journal_mode = OFF")
+            raw.execute("PRAGMA made.synchronous = OFF")
+            raw.execute(CREATE_TABLE.format("made"))
+            raw.execute("BEGIN")  # all of one moment
+            seq, change = last_seq(raw), last_number(raw)
+            raw.execute(
+                f"INSERT INTO made.words (rowid, text) SELECT seq, {indexed_text()} FROM main.plant ORDER BY seq"
+            )
+            (tagged,) = raw.execute("SELECT count(*) FROM plant WHERE tag IS NOT NULL").fetchone()
+            orders = {order: self._write(connection, order, folder / f"{number}-{order}") for order in SORTED}
+            raw.execute("COMMIT")
+        made = Indexed(generation, seq, change, folder / f"{number}.db", orders, tagged)
+        with self._lock:
+            before, self._indexed = self._indexed, made if self._drops == drops else None
+        if before is not None:
+            self._remove(before)
+
+    def _is_recent(self, connection: sqlite3.Connection) -> bool:
+        if self.indexed is None:
+            return False
+        changed = self.indexed.changed(connection)
+        return changed is not None and max(map(len, changed)) < MAX_CHANGED // 2
+
+    def _write(self, connection: Connection, order: Order, path: Path) -> Path:
+        with path.open("wb") as file:
+            for chunk in sorted_ids(connection, order, _CHUNK):
+                chunk.tofile(file)
+                self._wake.wait(_PAUSE)
+                if self._closing:
+                    raise InterruptedError
+        return path
+
+    def _remove(self, indexed: Indexed) -> None:
+        for path in (indexed.words, *indexed.orders.values()):
+            with contextlib.suppress(OSError):  # on Windows a reader may have it open
+                path.unlink()

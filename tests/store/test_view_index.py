@@ -1,0 +1,213 @@
+"""The indexes of searches and sorts: whatever state they are in, a view is the same as without them."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing, suppress
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plantdesk.errors import IdTakenError, NothingToUndoError, UndoConflictError
+from plantdesk.records import COMMAND, FORM, Changes, NewPlant, new_plant
+from plantdesk.store import DeleteAll, Order, Reader, Selection, SetTag, Store, View, parse_search
+from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
+from tests.support.cases import cases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+SECONDS = 10
+
+WORDS = (
+    "Aloe",
+    "aloe",
+    "Érable",
+    "STRASSE",
+    "straße",
+    "4×4",
+    "x",
+    "“Genovese”",
+    "'gen",
+    "nul\0l",
+    "12",
+    "1234",
+    "🌱🌱🌱",
+    "_%",
+)
+SEARCHES = (
+    *WORDS,
+    "loe",
+    "erable",
+    "4x4",
+    '"genovese',
+    "123",
+    "-12",
+    "-123",
+    "012",
+    '"aloe 12"',
+    "-aloe",
+    "tag:aloe",
+    "tag:none",
+    "tag:strasse",
+    "strasse aloe",
+    "rab abl",
+    "no hit at all",
+    "id:1-90",
+    "-tag:erable 123",
+    "\N{COMBINING ACUTE ACCENT}",
+    "🌱🌱🌱",
+)
+
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
+ids = st.integers(-2000, 2000) | st.sampled_from([0, 123, 1234, 12345, -123, -1234, 123456789012, 2**63 - 1, -(2**63)])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "plants.db")
+    yield store
+    store.close()
+
+
+def plant(plant_id: int, name: str = "Aloe", tag: str | None = None) -> NewPlant:
+    return new_plant({"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag}))
+
+
+def view_ids(reader: Reader, view: View) -> list[int]:
+    return [plant_id for chunk in reader.ids(view) for plant_id in chunk]
+
+
+def all_views() -> Iterator[View]:
+    for text in SEARCHES:
+        yield View(parse_search(text))
+    for text in ("", "aloe"):
+        for order in Order:
+            yield from (View(parse_search(text), order, descending) for descending in (False, True))
+
+
+def assert_same_as_without(store: Store, index: ViewIndex) -> None:
+    with closing(Reader(store.file, index)) as reader, closing(Reader(store.file)) as plain:
+        for view in all_views():
+            assert view_ids(reader, view) == view_ids(plain, view), view
+            assert reader.count_selected(view.plants) == plain.count_selected(view.plants)
+
+
+def built(store: Store, folder: Path) -> ViewIndex:
+    index = ViewIndex(store.file, min_plants=0)
+    folder.mkdir()
+    index.build(folder, 0)
+    assert index.indexed is not None
+    return index
+
+
+plants = st.builds(plant, ids, texts, st.none() | texts)
+changes = st.one_of(
+    plants,
+    st.builds(SetTag, texts.map(parse_search), st.none() | texts),
+    st.builds(DeleteAll, st.lists(ids, max_size=5).map(lambda listed: Selection(ids=listed))),
+    st.builds(DeleteAll, texts.map(parse_search)),
+    st.sampled_from(["undo", "redo"]),
+)
+
+
+def make(store: Store, change: NewPlant | SetTag | DeleteAll | str) -> None:
+    with suppress(IdTakenError, NothingToUndoError, UndoConflictError):
+        if isinstance(change, NewPlant):
+            store.add(change, FORM).result(SECONDS)
+        elif isinstance(change, (SetTag, DeleteAll)):
+            store.apply([change], COMMAND).result(SECONDS)
+        elif change == "undo":
+            store.undo(None, COMMAND).result(SECONDS)
+        else:
+            store.redo(COMMAND).result(SECONDS)
+
+
+@cases(30)
+@given(before=st.lists(plants, max_size=30), after=st.lists(changes, max_size=8))
+def test_views_are_the_same_while_the_index_lags_behind(
+    tmp_path_factory: pytest.TempPathFactory, before: list[NewPlant], after: list[NewPlant | SetTag | DeleteAll | str]
+) -> None:
+    folder = tmp_path_factory.mktemp("store")
+    with closing(Store(folder / "plants.db")) as store:
+        for each in before:
+            make(store, each)
+        index = built(store, folder / "index")
+        for change in after:
+            make(store, change)
+        assert_same_as_without(store, index)
+
+
+def test_a_damaged_index_is_dropped(store: Store, tmp_path: Path) -> None:
+    store.add_each([(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)]).result(SECONDS)
+    index = built(store, tmp_path / "index")
+    assert index.indexed is not None
+    for file in (tmp_path / "index").iterdir():
+        content = bytearray(file.read_bytes())
+        content[4096:] = bytes(reversed(content[4096:]))
+        file.write_bytes(content)
+    with closing(Reader(store.file, index)) as reader, closing(Reader(store.file)) as plain:
+        for text in ("aloe", "kitchen 12", "nothing"):
+            view = View(parse_search(text))
+            assert view_ids(reader, view) == view_ids(plain, view)
+    assert index.indexed is None
+
+
+def test_a_missing_index_is_not_missed(store: Store, tmp_path: Path) -> None:
+    store.add_each([(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)]).result(SECONDS)
+    index = built(store, tmp_path / "index")
+    for file in (tmp_path / "index").iterdir():
+        file.unlink()
+    assert_same_as_without(store, index)
+
+
+def test_an_index_is_not_used_when_too_much_has_changed(store: Store, tmp_path: Path) -> None:
+    store.add_each([(plant(number), FORM) for number in range(100)]).result(SECONDS)
+    index = built(store, tmp_path / "index")
+    store.add_each([(plant(-number, f"Late {number}"), FORM) for number in range(1, MAX_CHANGED + 50)]).result(SECONDS)
+    assert_same_as_without(store, index)
+    indexed = index.indexed
+    index.build(tmp_path / "index", 1)
+    assert index.indexed is not indexed
+    assert_same_as_without(store, index)
+
+
+def test_what_another_program_changes_is_found(store: Store, tmp_path: Path) -> None:
+    store.add_each([(plant(number, f"Aloe {number}"), FORM) for number in range(100)]).result(SECONDS)
+    index = built(store, tmp_path / "index")
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(index.changed)
+    store.subscribe(received.put)
+    with closing(sqlite3.connect(store.path)) as other, other:
+        other.execute("UPDATE plant SET name = 'Monstera' WHERE id = 7")
+    while not received.get(timeout=SECONDS).needs_reload:
+        pass
+    with closing(Reader(store.file, index)) as reader:
+        assert view_ids(reader, View(parse_search("monstera"))) == [7]
+
+
+def test_the_index_of_a_window_is_built_and_removed(store: Store) -> None:
+    for start in range(0, MIN_PLANTS, 2000):
+        store.add_each([(plant(start + each), FORM) for each in range(2000)]).result(SECONDS)
+    index = ViewIndex(store.file)
+    index.start()
+    while (indexed := index.indexed) is None:
+        time.sleep(0.01)
+    assert indexed.words.exists()
+    index.close()
+    assert not indexed.words.parent.exists()
+    assert index.indexed is None
+
+
+def test_an_index_is_closed_while_it_is_built(store: Store, tmp_path: Path) -> None:
+    store.add_each([(plant(number), FORM) for number in range(2000)]).result(SECONDS)
+    index = ViewIndex(store.file, min_plants=0)
+    index.close()
+    with pytest.raises(InterruptedError):
+        index.build(tmp_path, 0)
