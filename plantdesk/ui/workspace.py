@@ -116,7 +116,7 @@ class Workspace(Page):
         card.saving_changed.connect(plants.show_saving)
         self._plants = plants
         transfer = Transfer(context, plants)
-        transfer.imported_wanted.connect(plants.show_newest)
+        transfer.imported_wanted.connect(plants.filter_by)
         plants.import_wanted.connect(transfer.import_text)
         labels = Labels(context, plants)
         edit = EditCommands(context)

@@ -74,7 +74,7 @@ class Labels(Feature):
             return
         if not 0 < len(ids) <= _MAX_PLANTS:
             one, many = self.tr("Select the plants that get a label."), self.tr("Select at most {count} plants.")
-            self.context.message.show_message(Tone.WARNING, plural(_MAX_PLANTS, one, many) if ids else one)
+            self.context.page.toast.show_problem(plural(_MAX_PLANTS, one, many) if ids else one)
             return
         self._queries.ask(self, partial(_rows, ids), self._open)
 
@@ -106,7 +106,7 @@ class Labels(Feature):
             return
         self._dialog.accept()
         text = self.tr("Saved the labels to {file}.").format(file=quoted(Path(name).name))
-        self.context.message.show_message(Tone.OK, text)
+        self.context.page.toast.show_message(text)
 
     @Slot(object)
     def _print(self, job: Job) -> None:

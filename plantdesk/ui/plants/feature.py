@@ -173,13 +173,6 @@ class Plants(Feature):
         """Show whether something is being saved."""
         self._status.show_saving(saving)
 
-    @Slot()
-    def show_newest(self) -> None:
-        """Show all plants, the newest first."""
-        self._browser.clear_search()
-        self._browser.set_order("added")
-        self._browser.jump_to_top()
-
     def _add_commands(self) -> None:
         menus = self.context.menus
         menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New)

@@ -16,7 +16,6 @@ from plantdesk.ui.transfer.export_dialog import ExportDialog
 from plantdesk.ui.transfer.import_job import Reporter
 from plantdesk.ui.transfer.texts import progress_text
 from plantdesk.ui.widgets.info_bar import BarKind
-from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
     from plantdesk.store import PlantReader, PlantStore
@@ -45,7 +44,7 @@ class ExportController(QObject):
         if self._dialog is not None:
             return
         if self._task is not None and not self._task.ended:
-            self._context.message.show_message(Tone.WARNING, self.tr("An export is running."))
+            self._context.page.toast.show_problem(self.tr("An export is running."))
             return
         self._plants, selected = plants, plants.selected_ids()
         choices = [(self.tr("All plants"), _ALL)]
@@ -104,13 +103,13 @@ class ExportController(QObject):
         if self._task is not None:
             self._task.cancel()
         self._hide()
-        self._context.message.show_message(Tone.OK, self.tr("The export was cancelled. No file was written."))
+        self._context.page.toast.show_message(self.tr("The export was cancelled. No file was written."))
 
     def _on_done(self, file: Path, count: int) -> None:
         self._hide()
         one, many = self.tr("Exported 1 plant to {file}."), self.tr("Exported {count} plants to {file}.")
         folder = (self.tr("Open folder"), lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))))
-        self._context.message.show_message(Tone.OK, plural(count, one, many, file=quoted(file.name)), folder)
+        self._context.page.toast.show_message(plural(count, one, many, file=quoted(file.name)), folder)
 
     def _on_failed(self, error: Exception) -> None:
         text = f"{error.strerror or error}." if isinstance(error, OSError) else error_text(error)

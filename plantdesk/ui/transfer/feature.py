@@ -10,12 +10,13 @@ from PySide6.QtCore import QEvent, QObject, QStandardPaths, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
+from plantdesk.records import SourceKind
+from plantdesk.selections import AddedBy
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.widgets.info_bar import BarKind
-from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +37,12 @@ if TYPE_CHECKING:
 
 
 class Transfer(Feature):
-    """Runs one import at a time, also while its dialog is closed. `imported_wanted`: show what was imported."""
+    """Runs one import at a time, also while its dialog is closed.
 
-    imported_wanted = Signal()
+    `imported_wanted(term, add)`: show the plants of an import, as a filter does.
+    """
+
+    imported_wanted = Signal(object, bool)
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
         super().__init__(context)
@@ -136,7 +140,7 @@ class Transfer(Feature):
             return
         if self._is_running:
             text = self.tr("An import is running. Wait until it is done, or cancel it.")
-            self.context.message.show_message(Tone.WARNING, text)
+            self.context.page.toast.show_problem(text)
             return
         self._dialog = ImportDialog(self.context, self._store, sources, reading, _documents())
         self._dialog.started.connect(self._run)
@@ -205,8 +209,9 @@ class Transfer(Feature):
             self.context.undo_stack.push(applied.change)
             one, many = self.tr("Imported 1 plant from {names}"), self.tr("Imported {count} plants from {names}")
             title = plural(applied.plants, one, many, names=quoted(job.names, 80))
+            imported = AddedBy(SourceKind.IMPORT, applied.change.source.label)
             undo = (self.tr("Undo import"), partial(self._undo, applied.change))
-            actions = [undo, (self.tr("Show"), self.imported_wanted.emit), *actions]
+            actions = [undo, (self.tr("Show"), partial(self.imported_wanted.emit, imported, False)), *actions]
         self._show(BarKind.INFO, title, text, *actions)
         if not job.left_out:
             job.end()
@@ -219,11 +224,11 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_saved(self, file: Path) -> None:
-        self.context.message.show_message(Tone.OK, self.tr("Saved to “{file}”.").format(file=file.name))
+        self.context.page.toast.show_message(self.tr("Saved to “{file}”.").format(file=file.name))
 
     @Slot(object)
     def _on_not_saved(self, error: OSError) -> None:
-        self.context.message.show_message(Tone.ERROR, f"{error.strerror or error}.")
+        self.context.page.toast.show_problem(f"{error.strerror or error}.")
 
     def _undo(self, change: Change) -> None:
         if self._bar is not None:

@@ -161,7 +161,7 @@ def desk(
 
 def test_without_a_selection_there_are_no_labels(desk: LabelDesk) -> None:
     desk.choose("File", "Print labels…")
-    assert desk.message.tone is Tone.WARNING
+    assert "Select the plants" in desk.toast.text
     assert not desk.widget.findChildren(LabelDialog)
 
 
@@ -174,7 +174,7 @@ def test_labels_are_saved_as_a_pdf(desk: LabelDesk, add: Adder, tmp_path: Path) 
     dialog.button("Next page").click()
     dialog.the(QCheckBox, "Tag").click()
     desk.save(dialog, tmp_path / "labels.pdf")
-    desk.qtbot.waitUntil(lambda: "labels.pdf" in desk.message.text, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: "labels.pdf" in desk.toast.text, timeout=TIMEOUT)
     assert (tmp_path / "labels.pdf").read_bytes().startswith(b"%PDF-")
 
 

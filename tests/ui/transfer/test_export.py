@@ -8,7 +8,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
-from plantdesk.ui.widgets.message_line import Tone
 from tests.support.desk import TIMEOUT
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def export(desk: TransferDesk, file: Path, plants: str, form: str) -> list[str]:
             desk.qtbot.keyClick(box, Qt.Key.Key_Down)
         assert box.currentText() == choice
     desk.export_dialog.button("Save as…").click()
-    desk.qtbot.waitUntil(lambda: file.exists() and "Exported" in desk.message.text, timeout=TIMEOUT)
+    desk.qtbot.waitUntil(lambda: file.exists() and "Exported" in desk.toast.text, timeout=TIMEOUT)
     return file.read_text(encoding="utf-8").splitlines()
 
 
@@ -48,7 +47,7 @@ def test_all_plants_are_exported(desk: TransferDesk, tmp_path: Path) -> None:
     assert choices(desk) == ["All plants"]
     lines = export(desk, tmp_path / "all.csv", "All plants", "CSV")
     assert [line.split(",")[1] for line in lines] == ["name", '"Aster"', '"=Basil"', '"Cactus"']
-    assert "Exported 3 plants to “all.csv”." in desk.message.text
+    assert "Exported 3 plants to “all.csv”." in desk.toast.text
     assert desk.bars == []
 
 
@@ -68,4 +67,3 @@ def test_an_export_that_fails_is_reported(desk: TransferDesk, tmp_path: Path) ->
     desk.answer_file_dialogs(tmp_path / "missing" / "all.csv")
     desk.export_dialog.button("Save as…").click()
     desk.until_bar("Nothing was exported")
-    assert desk.message.tone is not Tone.OK
