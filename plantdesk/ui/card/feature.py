@@ -69,7 +69,7 @@ class Card(Feature):
         self._rows = rows
         self._pane = context.page.card
         self._opened: OpenStore | None = None
-        self._has_content = False
+        self._has_content = self._is_applying = False
         self._count = 0
         self._ids: list[int] = []
         self._shown: PlantRow | None = None
@@ -103,6 +103,7 @@ class Card(Feature):
             self._draft.save_both()
             self._draft.deleteLater()
         self._draft = self._shown = self._opened = None
+        self._is_applying = False
         self._pane.set_available(available=False)
 
     @override
@@ -231,12 +232,14 @@ class Card(Feature):
             self._apply([SetTag(Selection(ids=self._rows.selected_ids()), tag or None)])
 
     def _apply(self, edits: list[StoreEdit]) -> None:
-        if self._opened is not None:
+        if self._opened is not None and not self._is_applying:  # a second click does nothing
+            self._is_applying = True
             self.context.page.toast.show_progress(self.tr("Saving…"))
             applying = self._opened.store.apply(edits, FORM)
             self.context.bridge.follow(self, applying, self._on_applied, self._on_not_applied)
 
     def _on_applied(self, applied: Applied) -> None:
+        self._is_applying = False
         if applied.change is None:
             self.context.page.toast.clear()
             return
@@ -246,6 +249,7 @@ class Card(Feature):
         self.context.page.toast.show_message(f"{applied.change.title}.", undo)
 
     def _on_not_applied(self, error: Exception) -> None:
+        self._is_applying = False
         self.context.page.toast.show_problem(error_text(error))
         self._soon.start()
 

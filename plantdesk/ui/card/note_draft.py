@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.errors import EditConflictError
+from plantdesk.errors import EditConflictError, InvalidPlantError
 from plantdesk.records import FORM
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.info_bar import BarKind
@@ -91,10 +91,15 @@ class NoteDraft(QObject):
         self._pause.stop()
         if self._is_saving or self._is_asking or not self.is_dirty:
             return
+        text = self._text
+        try:
+            edit = edited(self._row, note=text)
+        except InvalidPlantError as error:
+            self._context.page.toast.show_problem(str(error))
+            return
         self._is_saving = True
         self.saving_changed.emit(True)
-        text = self._text
-        saving = self._opened.store.apply([edited(self._row, note=text)], FORM)
+        saving = self._opened.store.apply([edit], FORM)
         self._context.bridge.follow(self, saving, partial(self._on_saved, text), self._on_failed)
 
     def save_both(self) -> None:

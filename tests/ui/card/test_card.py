@@ -292,6 +292,17 @@ def test_a_line_is_undone_for_this_plant_alone(desk: CardDesk) -> None:
     desk.qtbot.waitUntil(lambda: (desk.row(1).tag, desk.row(2).tag) == ("kitchen", "office"))
 
 
+def test_a_second_press_of_undo_does_nothing(desk: CardDesk) -> None:
+    desk.change(SetTag(Selection(ids=[1, 2]), "office"))
+    desk.open_card()
+    desk.shows("Tag set to office")
+    button = desk.button("Undo: Tag set to office")
+    button.click()
+    button.click()
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Edit “Aloe”.")
+    assert desk.row(1).tag == "kitchen"
+
+
 def test_the_latest_change_is_undone_and_leaves_the_history(desk: CardDesk) -> None:
     desk.change(edited(desk.row(1), name="Agave"))
     desk.open_card()
