@@ -119,6 +119,7 @@ class Workspace(Page):
         transfer.imported_wanted.connect(plants.filter_by)
         plants.import_wanted.connect(transfer.import_text)
         labels = Labels(context, plants)
+        card.labels_wanted.connect(labels.print_selected)
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
         others = (WindowCommands, History, AppearanceCommands, HelpCommands)

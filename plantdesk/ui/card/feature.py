@@ -57,10 +57,11 @@ class _Read(NamedTuple):
 class Card(Feature):
     """Shows the card while it is wanted and plants are selected; reads nothing while it is hidden.
 
-    `delete_wanted`: the button Delete. `saving_changed(saving)`: a note is being saved, or is saved.
+    `delete_wanted` and `labels_wanted`: buttons. `saving_changed(saving)`: a note is being saved, or is saved.
     """
 
     delete_wanted = Signal()
+    labels_wanted = Signal()
     saving_changed = Signal(bool)
 
     def __init__(self, context: WindowContext, rows: Rows) -> None:
@@ -299,6 +300,7 @@ class Card(Feature):
         card = PlantCard(self.context.theme)
         card.undo_wanted.connect(self._undo)
         card.delete_wanted.connect(self.delete_wanted)
+        card.labels_wanted.connect(self.labels_wanted)
         card.close_wanted.connect(self.toggle)
         card.note_edit.edited.connect(self._on_note_edited)
         card.note_edit.left.connect(self._on_note_left)
@@ -313,6 +315,7 @@ class Card(Feature):
         card.tag_wanted.connect(self._set_tag)
         card.none_wanted.connect(self._rows.clear_selection)
         card.delete_wanted.connect(self.delete_wanted)
+        card.labels_wanted.connect(self.labels_wanted)
         card.close_wanted.connect(self.toggle)
         return card
 

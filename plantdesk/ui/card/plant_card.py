@@ -31,9 +31,13 @@ _LONGEST = 400
 
 
 class PlantCard(CardFrame):
-    """Shows the plant that it is given. `undo_wanted(line)`: the button of a line of its history."""
+    """Shows the plant that it is given. `undo_wanted(line)`: the button of a line of its history.
+
+    `labels_wanted`, `delete_wanted`, `close_wanted`: the other buttons.
+    """
 
     undo_wanted = Signal(object)
+    labels_wanted = Signal()
     delete_wanted = Signal()
     close_wanted = Signal()
 
@@ -55,6 +59,8 @@ class PlantCard(CardFrame):
         self._by_label = PlainLabel(tone="muted", wrapped=True)
         self._history = QVBoxLayout()
         self._history.setSpacing(S + 2)
+        self._label_button = text_button(self.tr("Print label…"), theme, "printer")
+        self._label_button.clicked.connect(self.labels_wanted)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
         self._delete_button.clicked.connect(self.delete_wanted)
         self._lay_out()
@@ -102,6 +108,7 @@ class PlantCard(CardFrame):
         self.add_section(self.tr("Added"), added)
         self.add_section(self.tr("History"), self._history)
         self.column.addStretch()
+        self.foot.addWidget(self._label_button)
         self.foot.addStretch()
         self.foot.addWidget(self._delete_button)
 

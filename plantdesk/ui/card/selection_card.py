@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QLocale, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 
 from plantdesk.ui.card.history_lines import added_text
 from plantdesk.ui.card.sections import CardFrame, close_button, empty, text_button
 from plantdesk.ui.texts import date, long_time, now_ms, plural, short_time, tag_text
-from plantdesk.ui.theme.metrics import S, tabular
+from plantdesk.ui.theme.metrics import L, S, tabular
 from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tag_completer import tag_completer
@@ -47,9 +47,13 @@ def summary_of(rows: Collection[PlantRow]) -> Summary:
 
 
 class SelectionCard(CardFrame):
-    """Shows the summary that it is given. `tag_wanted(tag)`: all of them are to have this tag; empty for none."""
+    """Shows the summary that it is given. `tag_wanted(tag)`: all of them are to have this tag; empty for none.
+
+    `labels_wanted`, `none_wanted`, `delete_wanted`, `close_wanted`: the other buttons.
+    """
 
     tag_wanted = Signal(str)
+    labels_wanted = Signal()
     none_wanted = Signal()
     delete_wanted = Signal()
     close_wanted = Signal()
@@ -73,6 +77,8 @@ class SelectionCard(CardFrame):
         self._tags.setColumnStretch(1, 1)
         self._added_label = PlainLabel(wrapped=True)
         self._sources_label = PlainLabel(tone="muted", wrapped=True)
+        self._label_button = text_button(self.tr("Print labels…"), theme, "printer")
+        self._label_button.clicked.connect(self.labels_wanted)
         self._none_button = text_button(self.tr("Select none"))
         self._none_button.clicked.connect(self.none_wanted)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
@@ -146,6 +152,8 @@ class SelectionCard(CardFrame):
         self.column.addLayout(self._tags)
         self._added_title = self.add_section(self.tr("Added"), self._added_label)
         self.column.addWidget(self._sources_label)
+        self.column.addSpacing(L)
+        self.column.addWidget(self._label_button, alignment=Qt.AlignmentFlag.AlignLeading)
         self.column.addStretch()
         self.foot.addWidget(self._none_button)
         self.foot.addStretch()

@@ -354,6 +354,16 @@ def test_several_plants_get_a_tag_together(desk: CardDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.card_tag.text() == "bed 4")
 
 
+def test_labels_are_printed_for_one_plant_and_for_several(desk: CardDesk) -> None:
+    desk.open_card()
+    with desk.qtbot.waitSignal(desk.card.labels_wanted):
+        desk.button("Print label…").click()
+    desk.select(0, 1)
+    desk.shows("2 plants")
+    with desk.qtbot.waitSignal(desk.card.labels_wanted):
+        desk.button("Print labels…").click()
+
+
 def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:
     desk.open_card()
     desk.select(0, 1)
