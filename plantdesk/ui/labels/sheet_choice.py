@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox, 
 
 from plantdesk.ui.labels.sheets import SHEETS, Sheet
 from plantdesk.ui.theme.metrics import XS, S
+from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class SheetChoice(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sheets = QComboBox()
+        self._sheets = ComboBox()
         self._sheets.setAccessibleName(self.tr("Sheet"))
         for sheet in SHEETS:
             size = f"{sheet.width:.4g} × {sheet.height:.4g} mm"
@@ -36,7 +37,7 @@ class SheetChoice(QWidget):
         self._sheets.addItem(self.tr("Custom size"))
         self._names = PlainLabel(tone="muted", wrapped=True)
         self._custom = QWidget()
-        self._page = QComboBox()
+        self._page = ComboBox()
         for paper in (QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter):
             self._page.addItem(QPageSize.name(paper), paper.value)
         self._counts = [self._count() for _ in range(2)]

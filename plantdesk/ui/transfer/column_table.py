@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHeaderView, QTableWidgetItem
 
 from plantdesk.ui.texts import one_line
+from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.plain_table import PlainTable
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class ColumnTable(PlainTable):
         return item
 
     def _combo(self, at: int, name: str, field: str) -> QComboBox:
-        combo = QComboBox()
+        combo = ComboBox()
         choices = (
             ("id", self.tr("ID")),
             ("name", self.tr("Name")),

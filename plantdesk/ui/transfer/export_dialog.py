@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QComboBox, QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.transfer.formats import Format
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
+from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
@@ -28,11 +29,11 @@ class ExportDialog(Dialog):
         """Offer `choices`: the text of each, and its name; the last one is chosen at first."""
         super().__init__(self.tr("Export"), parent)
         self._folder = folder
-        self._plants = QComboBox()
+        self._plants = ComboBox()
         for text, name in choices:
             self._plants.addItem(text, name)
         self._plants.setCurrentIndex(len(choices) - 1)
-        self._forms = QComboBox()
+        self._forms = ComboBox()
         for form, text, _ in self._formats():
             self._forms.addItem(text, form)
         save, cancel = QPushButton(self.tr("&Save as…")), QPushButton(self.tr("Cancel"))

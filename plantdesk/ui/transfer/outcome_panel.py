@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QPushButton
 from plantdesk.store import OnClash
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import ICON, L, M, S, tabular
+from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class OutcomePanel(QFrame):
         return button
 
     def _combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:
-        combo = QComboBox()
+        combo = ComboBox()
         combo.setAccessibleName(name)
         combo.setMinimumWidth(_CHOICE_WIDTH)
         for text, value in choices:

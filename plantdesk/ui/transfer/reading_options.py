@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from plantdesk.transfer.delimited import ONE_COLUMN
 from plantdesk.ui.theme.metrics import M, S
+from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
@@ -43,17 +44,20 @@ class ReadingOptions(QWidget):
         self._quote = self._combo(self.tr("Quotes"), (('"', '"'), ("'", "'"), (self.tr("None"), "")))
         self._header = QCheckBox(self.tr("First row holds the names"))
         self._header.toggled.connect(self.changed)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
+        combos = QHBoxLayout()
+        combos.setSpacing(S)
         for combo in (self._encoding, self._delimiter, self._quote):
             label = PlainLabel(combo.accessibleName())
             label.setBuddy(combo)
-            layout.addWidget(label)
-            layout.addWidget(combo)
-            layout.addSpacing(M)
+            combos.addWidget(label)
+            combos.addWidget(combo)
+            combos.addSpacing(M)
+        combos.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        layout.addLayout(combos)
         layout.addWidget(self._header)
-        layout.addStretch(1)
 
     def show_sample(self, sample: Sample) -> None:
         """Show how a file is read."""
@@ -98,7 +102,7 @@ class ReadingOptions(QWidget):
         }
 
     def _combo(self, name: str, choices: Iterable[tuple[str, str]]) -> QComboBox:
-        combo = QComboBox()
+        combo = ComboBox()
         combo.setAccessibleName(name)
         for text, value in choices:
             combo.addItem(text, value)

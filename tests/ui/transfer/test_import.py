@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QCheckBox, QTableWidget
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QWheelEvent
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QTableWidget
 
 from plantdesk.ui.transfer.refused_dialog import RefusedDialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
@@ -120,6 +120,25 @@ def test_how_a_file_is_read_can_be_changed(desk: TransferDesk, tmp_path: Path) -
     desk.start_import()
     desk.until_bar("Imported 1 plant")
     assert [name for _, name, *_ in desk.plants()] == ["Iris;y"]
+
+
+def test_the_wheel_scrolls_and_changes_no_column(desk: TransferDesk, file: Path) -> None:
+    desk.open_import(file)
+    box = desk.dialog.the(QComboBox, "Field of column Sorte")
+    box.setFocus()
+    position = box.rect().center().toPointF()
+    event = QWheelEvent(
+        position,
+        box.mapToGlobal(position),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(box, event)
+    assert box.currentText() == "Name"
 
 
 def test_a_closed_dialog_imports_nothing(desk: TransferDesk, file: Path) -> None:
