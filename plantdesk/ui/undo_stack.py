@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
+from plantdesk.errors import shortened
 from plantdesk.records import FORM
 
 if TYPE_CHECKING:
-    from plantdesk.records import Change
-    from plantdesk.store import PlantStore, Undone
+    from plantdesk.records import Change, PlantRow
+    from plantdesk.store import Applied, PlantStore, Undone
     from plantdesk.ui.bridge import Bridge
+
+
+class AddedPlant(NamedTuple):
+    """A plant that the form has added. Adding makes no change; taken back, the plant is deleted."""
+
+    row: PlantRow
+
+    @property
+    def title(self) -> str:
+        """What Undo takes back."""
+        return f"Add “{shortened(self.row.name)}”"
 
 
 class UndoStack(QObject):
@@ -31,17 +44,17 @@ class UndoStack(QObject):
         super().__init__(parent)
         self._bridge = bridge
         self._store: PlantStore | None = None
-        self._done: list[Change] = []
-        self._taken_back: list[Change] = []
+        self._done: list[Change | AddedPlant] = []
+        self._taken_back: list[Change | AddedPlant] = []
         self._is_busy = False
 
     @property
-    def next_undo(self) -> Change | None:
-        """The change that `undo` takes back."""
+    def next_undo(self) -> Change | AddedPlant | None:
+        """The step that `undo` takes back."""
         return self._done[-1] if self._done and not self._is_busy else None
 
     @property
-    def next_redo(self) -> Change | None:
+    def next_redo(self) -> Change | AddedPlant | None:
         """The undo that `redo` takes back."""
         return self._taken_back[-1] if self._taken_back and not self._is_busy else None
 
@@ -53,16 +66,16 @@ class UndoStack(QObject):
         self._is_busy = False
         self.changed.emit()
 
-    def push(self, change: Change) -> None:
-        """Add a change that the window has made."""
+    def push(self, change: Change | AddedPlant) -> None:
+        """Add what the window has done."""
         self._done.append(change)
         self._taken_back.clear()
         self.changed.emit()
 
-    def undo(self, change: Change | None = None) -> None:
+    def undo(self, change: Change | AddedPlant | None = None) -> None:
         """Take back a change, by default the latest; nothing where it was taken back already."""
         change = self.next_undo if change is None else change
-        if change in self._done:
+        if change is not None and change in self._done:
             self._take_back(change, self._done, self._taken_back)
 
     def take_back(self, change: Change) -> None:
@@ -77,7 +90,9 @@ class UndoStack(QObject):
         if self.next_redo is not None:
             self._take_back(self.next_redo, self._taken_back, self._done)
 
-    def _take_back(self, change: Change, source: list[Change], target: list[Change]) -> None:
+    def _take_back(
+        self, change: Change | AddedPlant, source: list[Change | AddedPlant], target: list[Change | AddedPlant]
+    ) -> None:
         if self._store is None or self._is_busy:
             return
         self._is_busy = True
@@ -99,4 +114,23 @@ class UndoStack(QObject):
                 self.changed.emit()
                 self.failed.emit(error)
 
-        self._bridge.follow(self, store.undo(change, FORM), finish, fail)
+        self._bridge.follow(self, _undone(store, change), finish, fail)
+
+
+def _undone(store: PlantStore, step: Change | AddedPlant) -> Future[Undone]:
+    """Take back a step in the store."""
+    if not isinstance(step, AddedPlant):
+        return store.undo(step, FORM)
+    from plantdesk.store import Delete, Undone
+
+    undone: Future[Undone] = Future()
+
+    def pass_on(deleted: Future[Applied]) -> None:
+        error = deleted.exception()
+        if error is not None:
+            undone.set_exception(error)
+        elif (change := deleted.result().change) is not None:
+            undone.set_result(Undone(change, 0))
+
+    store.apply([Delete(step.row.id, step.row.version, step.row.name)], FORM).add_done_callback(pass_on)
+    return undone

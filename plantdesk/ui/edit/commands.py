@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.records import Change
     from plantdesk.store import Undone
     from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.undo_stack import AddedPlant
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
 _UNDO, _REDO = "undo", "redo"
@@ -197,7 +198,7 @@ def _of_text(text: QPlainTextEdit) -> dict[str, Callable[[], object]]:
     return {name: command for name, (possible, command) in commands.items() if possible}
 
 
-def _titled(command: str, change: Change | None) -> str:
+def _titled(command: str, change: Change | AddedPlant | None) -> str:
     """Return the text of a command with the title of the change that it takes back."""
     if change is None:
         return command

@@ -87,10 +87,14 @@ class ShortcutsDialog(Dialog):
         return {
             _Group.PLANTS: [
                 (self.tr("Enter"), self.tr("Add the plant in the form; edit a plant in the table")),
+                (self.tr("Ctrl+Enter"), self.tr("Add the plant and keep its name for the next one")),
+                (self.tr("Up"), self.tr("Show the plant that was added last, in an empty form")),
                 (self.tr("Tab"), self.tr("Go from name to tag while editing")),
             ],
             _Group.FIND: [
                 (self.tr("Down"), self.tr("Go from the search to the first row")),
+                (self.tr("A–Z"), self.tr("Go to the first name in the table that begins so")),
+                (self.tr("Ctrl+Space"), self.tr("Add a filter in the sidebar, or remove it")),
                 (self.tr("Home"), self.tr("Go to the first row; End: to the last")),
             ],
             _Group.VIEW: [

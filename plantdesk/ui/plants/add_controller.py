@@ -15,6 +15,7 @@ from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.texts import plural, quoted
+from plantdesk.ui.undo_stack import AddedPlant, UndoStack
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
-    from plantdesk.ui.undo_stack import UndoStack
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
 _log = logging.getLogger(__name__)
@@ -194,7 +194,10 @@ class AddPlantController(QObject):
             self._show_next_id(row.id + 1)  # until `changed`, after which the store is asked
         self._completion.remember(row.name, row.tag)
         self._form.start_next(keep_name=self._keep_name)
-        self._form.message.show_message(Tone.OK, self.tr("Added {name}.").format(name=quoted(row.name)))
+        added, stack = AddedPlant(row), self._undo_stack
+        stack.push(added)
+        text = self.tr("Added {name}.").format(name=quoted(row.name))
+        self._form.message.show_message(Tone.OK, text, (self.tr("Undo"), partial(stack.undo, added)))
         self._last_added = row
         self.plant_added.emit(row)
 

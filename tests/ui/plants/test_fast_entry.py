@@ -183,6 +183,23 @@ def test_up_recalls_the_last_plants(desk: EntryDesk) -> None:
     desk.has(("Fern", "hall"), ("Fern", "hall"))
 
 
+def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
+    desk.types("Fern")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Fern", None))
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.has(("Monstera deliciosa", "living room"))
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Delete “Fern”.")
+    desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+    desk.has(("Fern", None))
+    desk.types("Ivy")
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Ivy”.")
+    QTest.mouseClick(Desk(desk.qtbot, desk.message).button("Undo"), Qt.MouseButton.LeftButton)
+    desk.has(("Fern", None))
+
+
 def test_ctrl_enter_keeps_the_name(desk: EntryDesk) -> None:
     desk.types("Fern")
     desk.press(Qt.Key.Key_Return, CONTROL)
