@@ -62,7 +62,11 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
     """Yield a draft (mode 0600) as `replaced_text` does, for bytes. Raises OSError."""
     import tempfile  # takes 3 ms, and the start of the window only reads
 
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # mode 0600 from the start
+    try:
+        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # mode 0600 from the start
+    except OSError as error:
+        error.filename = str(file)  # the user has chosen that
+        raise
     try:
         with os.fdopen(descriptor, "wb") as draft:
             yield draft

@@ -136,3 +136,10 @@ def test_lines_that_sqlite_formats_are_those_of_python(monkeypatch: pytest.Monke
             assert quick == "".join(pieces(reader.pages(Selection()), form))
             assert quick.count('"sync"') == 0
             assert quick.count("token sync") == 4
+
+
+def test_a_folder_that_is_missing_is_reported_by_the_name_of_the_file(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(tmp_path / "missing" / "plants.csv")]) == 1
+    assert f"{tmp_path / 'missing' / 'plants.csv'}: No such file" in capfd.readouterr().err
