@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton
 
 from plantdesk import __version__, logs, paths, settings, updates
 from plantdesk.desktop import Desktop, StuckWindowError
@@ -202,8 +202,8 @@ def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: ProgramDe
     desk.qtbot.waitUntil(lambda: desk.id.placeholderText() == "71", timeout=TIMEOUT)
     assert desk.name.text() == "half a na"
     assert desk.name.hasFocus()
-    descriptions = [label.accessibleDescription() for label in desk.status.findChildren(QLabel)]
-    assert any("Posted added by “greenhouse”" in each for each in descriptions)
+    names = [button.accessibleName() for button in desk.status.findChildren(QAbstractButton)]
+    assert any("“Posted” from greenhouse" in each for each in names)
 
 
 def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp: QApplication) -> None:

@@ -100,7 +100,10 @@ class Page(QFrame):
 
     @Slot(int)
     def focus_next_part(self, step: int) -> None:
-        """Move the focus to the next part of the window, or with -1 to the previous one."""
+        """Move the focus to a message that waits, else to the next part of the window; -1: to the previous one."""
+        if step > 0 and self.toast.is_waiting:
+            self.toast.focus_first()
+            return
         parts = [(widget, focus) for _, widget, focus in self._parts if widget.isVisible()]
         here = next((number for number, (widget, _) in enumerate(parts) if _has_focus(widget)), -step)
         _, focus = parts[(here + step) % len(parts)]

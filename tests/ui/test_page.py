@@ -91,3 +91,14 @@ def test_f6_skips_what_is_hidden(page: Page) -> None:
     widgets[Part.FORM].hide()
     page.focus_next_part(1)
     assert went == [Part.FORM, Part.LIST]
+
+
+def test_f6_comes_to_a_message_first_and_only_once(page: Page) -> None:
+    went: list[Part] = []
+    page.add_part(Part.FORM, page.card, partial(went.append, Part.FORM))
+    page.toast.show_problem("Nothing was copied.")
+    page.activateWindow()
+    page.focus_next_part(1)
+    assert not page.toast.is_waiting
+    page.focus_next_part(1)
+    assert went == [Part.FORM]

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.card.history_lines import added_text, history_lines
 from plantdesk.ui.card.note_edit import NoteEdit
-from plantdesk.ui.card.sections import CardFrame, close_button, empty, text_button
+from plantdesk.ui.card.sections import CardFrame, empty, text_button
 from plantdesk.ui.texts import is_visible, long_time, one_line, source_text
 from plantdesk.ui.theme.metrics import ICON, S, tabular
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -33,16 +33,15 @@ _LONGEST = 400
 class PlantCard(CardFrame):
     """Shows the plant that it is given. `undo_wanted(line)`: the button of a line of its history.
 
-    `labels_wanted`, `delete_wanted`, `close_wanted`: the other buttons.
+    `labels_wanted`, `delete_wanted`: the other buttons.
     """
 
     undo_wanted = Signal(object)
     labels_wanted = Signal()
     delete_wanted = Signal()
-    close_wanted = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
+        super().__init__(theme)
         self._theme = theme
         self._lines: list[HistoryLine] = []
         self._shows_all = False
@@ -89,15 +88,11 @@ class PlantCard(CardFrame):
         self._delete_button.setEnabled(editable)
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
+        top = self.top_row()
         top.setSpacing(S + 2)
         top.addWidget(self._pill)
         top.addWidget(self._id_label)
         top.addStretch()
-        cross = close_button(self._theme)
-        cross.clicked.connect(self.close_wanted)
-        top.addWidget(cross)
-        self.column.addLayout(top)
         self.column.addSpacing(S)
         self.column.addWidget(self._name_label)
         self.add_section(self.tr("Note"), self.note_edit)

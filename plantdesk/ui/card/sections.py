@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStyle, QToolButton, QVBoxLayout, QWidget
 
-from plantdesk.ui.theme.metrics import EDGE, XS, L, M
+from plantdesk.ui.qt import mirrored, override
+from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
     from PySide6.QtWidgets import QLayout
 
     from plantdesk.ui.theme.theme import Theme
 
 
 class CardFrame(QWidget):
-    """A scrolling column of sections above a foot with buttons."""
+    """A scrolling column of sections above a foot with buttons. `close_wanted`: its cross, the last by Tab."""
 
-    def __init__(self) -> None:
+    close_wanted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self._cross = _close_button(theme)  # in no layout, so that it comes after what is
+        self._cross.setParent(self)
+        self._cross.clicked.connect(self.close_wanted)
         content = QWidget()
         self.column = QVBoxLayout(content)
         self.column.setContentsMargins(EDGE, M + 2, EDGE, M)
@@ -48,6 +55,23 @@ class CardFrame(QWidget):
         layout.setSpacing(0)
         layout.addWidget(area, 1)
         layout.addLayout(foot)
+        self._cross.raise_()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        size = self._cross.sizeHint()
+        # Its drawing ends at the edge.
+        place = QRect(QPoint(self.width() - EDGE - size.width() + XS, M), size)
+        self._cross.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), place))
+
+    def top_row(self) -> QHBoxLayout:
+        """Return the row beside the cross, which is added to the column."""
+        row = QHBoxLayout()
+        row.setContentsMargins(*mirrored(self, 0, 0, ICON_BUTTON, 0))
+        row.addStrut(ICON_BUTTON)
+        self.column.addLayout(row)
+        return row
 
     def add_section(self, title: str, content: QWidget | QLayout) -> PlainLabel:
         """Add a titled section; return its title."""
@@ -63,7 +87,7 @@ class CardFrame(QWidget):
         return label
 
 
-def close_button(theme: Theme) -> QToolButton:
+def _close_button(theme: Theme) -> QToolButton:
     """Return the button that closes the card."""
     button = QToolButton()
     text = button.tr("Close the card")

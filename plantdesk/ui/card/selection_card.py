@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 
 from plantdesk.ui.card.history_lines import added_text
-from plantdesk.ui.card.sections import CardFrame, close_button, empty, text_button
+from plantdesk.ui.card.sections import CardFrame, empty, text_button
 from plantdesk.ui.texts import date, long_time, now_ms, plural, short_time, tag_text
 from plantdesk.ui.theme.metrics import L, S, tabular
 from plantdesk.ui.widgets.line_edit import LineEdit
@@ -49,18 +49,17 @@ def summary_of(rows: Collection[PlantRow]) -> Summary:
 class SelectionCard(CardFrame):
     """Shows the summary that it is given. `tag_wanted(tag)`: all of them are to have this tag; empty for none.
 
-    `labels_wanted`, `none_wanted`, `delete_wanted`, `close_wanted`: the other buttons.
+    `labels_wanted`, `none_wanted`, `delete_wanted`: the other buttons.
     """
 
     tag_wanted = Signal(str)
     labels_wanted = Signal()
     none_wanted = Signal()
     delete_wanted = Signal()
-    close_wanted = Signal()
 
     def __init__(self, theme: Theme, tags: QStringListModel) -> None:
         """Make an empty card; `tags` are offered as completions."""
-        super().__init__()
+        super().__init__(theme)
         self._theme = theme
         self._title_label = PlainLabel(role="title", wrapped=True)
         self._ids_label = PlainLabel(tone="muted", wrapped=True)
@@ -134,12 +133,7 @@ class SelectionCard(CardFrame):
             self._tags.addWidget(PlainLabel(f"+{more}", tone="muted"), _MAX_TAGS, 0)
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addWidget(PlainLabel(self.tr("Selection"), role="caption"), 1)
-        cross = close_button(self._theme)
-        cross.clicked.connect(self.close_wanted)
-        top.addWidget(cross)
-        self.column.addLayout(top)
+        self.top_row().addWidget(PlainLabel(self.tr("Selection"), role="caption"))
         self.column.addSpacing(S)
         self.column.addWidget(self._title_label)
         self.column.addWidget(self._ids_label)

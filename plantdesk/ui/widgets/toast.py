@@ -45,6 +45,7 @@ class Toast(Message):
         self._bottom_right = QPoint()
         self._max_width = 0
         self._focus_before: QWidget | None = None
+        self._is_visited = False
         self._progress_text = ""
         self._text.setWordWrap(True)
         self._close_button = QToolButton()
@@ -67,6 +68,11 @@ class Toast(Message):
             layout.addWidget(widget)
         self.setLayout(layout)
         self.hide()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a message is shown to which the focus was not moved yet."""
+        return self.isVisible() and not self._is_visited
 
     def show_message(self, text: str, *actions: MessageAction) -> None:
         """Show that something was done, with a button for each action."""
@@ -95,6 +101,7 @@ class Toast(Message):
     def focus_first(self) -> None:
         """Move the focus to the first button of the message."""
         self._focus_before = QApplication.focusWidget()
+        self._is_visited = True
         first = next(iter(self._action_buttons.buttons), self._close_button)
         first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -119,6 +126,7 @@ class Toast(Message):
     def _show(self, icon: str | None, text: str, *actions: MessageAction) -> None:
         self._progress.stop()
         was_hidden = self.isHidden()
+        self._is_visited = False
         self._give_focus_back()
         run = [(label, partial(self._run, action)) for label, action in actions]
         self.set_content(icon, "on_toast", text, run)

@@ -18,6 +18,7 @@ from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.widgets.tab_order import TabOrder
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
@@ -176,6 +177,26 @@ def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDesk) -> None:
     desk.context.page.focus_next_part(1)
     assert desk.note.hasFocus()
     assert desk.card.step_back()
+    assert desk.table.hasFocus()
+
+
+def test_tab_goes_through_the_card_and_comes_to_its_cross_last(desk: CardDesk) -> None:
+    TabOrder(desk.window, desk.context.page)
+    desk.open_card()
+
+    def stops() -> list[str]:
+        desk.note.setFocus()
+        names = []
+        for _ in range(5):
+            names.append(desk.focused.accessibleName() or desk.focused.property("text"))
+            desk.press(Qt.Key.Key_Tab)
+        return names
+
+    expected = ["Note", "Undo: Added in the form", "Print label…", "Delete", "Close the card"]
+    desk.qtbot.waitUntil(lambda: stops() == expected)
+    desk.button("Close the card").setFocus()
+    desk.press(Qt.Key.Key_Space)
+    assert desk.context.page.card.isHidden()
     assert desk.table.hasFocus()
 
 
