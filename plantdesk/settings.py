@@ -74,6 +74,7 @@ class Settings:
     ask_for_updates: bool = _flag(default=False)
     updates_answered: bool = _flag(default=False)  # whether the user has answered that question
     updates_asked_at: int = _integer(0, 0, 2**53)  # seconds since 1970
+    label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
     #: What is remembered for each store, by the path of its file; the one used last is the last.
     layouts: Mapping[str, object] = field(default_factory=dict, metadata={"is_valid": _is_object})
     window: WindowSettings = field(default_factory=WindowSettings, metadata={"nested": WindowSettings})

@@ -42,7 +42,8 @@ class LabelDialog(Dialog):
     print_wanted = Signal(object)
     pdf_wanted = Signal(object)
 
-    def __init__(self, theme: Theme, plants: Sequence[PlantRow], parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, plants: Sequence[PlantRow], sheet: int = 0, parent: QWidget | None = None) -> None:
+        """Show the labels of `plants`; `sheet` is the place of the first sheet in the list."""
         super().__init__(self.tr("Print labels"), parent)
         self._plants = plants
         self._shown_page = 0
@@ -59,9 +60,15 @@ class LabelDialog(Dialog):
         self._pdf_button, self._print_button = QPushButton(self.tr("&Save as PDF…")), QPushButton(self.tr("&Print…"))
         self._print_button.setProperty("variant", "primary")
         self._cancel_button = QPushButton(self.tr("Cancel"))
+        self._sheet.choose(sheet)
         self._lay_out()
         self._connect()
         self._update()
+
+    @property
+    def sheet_index(self) -> int:
+        """The place of the chosen sheet in the list."""
+        return self._sheet.index
 
     @property
     def job(self) -> Job:

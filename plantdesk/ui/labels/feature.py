@@ -82,7 +82,8 @@ class Labels(Feature):
         from plantdesk.ui.labels.dialog import LabelDialog
 
         if rows and self._dialog is None:
-            dialog = self._dialog = LabelDialog(self.context.theme, rows, self.context.page)
+            sheet = self.context.preferences.settings.label_sheet
+            dialog = self._dialog = LabelDialog(self.context.theme, rows, sheet, self.context.page)
             dialog.print_wanted.connect(self._print)
             dialog.pdf_wanted.connect(self._save)
             dialog.finished.connect(self._on_closed)
@@ -90,6 +91,8 @@ class Labels(Feature):
 
     @Slot()
     def _on_closed(self) -> None:
+        if self._dialog is not None:
+            self.context.preferences.change(label_sheet=self._dialog.sheet_index)
         self._dialog = None
 
     @Slot(object)

@@ -200,6 +200,20 @@ def test_custom_sizes_that_do_not_fit_are_not_printed(desk: LabelDesk, add: Adde
     assert dialog.button("Print…").isEnabled()
 
 
+def test_the_sheet_is_remembered(desk: LabelDesk, add: Adder) -> None:
+    add("Aster")
+    dialog = desk.open(1)
+    sheets = dialog.the(QComboBox, "Sheet")
+    sheets.setFocus()
+    desk.qtbot.keyClick(sheets, Qt.Key.Key_Down)
+    chosen = sheets.currentText()
+    dialog.button("Cancel").click()
+    desk.qtbot.waitUntil(lambda: not desk.widget.findChildren(LabelDialog), timeout=TIMEOUT)
+    desk.window.activateWindow()
+    desk.qtbot.waitUntil(desk.window.isActiveWindow)
+    assert desk.open(1).the(QComboBox, "Sheet").currentText() == chosen
+
+
 def test_a_pdf_that_cannot_be_written_is_reported(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
     add("Aster")
     dialog = desk.open(1)
