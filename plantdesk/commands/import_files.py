@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from plantdesk.commands.formatting import print_json
 from plantdesk.commands.opening import open_store
-from plantdesk.errors import shortened
-from plantdesk.store import Backups, OnClash
-from plantdesk.transfer.importing import FileImport
+from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.store import Backups, ImportClashError, OnClash
+from plantdesk.transfer.columns import NoColumnError
+from plantdesk.transfer.importing import FileImport, InvalidRowsError
 from plantdesk.transfer.sources import file_source
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def run(
     """
     progress = _Progress()
     with ExitStack() as stack:
+        stack.enter_context(_hints())
         store = stack.enter_context(_opened(database, dry_run=dry_run))
         files_import = stack.enter_context(FileImport(store, wanted, progress.show))
         try:
@@ -59,6 +61,19 @@ def run(
         else:
             _print_change(applied)
     return 1 if _left_out(preview, wanted) else 0
+
+
+@contextmanager
+def _hints() -> Iterator[None]:
+    """Add to a refusal which option would help."""
+    try:
+        yield
+    except NoColumnError as error:
+        raise PlantDeskError(f"{error} Use --map name=COLUMN.") from error
+    except InvalidRowsError as error:
+        raise PlantDeskError(f"{error} Correct the file, or add --skip-invalid.") from error
+    except ImportClashError as error:
+        raise PlantDeskError(f"{error} Add --on-clash skip, new-id or replace.") from error
 
 
 @contextmanager

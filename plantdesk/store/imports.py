@@ -82,4 +82,4 @@ class ImportClashError(PlantDeskError):
 
     def __init__(self, count: int) -> None:
         ids = "1 ID belongs" if count == 1 else f"{count:,} IDs belong"
-        super().__init__(f"{ids} to other plants, so nothing was imported. Add --on-clash skip, new-id or replace.")
+        super().__init__(f"{ids} to other plants, so nothing was imported.")

@@ -62,7 +62,7 @@ class NoColumnError(PlantDeskError):
 
     def __init__(self, wanted: str, columns: Sequence[str]) -> None:
         names = ", ".join(f"“{shortened(name, 30)}”" for name in columns[:_MAX_NAMED])
-        super().__init__(f"There is no column {wanted}. The columns are {names}. Use --map name=COLUMN.")
+        super().__init__(f"There is no column {wanted}. The columns are {names}.")
 
 
 def plain(header: str) -> str:

@@ -53,7 +53,7 @@ class InvalidRowsError(PlantDeskError):
 
     def __init__(self, count: int) -> None:
         rows = "1 row is" if count == 1 else f"{count:,} rows are"
-        super().__init__(f"{rows} invalid, so nothing was imported. Correct the file, or add --skip-invalid.")
+        super().__init__(f"{rows} invalid, so nothing was imported.")
 
 
 class FileImport:
@@ -100,7 +100,7 @@ class FileImport:
         """Compare what was read with the store, as often as wanted. Raises StoreError, InterruptedError."""
         self._on_clash = on_clash
         if on_clash is OnClash.REPLACE and any(each != self._fields[0] for each in self._fields):
-            raise PlantDeskError("The files have different columns. With --on-clash replace, import them one by one.")
+            raise PlantDeskError("The files have different columns. To replace plants, import them one by one.")
         counts = self._import.compare(on_clash, set().union(*self._fields))
         listed = [*self._listed, *itertools.islice(self._clashes(), self._max_listed)]
         return Preview(counts, self._invalid, tuple(listed))

@@ -135,11 +135,6 @@ class Plants(Feature):
         """The search that the table shows the result of; empty for all plants."""
         return self._browser.model.query.text
 
-    def shown_ids(self) -> array[int]:
-        """Return the ids of all rows, in their order."""
-        model = self._browser.model
-        return model.ids_between(0, model.rowCount() - 1)
-
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""
         return self._browser.selected_ids()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QStandardPaths, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 
-from plantdesk.store import Selection
+from plantdesk.store import Selection, parse_search
 from plantdesk.transfer.exporting import write_plants
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.transfer.export_dialog import ExportDialog
@@ -79,8 +79,9 @@ class ExportController(QObject):
     @Slot(str, object, str)
     def _export(self, choice: str, form: Format, name: str) -> None:
         file = Path(name)
-        ids = {_SHOWN: self._plants.shown_ids, _SELECTED: self._plants.selected_ids}.get(choice)
-        selection = Selection(ids=None if ids is None else ids())
+        selection = parse_search(self._plants.search_text) if choice == _SHOWN else Selection()
+        if choice == _SELECTED:
+            selection = Selection(ids=self._plants.selected_ids())
 
         def run(task: Task) -> int:
             with closing(self._store.reader()) as reader, task.interrupted_by(reader.interrupt):

@@ -237,7 +237,17 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
-        self._job, self._is_running = None, False
+        from plantdesk.store import ImportClashError
+        from plantdesk.transfer.importing import InvalidRowsError
+
+        job, self._job, self._is_running = self._job, None, False
+        if job is not None and isinstance(error, InvalidRowsError | ImportClashError):
+            choose = (
+                self.tr("Choose what happens to them…"),
+                partial(self._open_dialog, job.sources, job.wanted.reading),
+            )
+            self._show(BarKind.WARNING, self.tr("Nothing was imported"), str(error), choose)
+            return
         text = error_text(error) if not isinstance(error, OSError) else f"{error.strerror or error}."
         self._show(BarKind.ERROR, self.tr("Nothing was imported"), text)
 

@@ -56,7 +56,7 @@ class ImportJob(QObject):
     def __init__(self, bridge: Bridge, store: PlantStore, sources: Sequence[Source], wanted: Wanted) -> None:
         super().__init__(bridge)
         self._bridge = bridge
-        self._store, self._sources, self.wanted = store, sources, wanted
+        self._store, self.sources, self.wanted = store, sources, wanted
         self.preview: Preview | None = None
         self.is_cancelled = False
         #: Rows that `apply` has left out, or will.
@@ -68,7 +68,7 @@ class ImportJob(QObject):
     @property
     def names(self) -> str:
         """The names of the files."""
-        return ", ".join(source.name for source in self._sources)
+        return ", ".join(source.name for source in self.sources)
 
     def apply(self, on_clash: OnClash, *, skip_invalid: bool) -> None:
         """Write what was read, or will be; `applied` follows, or `failed`."""
@@ -121,7 +121,7 @@ class ImportJob(QObject):
                 self._import = files_import
                 if self.is_cancelled:
                     return
-                files_import.read(self._sources)
+                files_import.read(self.sources)
                 task.report(files_import.compare(OnClash.REFUSE))
                 while (step := self._steps.get()) is not None:
                     step(files_import)

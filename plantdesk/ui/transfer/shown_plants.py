@@ -15,8 +15,5 @@ class ShownPlants(Protocol):
     def search_text(self) -> str:
         """The search that the table shows the result of; empty for all plants."""
 
-    def shown_ids(self) -> array[int]:
-        """Return the ids of all rows, in their order."""
-
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""

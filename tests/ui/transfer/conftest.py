@@ -36,11 +36,7 @@ class Table:
 
     def __init__(self) -> None:
         self.search_text = ""
-        self.shown: list[int] = []
         self.selected: list[int] = []
-
-    def shown_ids(self) -> array[int]:
-        return array("q", self.shown)
 
     def selected_ids(self) -> array[int]:
         return array("q", self.selected)

@@ -163,6 +163,22 @@ def test_a_running_import_is_cancelled(desk: TransferDesk, tmp_path: Path) -> No
     assert desk.plants() == []
 
 
+def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "many.csv"
+    file.write_text("id,name\n" + "1,Aster\n" * 100_000 + "x,Ivy\n", encoding="utf-8")
+    desk.answer_file_dialogs(file)
+    desk.choose("File", "Import…")
+    desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=TIMEOUT)
+    desk.start_import()
+    desk.until_bar("Nothing was imported")
+    assert desk.plants() == []
+    desk.button("Choose what happens to them…").click()
+    desk.until_dialog_shows("counted over the whole file")
+    desk.pick("Rows that are invalid", "Leave them out")
+    desk.start_import()
+    desk.until_bar("Imported 1 plant")
+
+
 def test_files_are_dropped_on_the_window(desk: TransferDesk, file: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(file))])
