@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.records import FORM, new_plant
-from plantdesk.store import View
+from plantdesk.store import View, parse_search
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 SECONDS = 10
 
 
-def test_a_large_view_comes_in_chunks_of_which_the_first_is_small(store: Store, path: Path) -> None:
+@pytest.mark.parametrize("text", ["", "x", "-y"])
+def test_a_large_view_comes_in_chunks_of_which_the_first_is_small(store: Store, path: Path, text: str) -> None:
     store.add(new_plant({"id": 0, "name": "x"}), FORM).result(SECONDS)
     with closing(sqlite3.connect(path)) as other, other:
         other.execute(
@@ -26,7 +27,7 @@ def test_a_large_view_comes_in_chunks_of_which_the_first_is_small(store: Store, 
                INSERT INTO plant (id, name, seq, added_at, source_id) SELECT i, 'x', i + 1, 0, 1 FROM n"""
         )
     with closing(store.reader()) as reader:
-        chunks = list(reader.ids(View()))
+        chunks = list(reader.ids(View(parse_search(text))))
     assert len(chunks[0]) < 1000
     assert [plant_id for chunk in chunks for plant_id in chunk] == list(range(60000, -1, -1))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import case, func
+from sqlalchemy import case, func, literal_column
 from sqlmodel import col, select
 
 from plantdesk.store.folding import SEPARATOR
@@ -29,9 +29,13 @@ def sorted_ids(connection: Connection, order: Order, size: int) -> Iterator[arra
             yield array("q", [plant_id for (plant_id,) in rows])
 
 
-def ordering(order: Order, *, descending: bool) -> list[ColumnElement[Any]]:
-    """Return the terms of ORDER BY. Plants without a tag are the last ones by tag, both ways."""
-    columns = [each.desc() if descending else each.asc() for each in _keys(order)]
+def ordering(order: Order, *, descending: bool, all_plants: bool = True) -> list[ColumnElement[Any]]:
+    """Return the terms of ORDER BY. Plants without a tag are the last ones by tag, both ways.
+
+    Unless `all_plants` are read, those that match are sorted: the index of `seq` would read each row of the file alone.
+    """
+    keys = _keys(order) if all_plants or order is not Order.ADDED else [literal_column("+plant.seq")]
+    columns = [each.desc() if descending else each.asc() for each in keys]
     untagged_last = [col(PlantTable.tag).is_(None)] if order is Order.TAG else []
     return [*untagged_last, *columns]
 

@@ -28,7 +28,7 @@ from plantdesk.store.sqlite.csv_reads import CsvPages
 from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
 from plantdesk.store.sqlite.indexed_reads import IndexedReads, sort_ids
 from plantdesk.store.sqlite.ordering import ordering
-from plantdesk.store.sqlite.row_reads import chunks, next_free_id, rows_by_id, rows_cut
+from plantdesk.store.sqlite.row_reads import chunks, last_seq, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.sqlite.sql_functions import add_functions
 from plantdesk.store.tables import PlantTable, SourceTable
 from plantdesk.store.views import KnownName, Order, View
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 #: Ids in the first chunk of a view: a few screens, available at once.
 _FIRST_CHUNK = 512
 _CHUNK = 50_000
+#: Plants among which the first chunk of a search is looked for, in the order of the table: 40 ms.
+_NEWEST = 20_000
 #: Plants that are read together.
 _PAGE = 5_000
 #: Plants among which names are counted.
@@ -78,12 +80,35 @@ class Reader(PlantReader):
             if (whole := self._indexed.sorted_ids(view)) is not None:
                 yield from _chunks(whole)
                 return
-            statement = self._ids_of(view.plants).order_by(*_ordering(view))
-            with self._connection.execute(statement) as result:
-                size = _FIRST_CHUNK
-                while rows := result.cursor.fetchmany(size):
-                    yield array("q", [plant_id for (plant_id,) in rows])
-                    size = _CHUNK
+            self._raw.execute("BEGIN")  # all of one moment
+            try:
+                yield from self._searched_ids(view)
+            finally:
+                self._raw.execute("ROLLBACK")
+
+    def _searched_ids(self, view: View) -> Iterator[array[int]]:
+        statement, candidates = ids_of(view.plants), self._indexed.candidates(view.plants)
+        first = array("q")
+        if candidates is not None:
+            statement = statement.where(candidates)
+        elif not view.plants.is_everything and view.order is Order.ADDED and view.descending:
+            first = self._newest_ids(statement)
+        if first:
+            yield first
+        with self._connection.execute(statement.order_by(*_ordering(view))) as result:
+            size = _FIRST_CHUNK
+            if first:
+                result.cursor.fetchmany(len(first))
+                size = _CHUNK
+            while rows := result.cursor.fetchmany(size):
+                yield array("q", [plant_id for (plant_id,) in rows])
+                size = _CHUNK
+
+    def _newest_ids(self, statement: SelectOfScalar[int]) -> array[int]:
+        """Return the first chunk of a search, newest first, if the newest plants fill it: the rest has to be sorted."""
+        newest = statement.where(col(PlantTable.seq) > last_seq(self._raw) - _NEWEST)
+        ids = self._connection.scalars(newest.order_by(col(PlantTable.seq).desc()).limit(_FIRST_CHUNK)).all()
+        return array("q", ids if len(ids) == _FIRST_CHUNK else [])
 
     @override
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
@@ -276,7 +301,7 @@ def _chunks(ids: array[int]) -> Iterator[array[int]]:
 
 
 def _ordering(view: View) -> list[ColumnElement[Any]]:
-    return ordering(view.order, descending=view.descending)
+    return ordering(view.order, descending=view.descending, all_plants=view.plants.is_everything)
 
 
 def ids_of(selection: Selection) -> SelectOfScalar[int]:

@@ -150,6 +150,11 @@ class Store(PlantStore):
     def reader(self) -> Reader:
         return Reader(self.file, self._index)
 
+    @property
+    def is_indexed(self) -> bool:
+        """Whether searches and sorts use indexes now."""
+        return self._index.indexed is not None
+
     @override
     def start_indexing(self) -> None:
         self._index.start()

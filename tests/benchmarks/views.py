@@ -1,0 +1,167 @@
+"""Searches and sorts of a million plants in the window, beside those of PlantDesk 0.1.0 and the goals.
+
+    python -m tests.benchmarks.views [--plants N] [--rounds 7]
+
+Every search is typed and every sort is clicked, on the real widgets and a real store, once its indexes are built.
+Prints median and 90th percentile of the milliseconds until the first rows are shown and until all are counted, and
+the resident memory. Needs no display.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication
+
+from plantdesk.store import Store
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.plants.browser import PlantBrowser
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.model import PLANT_ROLE
+from plantdesk.ui.theme.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TAGS = ("succulent", "living room", "kitchen", None, "office", "orchid", "archive")
+_NAMES = ("Echeveria elegans", "Monstera deliciosa", "Aloe vera", "Ficus lyrata", "Wollemia nobilis")
+
+
+class Case(NamedTuple):
+    """A search or a sort; median/p90 of 0.1.0 and the goal at p90, of the first rows and of all, in milliseconds."""
+
+    name: str
+    search: str
+    column: Column | None
+    before: tuple[str, str]
+    goals: tuple[int | None, int | None]
+
+
+_CASES = [
+    Case("rare word", "rarissima", None, ("400/480", ""), (60, None)),
+    Case("no hit", "zzzz", None, ("257/267", ""), (60, None)),
+    Case("an ID", "123456", None, ("369/485", ""), (60, None)),
+    Case("frequent word", "frequens", None, ("", "410/500"), (None, 250)),
+    Case("one letter", "e", None, ("", "880/1186"), (None, 500)),
+    Case("sort by name", "", Column.NAME, ("1725/1892", ""), (60, 500)),
+    Case("sort by tag", "", Column.TAG, ("1430/1923", ""), (60, 500)),
+    Case("sort by source", "", Column.SOURCE, ("491", ""), (60, 500)),
+]
+
+
+class Window:
+    """The table of the plants, on a store."""
+
+    def __init__(self, browser: PlantBrowser) -> None:
+        self._browser = browser
+        self._timer = QTimer(interval=1)  # ends the waiting for an event
+        self._timer.start()
+
+    def measure(self, case: Case) -> tuple[float, float]:
+        """Do what the case says; return the seconds until the first rows are shown, and until all are there."""
+        start = time.perf_counter()
+        if case.column is None:
+            self._browser.search_field.setText(case.search)
+        else:
+            self._browser.sort_by(case.column, descending=False)
+        self.wait(self._shows_rows)
+        first = time.perf_counter() - start
+        self.wait(lambda: self._browser.model.complete)
+        every = time.perf_counter() - start
+        self._browser.search_field.clear()
+        self._browser.sort_by(Column.ADDED, descending=True)
+        self.wait(lambda: self._shows_rows() and self._browser.model.complete)
+        return first, every
+
+    def wait(self, until: Callable[[], bool]) -> None:
+        """Process events until something is true."""
+        QApplication.processEvents()
+        while not until():
+            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
+
+    def _shows_rows(self) -> bool:
+        model, table = self._browser.model, self._browser.table
+        if model.busy or not (model.rowCount() or model.complete):
+            return False
+        index = model.index(table.rowAt(0), 0)
+        return model.rowCount() == 0 or (index.isValid() and index.data(PLANT_ROLE) is not None)
+
+
+def _fill(path: Path, plants: int) -> None:
+    Store(path).close()
+    rows = (
+        (seq * 7919 % 15_485_863, seq, _name(seq), _TAGS[seq % len(_TAGS)], 1_700_000_000_000 + seq)
+        for seq in range(1, plants + 1)
+    )
+    with closing(sqlite3.connect(path)) as connection, connection:
+        sql = "INSERT INTO plant (id, seq, name, tag, added_at, source_id) VALUES (?, ?, ?, ?, ?, 1 + (?2 % 2))"
+        connection.executemany(sql, rows)
+
+
+def _name(seq: int) -> str:
+    special = {seq % 13_157: "Rarissima", (seq + 1) % 26: "Frequens"}.get(0)
+    return f"{special or _NAMES[seq % len(_NAMES)]} {seq}"
+
+
+def _memory() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plants", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    app = QApplication(sys.argv[:1])
+    theme = Theme(app)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "plants.plantdesk")
+        _fill(path, options.plants)
+        store = Store(path)
+        bridge = Bridge()
+        browser = PlantBrowser(theme, bridge)
+        browser.resize(1180, 760)
+        browser.show()
+        window = Window(browser)
+        start = time.perf_counter()
+        store.start_indexing()
+        browser.set_store(store)
+        window.wait(lambda: browser.model.complete)
+        print(f"all rows after {time.perf_counter() - start:.2f} s, memory {_memory():.0f} MiB")
+        window.wait(lambda: store.is_indexed or options.plants < 20_000)
+        print(f"indexed after {time.perf_counter() - start:.2f} s, memory {_memory():.0f} MiB")
+        results = {case: [window.measure(case) for _ in range(options.rounds)] for case in _CASES}
+        _report(results)
+        print(f"memory {_memory():.0f} MiB")
+        browser.close_store()
+        bridge.close()
+        store.close()
+
+
+def _report(results: dict[Case, list[tuple[float, float]]]) -> None:
+    print(f"\n{'median/p90, ms':18}{'first rows':>14}{'0.1.0':>12}{'goal':>6}{'all rows':>14}{'0.1.0':>12}{'goal':>6}")
+    for case, times in results.items():
+        cells = ""
+        for part in (0, 1):
+            values = sorted(each[part] * 1000 for each in times)
+            median, p90 = statistics.median(values), values[min(len(values) - 1, len(values) * 9 // 10)]
+            cells += f"{f'{median:.0f}/{p90:.0f}':>14}{case.before[part]:>12}{case.goals[part] or '':>6}"
+        print(f"{case.name:18}{cells}")
+
+
+if __name__ == "__main__":
+    main()
