@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
     from plantdesk.transfer.text import TextFile
 
-    Rows = list[tuple[int, list[str | None]]]
+    Row = tuple[int, list[str | None]]
 
+#: Rows of a batch.
+_MAX_ROWS = 1000
 _RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 _BAR = re.compile(r"(?<!\\)\|")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
@@ -33,18 +35,19 @@ class MarkdownTable:
     """The first table of a file with a column for the name, else the first one."""
 
     def __init__(self, text: TextFile) -> None:
-        """Read the tables. Raises FileError and OSError."""
-        first: Rows = []
-        for table in _tables(text):
-            first = first or table
-            if "name" in map(field_of, (cell or "" for cell in table[0][1])):
-                first = table
+        """Read up to the first rows of the table. Raises FileError and OSError."""
+        found: tuple[list[str], Iterator[Row]] | None = None
+        for head, rows in _tables(text):
+            if "name" in map(field_of, head):
+                found = head, rows
                 break
-        if not first:
+            kept = [*rows]  # the rest of the file may have no better one
+            found = found or (head, iter(kept))
+        if found is None:
             raise text.error("It has no table.")
-        (_, head), *self._rows = first
-        names = [cell or "" for cell in head]
-        self._layout = Layout(names, has_header=False, fields=guessed(names, [row for _, row in self._rows[:SAMPLED]]))
+        names, self._rest = found
+        self._first = [*itertools.islice(self._rest, SAMPLED)]
+        self._layout = Layout(names, has_header=False, fields=guessed(names, [row for _, row in self._first]))
 
     @property
     def layout(self) -> Layout:
@@ -52,8 +55,13 @@ class MarkdownTable:
         return self._layout
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all rows of the table."""
-        yield Batch([line for line, _ in self._rows], [row for _, row in self._rows])
+        """Yield all rows of the table. Raises FileError and OSError."""
+        rows = self._first
+        while True:
+            yield Batch([line for line, _ in rows], [row for _, row in rows])
+            rows = [*itertools.islice(self._rest, _MAX_ROWS)]
+            if not rows:
+                return
 
 
 def is_table(lines: list[str]) -> bool:
@@ -61,15 +69,13 @@ def is_table(lines: list[str]) -> bool:
     return len(lines) > 1 and "|" in lines[0] and "|" in lines[1] and _RULE.fullmatch(lines[1]) is not None
 
 
-def _tables(text: TextFile) -> Iterator[Rows]:
-    """Yield the rows of each table, its header first, without the rule below it."""
+def _tables(text: TextFile) -> Iterator[tuple[list[str], Iterator[Row]]]:
+    """Yield the header of each table and its rows, which have to be read before the next table."""
     head, lines = "", text.lines()
     for line in lines:
         if "|" in head and _RULE.fullmatch(line) and len(_cells(line)) == len(_cells(head)):
-            rows = [(text.line - 1, _cells(head))]
             body = itertools.takewhile(lambda each: each.strip() and "|" in each, lines)
-            rows += ((text.line, _cells(each)) for each in body)
-            yield rows
+            yield [cell or "" for cell in _cells(head)], ((text.line, _cells(each)) for each in body)
             head = ""
         else:
             head = line
