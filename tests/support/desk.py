@@ -14,7 +14,7 @@ from plantdesk.ui.widgets.message_line import MessageLine
 from plantdesk.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from PySide6.QtWidgets import QMenuBar
     from pytestqt.qtbot import QtBot
@@ -92,6 +92,10 @@ class Desk:
     def texts(self) -> list[str]:
         """Return the texts of all visible labels."""
         return [each.text() for each in self.widget.findChildren(QLabel) if not each.isHidden()]
+
+    def until(self, condition: Callable[[], bool | None]) -> None:
+        """Wait until a condition holds, also on a busy machine."""
+        self.qtbot.waitUntil(condition, timeout=TIMEOUT)
 
     # --- keys ---
 

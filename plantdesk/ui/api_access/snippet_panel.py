@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTabBar, QVBoxLayout,
 from plantdesk.ui.api_access.snippets import Language, snippet
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.copy_button import CopyButton
+from plantdesk.ui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
@@ -31,11 +32,9 @@ class SnippetPanel(QWidget):
         self._tabs.setAccessibleName(self.tr("Language of the example"))
         for language in Language:
             self._tabs.addTab(language.value)
-        self._text = QPlainTextEdit(readOnly=True)
-        self._text.setAccessibleName(self.tr("Example command"))
+        self._text = TextView(self.tr("Example command"))
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self._text.setTabChangesFocus(True)
         self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _LINES + 32)
         self._copy_button = CopyButton(theme, self.tr("Copy &example"))
         self._lay_out()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from plantdesk.records import MAX_NOTE_BYTES
 from plantdesk.ui.qt import override
+from plantdesk.ui.widgets.text_view import report_focus
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent, QResizeEvent
@@ -36,7 +37,7 @@ class NoteEdit(QPlainTextEdit):
         self.setAccessibleName(self.tr("Note"))
         self.setPlaceholderText(self.tr("Write a note"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # else screen readers take it for the focused one
+        report_focus(self)
         self._is_setting = False
         self._accepted = ""
         self.textChanged.connect(self._on_text_changed)

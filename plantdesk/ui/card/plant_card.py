@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -44,6 +45,7 @@ class PlantCard(CardFrame):
         super().__init__(theme)
         self._theme = theme
         self._lines: list[HistoryLine] = []
+        self._line_buttons: list[QPushButton] = []
         self._shows_all = False
         self._plant_id: int | None = None
         self._pill = TagPill(theme)
@@ -110,6 +112,7 @@ class PlantCard(CardFrame):
     @Slot()
     def _show_lines(self) -> None:
         empty(self._history)
+        self._line_buttons.clear()
         shown = self._lines if self._shows_all or len(self._lines) <= _FEW else self._lines[:_FEW]
         for line in shown:
             self._history.addWidget(self._line(line))
@@ -117,7 +120,15 @@ class PlantCard(CardFrame):
             button = text_button(self.tr("Show all"))
             button.setProperty("variant", "link")
             button.clicked.connect(self._on_show_all)
+            self._line_buttons.append(button)
             self._history.addWidget(button, alignment=Qt.AlignmentFlag.AlignLeading)
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """Put the new buttons between note and foot: the window does not notice what changes in a scroll area."""
+        stops = [self.note_edit, *self._line_buttons, self._label_button]
+        for first, second in pairwise(stops):
+            QWidget.setTabOrder(first, second)
 
     def _line(self, line: HistoryLine) -> QWidget:
         widget = QWidget()
@@ -148,6 +159,7 @@ class PlantCard(CardFrame):
         button.setAccessibleName(self.tr("Undo: {what}").format(what=line.text))
         button.setEnabled(self._delete_button.isEnabled())
         button.clicked.connect(partial(self.undo_wanted.emit, line))
+        self._line_buttons.append(button)
         return button
 
     @Slot()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk import __version__
 from plantdesk.bug_report import system_facts
@@ -14,6 +14,7 @@ from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
@@ -70,10 +71,8 @@ class AboutDialog(Dialog):
         foot.addWidget(self._close_button)
         return foot
 
-    def _text_field(self, diagnosis: str) -> QPlainTextEdit:
-        field = QPlainTextEdit(diagnosis, readOnly=True)
-        field.setAccessibleName(self.tr("Diagnosis"))
-        field.setTabChangesFocus(True)
+    def _text_field(self, diagnosis: str) -> TextView:
+        field = TextView(self.tr("Diagnosis"), diagnosis)
         lines = diagnosis.count("\n") + 2  # of which one is long
         field.setFixedHeight(field.fontMetrics().lineSpacing() * lines + 2 * EDGE)
         return field

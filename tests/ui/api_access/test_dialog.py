@@ -101,7 +101,7 @@ class DialogDesk(Desk):
         self.token_name.setFocus()
         self.qtbot.keyClicks(self.token_name, name)
         self.qtbot.keyClick(self.token_name, Qt.Key.Key_Return)
-        self.qtbot.waitUntil(lambda: self.token.text() != before)
+        self.until(lambda: self.token.text() != before)
         return self.token.text()
 
     def box_of_question(self) -> MessageBox:
@@ -137,7 +137,7 @@ def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDesk, store: Stor
     checker = store.tokens.checker()
     assert checker.source(token).label == "greenhouse"
     checker.close()
-    desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
+    desk.until(lambda: desk.names() == ["greenhouse"])
     assert desk.token_name.text() == ""
 
 
@@ -145,23 +145,23 @@ def test_an_invalid_name_is_reported(desk: DialogDesk) -> None:
     desk.create("greenhouse")
     desk.qtbot.keyClicks(desk.token_name, "greenhouse")
     desk.button("Create token").click()
-    desk.qtbot.waitUntil(lambda: any("already" in each.text() for each in desk.dialog.findChildren(QLabel)))
+    desk.until(lambda: any("already" in each.text() for each in desk.dialog.findChildren(QLabel)))
     assert desk.token_name.text() == "greenhouse"
 
 
 def test_a_token_is_revoked_after_a_question(desk: DialogDesk, store: Store) -> None:
     token = desk.create("greenhouse")
-    desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
+    desk.until(lambda: desk.names() == ["greenhouse"])
     desk.choose_in_menu(0, "Revoke…")
     box = desk.box_of_question()
     assert box.text == "Revoke “greenhouse”?"
-    desk.qtbot.waitUntil(press(box, "Cancel").hasFocus)
+    desk.until(press(box, "Cancel").hasFocus)
     desk.qtbot.keyClick(box, Qt.Key.Key_Return)  # presses what has the focus
-    desk.qtbot.waitUntil(lambda: not isValid(box))
+    desk.until(lambda: not isValid(box))
     assert desk.names() == ["greenhouse"]
     desk.choose_in_menu(0, "Revoke…")
     press(desk.box_of_question(), "Revoke").click()
-    desk.qtbot.waitUntil(lambda: desk.names() == [])
+    desk.until(lambda: desk.names() == [])
     checker = store.tokens.checker()
     with pytest.raises(TokenRefusedError):
         checker.source(token)
@@ -175,7 +175,7 @@ def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: Dia
     assert '"id": 1,' in text.toPlainText()
     file = tmp_path / "greenhouse.token"
     desk.dialog.findChildren(TokenPanel)[0].save_token(file)  # the result of the file dialog
-    desk.qtbot.waitUntil(lambda: str(file) in text.toPlainText())
+    desk.until(lambda: str(file) in text.toPlainText())
     assert token not in text.toPlainText()
     assert file.read_text() == f"{token}\n"
     assert os.name != "posix" or file.stat().st_mode & 0o777 == 0o600
@@ -290,7 +290,7 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
     desk: DialogDesk, bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
     desk.create("greenhouse")
-    desk.qtbot.waitUntil(lambda: desk.names() == ["greenhouse"])
+    desk.until(lambda: desk.names() == ["greenhouse"])
     released = threading.Event()
     bridge.short_tasks.ask(bridge, lambda _task: released.wait())  # what is asked from now on is pending
     with desk.qtbot.captureExceptions() as raised:
@@ -306,10 +306,10 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
         released.set()
         received: list[int] = []
         bridge.short_tasks.ask(bridge, lambda _task: 1, received.append)
-        desk.qtbot.waitUntil(lambda: received == [1])
-        desk.qtbot.waitUntil(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
+        desk.until(lambda: received == [1])
+        desk.until(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
         bridge.short_tasks.ask(bridge, lambda _task: 2, received.append)
-        desk.qtbot.waitUntil(lambda: received == [1, 2])
+        desk.until(lambda: received == [1, 2])
     assert raised == []
     assert caplog.records == []
 
@@ -329,7 +329,7 @@ def test_the_name_of_a_new_token_can_be_seen_on_a_small_screen(desk: DialogDesk,
 def test_without_a_token_the_dialog_says_what_it_is_for(desk: DialogDesk) -> None:
     assert "No tokens yet. A program needs one to add plants." in desk.texts()
     desk.create("greenhouse")
-    desk.qtbot.waitUntil(lambda: "No tokens yet. A program needs one to add plants." not in desk.texts())
+    desk.until(lambda: "No tokens yet. A program needs one to add plants." not in desk.texts())
 
 
 def test_one_button_leads_at_a_time(desk: DialogDesk) -> None:
@@ -343,13 +343,13 @@ def test_the_dialog_is_as_high_as_its_content(desk: DialogDesk) -> None:
     before = desk.dialog.height()
     for number in range(3):
         desk.create(f"token {number}")
-    desk.qtbot.waitUntil(lambda: len(desk.names()) == 3 and desk.dialog.height() > before)
+    desk.until(lambda: len(desk.names()) == 3 and desk.dialog.height() > before)
     folded = desk.dialog.height()
     desk.button("Try it").click()
-    desk.qtbot.waitUntil(lambda: desk.dialog.height() > folded + 50)
+    desk.until(lambda: desk.dialog.height() > folded + 50)
     unfolded = desk.dialog.height()
     desk.button("Try it").click()
-    desk.qtbot.waitUntil(lambda: desk.dialog.height() < unfolded - 50)
+    desk.until(lambda: desk.dialog.height() < unfolded - 50)
 
 
 def test_a_token_is_revoked_together_with_its_plants(desk: DialogDesk, store: Store) -> None:
@@ -359,11 +359,11 @@ def test_a_token_is_revoked_together_with_its_plants(desk: DialogDesk, store: St
     checker.close()
     store.add(new_plant({"id": 1, "name": "Fern"}), source).result()
     desk.dialog.findChildren(TokenPanel)[0].refresh()
-    desk.qtbot.waitUntil(lambda: desk.table.model().index(0, 4).data() == "1")
+    desk.until(lambda: desk.table.model().index(0, 4).data() == "1")
     desk.choose_in_menu(0, "Revoke and delete its plants…")
     with desk.qtbot.waitSignal(desk.dialog.plants_removed):
         press(desk.box_of_question(), "Revoke and delete").click()
-    desk.qtbot.waitUntil(lambda: desk.names() == [])
+    desk.until(lambda: desk.names() == [])
 
 
 @pytest.fixture
@@ -376,7 +376,7 @@ def active(desk: DialogDesk, store: Store) -> DialogDesk:
     desk.switch.activity.record_refused(ErrorNumber.ID_TAKEN, "ID 7 already belongs to “Fern”.", garden, sent)
     desk.switch.activity.record_refused(ErrorNumber.TOKEN_MISSING, "A token is missing.")
     desk.dialog.show_activity()
-    desk.qtbot.waitUntil(lambda: len(requests(desk)) == 3)
+    desk.until(lambda: len(requests(desk)) == 3)
     return desk
 
 
@@ -393,7 +393,7 @@ def test_the_last_requests_are_shown_live(active: DialogDesk) -> None:
         ("garden-sync added “Fern”", "ID 7"),
     ]
     active.switch.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
-    active.qtbot.waitUntil(lambda: len(requests(active)) == 4)
+    active.until(lambda: len(requests(active)) == 4)
     active.button("Refused only").click()
     assert [who for who, _ in requests(active)] == ["An unknown program was refused"] * 2 + ["garden-sync was refused"]
 
@@ -432,7 +432,7 @@ def test_a_request_is_copied_as_a_command_without_its_token(active: DialogDesk) 
 def test_more_requests_than_five_are_shown_on_demand(active: DialogDesk) -> None:
     for _ in range(10):
         active.switch.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
-    active.qtbot.waitUntil(lambda: len(requests(active)) == 13)
+    active.until(lambda: len(requests(active)) == 13)
     table = active.the(QTableWidget, "Requests")
     before = table.height()
     active.button("Show all").click()

@@ -59,8 +59,8 @@ class HistoryDesk(Desk):
 
     def open(self) -> None:
         self.choose("Edit", "History…")
-        self.qtbot.waitUntil(self.dialog.isVisible)
-        self.qtbot.waitUntil(lambda: "…" not in self.dialog_texts())
+        self.until(self.dialog.isVisible)
+        self.until(lambda: "…" not in self.dialog_texts())
 
     def dialog_texts(self) -> list[str]:
         return Desk(self.qtbot, self.dialog).texts()
@@ -70,7 +70,7 @@ class HistoryDesk(Desk):
         return [model.index(row, 0).data() for row in range(model.rowCount())]
 
     def shows(self, *rows: str) -> None:
-        self.qtbot.waitUntil(lambda: self.rows() == list(rows))
+        self.until(lambda: self.rows() == list(rows))
 
     def enter(self, row: int, key: Qt.Key = Qt.Key.Key_Return) -> None:
         """Press a key on a row."""
@@ -97,7 +97,7 @@ def test_changes_are_listed_by_day_and_followed(desk: HistoryDesk) -> None:
     desk.shows("Today", "Set the tag “office” for 3 plants")
     desk.change(DeleteAll(Selection(ids=[1])), source=FORM)
     desk.shows("Today", "Delete “Aloe”", "Set the tag “office” for 3 plants")
-    desk.qtbot.waitUntil(lambda: any(text.startswith("2 changes since") for text in desk.dialog_texts()))
+    desk.until(lambda: any(text.startswith("2 changes since") for text in desk.dialog_texts()))
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Space])
@@ -113,7 +113,7 @@ def test_a_key_undoes_a_change_and_redoes_it(desk: HistoryDesk, key: Qt.Key) -> 
     assert row.tag is None
     desk.enter(3, key)  # it is undone: nothing happens
     desk.enter(1, key)
-    desk.qtbot.waitUntil(lambda: "Redone: Set the tag “office” for “Basil”" in desk.rows())
+    desk.until(lambda: "Redone: Set the tag “office” for “Basil”" in desk.rows())
     assert len(desk.rows()) == 5
 
 
@@ -126,7 +126,7 @@ def test_a_click_on_the_link_undoes_and_one_beside_it_does_not(desk: HistoryDesk
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(link.center().x() // 2, link.center().y()))
     assert desk.row(1) is None
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=link.center())
-    desk.qtbot.waitUntil(lambda: desk.row(1) is not None)
+    desk.until(lambda: desk.row(1) is not None)
 
 
 def test_the_window_can_redo_what_was_undone_here(desk: HistoryDesk) -> None:
@@ -134,9 +134,9 @@ def test_the_window_can_redo_what_was_undone_here(desk: HistoryDesk) -> None:
     desk.open()
     desk.shows("Today", "Delete “Aloe”")
     desk.enter(1)
-    desk.qtbot.waitUntil(lambda: desk.context.undo_stack.next_redo is not None)
+    desk.until(lambda: desk.context.undo_stack.next_redo is not None)
     desk.context.undo_stack.redo()
-    desk.qtbot.waitUntil(lambda: desk.row(1) is None)
+    desk.until(lambda: desk.row(1) is None)
 
 
 def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
@@ -146,7 +146,7 @@ def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
     desk.change(DeleteAll(Selection(ids=[2])))
     desk.open()
     search, box = desk.dialog.findChildren(QLineEdit)[0], desk.dialog.findChildren(QComboBox)[0]
-    desk.qtbot.waitUntil(lambda: box.count() == 3)
+    desk.until(lambda: box.count() == 3)
     QTest.keyClicks(search, "0%")
     desk.shows("Today", "Rename “Aloe” to “100%”")
     search.clear()
@@ -154,18 +154,18 @@ def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
     desk.shows("Today", "Delete “Basil”")
     QTest.keyClicks(search, "rename")
     desk.shows()
-    desk.qtbot.waitUntil(lambda: "No changes match." in desk.dialog_texts())
+    desk.until(lambda: "No changes match." in desk.dialog_texts())
 
 
 def test_many_changes_come_in_pages(desk: HistoryDesk) -> None:
     for number in range(450):
         desk.change(SetTag(Selection(ids=[1]), f"bed {number}"))
     desk.open()
-    desk.qtbot.waitUntil(lambda: len(desk.rows()) == 201)
+    desk.until(lambda: len(desk.rows()) == 201)
     desk.changes.scrollToBottom()
-    desk.qtbot.waitUntil(lambda: len(desk.rows()) == 401)
+    desk.until(lambda: len(desk.rows()) == 401)
     desk.changes.scrollToBottom()
-    desk.qtbot.waitUntil(lambda: len(desk.rows()) == 451)
+    desk.until(lambda: len(desk.rows()) == 451)
     assert desk.rows()[-1] == "Set the tag “bed 0” for “Aloe”"
     assert desk.rows().count("Today") == 1
 
@@ -174,9 +174,9 @@ def test_what_cannot_be_undone_is_reported_in_the_window(desk: HistoryDesk) -> N
     desk.change(SetTag(Selection(ids=[1]), "office"))
     desk.change(SetTag(Selection(ids=[1]), "kitchen"))
     desk.open()
-    desk.qtbot.waitUntil(lambda: len(desk.rows()) == 3)
+    desk.until(lambda: len(desk.rows()) == 3)
     desk.enter(2)
-    desk.qtbot.waitUntil(lambda: any("changed since" in text for text in desk.dialog_texts()))
+    desk.until(lambda: any("changed since" in text for text in desk.dialog_texts()))
 
 
 def test_ctrl_h_opens_one_window_and_closing_the_store_closes_it(desk: HistoryDesk) -> None:

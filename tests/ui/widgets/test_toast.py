@@ -44,7 +44,7 @@ def desk(qtbot: QtBot, theme: Theme) -> ToastDesk:
 def test_a_message_disappears_by_itself_and_a_problem_stays(desk: ToastDesk) -> None:
     desk.toast.show_message("Copied 2 plants.")
     assert desk.toast.isVisible()
-    desk.qtbot.waitUntil(desk.toast.isHidden)
+    desk.until(desk.toast.isHidden)
     desk.toast.show_problem("Nothing was copied.")
     QApplication.processEvents()
     assert desk.toast.isVisible()
@@ -74,10 +74,10 @@ def test_its_action_is_done_once(desk: ToastDesk) -> None:
 
 def test_it_ends_at_its_corner_and_wraps_what_is_too_long(desk: ToastDesk) -> None:
     desk.toast.show_problem("Short.")
-    desk.qtbot.waitUntil(lambda: desk.toast.geometry().bottomRight() == CORNER - QPoint(1, 1))
+    desk.until(lambda: desk.toast.geometry().bottomRight() == CORNER - QPoint(1, 1))
     height = desk.toast.height()
     desk.toast.show_problem("Long words. " * 40, ("Undo", desk.undo))
-    desk.qtbot.waitUntil(lambda: desk.toast.geometry().bottomRight() == CORNER - QPoint(1, 1))
+    desk.until(lambda: desk.toast.geometry().bottomRight() == CORNER - QPoint(1, 1))
     assert desk.toast.height() > height
     assert desk.toast.width() <= WIDTH
 
@@ -90,13 +90,13 @@ def test_a_name_is_not_interpreted(desk: ToastDesk) -> None:
 def test_progress_is_shown_only_where_it_takes_time(desk: ToastDesk, theme: Theme) -> None:
     desk.toast.show_progress("Deleting…")
     assert desk.toast.isHidden()
-    desk.qtbot.waitUntil(lambda: desk.toast.isVisible() and desk.toast.text == "Deleting…")
+    desk.until(lambda: desk.toast.isVisible() and desk.toast.text == "Deleting…")
     desk.toast.clear()
     desk.toast.show_progress("Undoing…")
     desk.toast.show_problem("Nothing was undone.")
     later = ToastDesk(desk.qtbot, theme)
     later.toast.show_progress("Undoing…")
-    desk.qtbot.waitUntil(later.toast.isVisible)
+    desk.until(later.toast.isVisible)
     assert desk.toast.text == "Nothing was undone."
 
 
