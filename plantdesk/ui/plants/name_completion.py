@@ -110,7 +110,7 @@ class NameCompletion(QObject):
     def _on_stepped(self, step: int) -> None:
         if self._popup.isVisible():
             self._show(max(0, min(self._current + step, len(self._offers) - 1)))
-        elif not self._name.text() or self._recalled:
+        elif not self._name.isReadOnly() and (not self._name.text() or self._recalled):
             self._recall(self._recalled - step)
 
     def _recall(self, position: int) -> None:

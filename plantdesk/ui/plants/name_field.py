@@ -19,7 +19,7 @@ _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 class NameField(LineEdit):
     """A line edit whose text is partly typed and partly filled in; what is filled in is selected.
 
-    `is_offering`: names are offered, so that Escape is for them.
+    `is_offering`: names are offered, so that Escape is for them. `left`: the focus went elsewhere.
     `typed(text)`: the user has typed, and names that begin with `text` may be offered; empty: none. `stepped(step)`: Up
     or Down. `kept`: Ctrl+Enter. `fill_taken`, `fill_refused`: Tab and Escape. `rows_pasted(text)`: several lines.
     """

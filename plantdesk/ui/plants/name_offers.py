@@ -43,6 +43,7 @@ class NameOffers(QFrame):
         self._typed = 0
         self._current = 0
         self.setProperty("popup", "true")
+        self.setAccessibleName(self.tr("Known names"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setMouseTracking(True)
         self.hide()

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 _SIZE = QSize(660, 520)
+#: Characters; more is read by an import, on a thread of its own.
+_MAX_TEXT = 1_000_000
 #: Characters of a cell of the preview.
 _MAX_CELL = 200
 
@@ -64,6 +66,8 @@ class PastedPlants(QObject):
     def _on_pasted(self, text: str) -> None:
         if self._queries is None:
             self._form.message.show_message(Tone.WARNING, self.tr("Several plants can be added when the file is open."))
+        elif len(text) > _MAX_TEXT:
+            self.too_many.emit(text)
         elif self._dialog is None:
             read = partial(_read, text=text, tag=self._form.tag_text or None)
             self._queries.ask(self, read, partial(self._on_read, text), self._on_failed)

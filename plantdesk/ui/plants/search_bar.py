@@ -94,9 +94,9 @@ class SearchBar(QWidget):
         self._set_text(search_text(term for term in terms if not is_filter(term)))
 
     def choose(self, term: Term | None, *, add: bool) -> None:
-        """Filter by `term`: alone, or added to the others, from which it is removed if it is there. None: no filter."""
+        """Filter by `term` alone, or `add` it to the others; it is removed if it is there. None: show all plants."""
         if term is None:
-            self.set_filters(())
+            self.clear()
         elif not add:
             self.set_filters((term,))
         elif term in self._filters:
