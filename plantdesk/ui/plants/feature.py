@@ -250,8 +250,12 @@ class Plants(Feature):
 
     @Slot(QPoint)
     def _open_row_menu(self, position: QPoint) -> None:
+        from plantdesk.ui.plants.row_filters import add_filters
+
         sections = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD
-        self.context.menus.context_menu(self._browser.table, *sections).popup(position)
+        menu = self.context.menus.context_menu(self._browser.table, *sections)
+        add_filters(menu, self._browser.table, partial(self.filter_by, add=False))
+        menu.popup(position)
 
     @Slot(QPoint)
     def _open_header_menu(self, position: QPoint) -> None:

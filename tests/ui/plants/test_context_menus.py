@@ -81,7 +81,7 @@ def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(
     table = desk.the(PlantTable)
     right_click(table.viewport(), place_of(table, 1))
     menu = desk.popup()
-    assert texts(menu) == ROW_MENU
+    assert texts(menu) == [*ROW_MENU, "Show only “Form”"]
     assert list(table.selected_ids()) == [1]
     choose(menu, "Delete plants")
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
@@ -102,7 +102,7 @@ def test_shift_f10_opens_the_menu_at_the_current_row(desk: Desk) -> None:
     table.selectRow(1)
     desk.press(Qt.Key.Key_F10, SHIFT)
     menu = desk.popup()
-    assert texts(menu) == ROW_MENU
+    assert texts(menu) == [*ROW_MENU, "Show only “Form”"]
     assert abs(menu.y() - table.viewport().mapToGlobal(place_of(table, 1)).y()) < table.rowHeight(1)
     choose(menu, "Edit name")
     desk.qtbot.waitUntil(table.editor.isVisible)
@@ -116,7 +116,7 @@ def test_the_menu_key_opens_the_same_menu(desk: Desk) -> None:
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
     QApplication.sendEvent(table.viewport(), event)
     menu = desk.popup()
-    assert texts(menu) == ROW_MENU
+    assert texts(menu) == [*ROW_MENU, "Show only “Command line”"]
     menu.close()
 
 
@@ -161,3 +161,15 @@ def test_rows_are_copied_as_files_have_them(desk: Desk, command: str, start: str
     text = QGuiApplication.clipboard().text()
     assert text.startswith(start)
     assert text.index("Basil") < text.index("Aloe")
+
+
+def test_the_menu_of_a_row_filters_by_its_tag_and_source(desk: Desk, add: Adder) -> None:
+    add("Cactus", tag="R&D")
+    table = desk.the(PlantTable)
+    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 3)
+    right_click(table.viewport(), place_of(table, 0))
+    choose(desk.popup(), "Show only “RD”")
+    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    right_click(table.viewport(), place_of(table, 0))
+    choose(desk.popup(), "Show only “Form”")
+    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 2)
