@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_OFFERS = 6
 #: For text of 13 px: from the right edge to the end of the pill, and the foot with the keys.
 _COUNT, _FOOT = 92, 36
+_MIN_WIDTH = 360
 _PADDING, _RADIUS = 5, 6
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -137,6 +138,8 @@ class NameOffers(QFrame):
         middle = top + 1 + (metrics.scaled(_FOOT) - height) // 2
         for key, does in self._keys():
             width = painter.fontMetrics().horizontalAdvance(key) + 2 * S
+            if left + width + S + painter.fontMetrics().horizontalAdvance(does) > self.width():
+                return
             cap = QRect(left, middle, width, height)
             painter.setPen(QPen(colors.color("line"), 1))
             painter.setBrush(colors.color("window"))
@@ -165,7 +168,7 @@ class NameOffers(QFrame):
         return QRect(_PADDING, _PADDING + row * height, self.width() - 2 * _PADDING, height)
 
     def _place(self) -> None:
-        """Lie over the window, 4 pixels below the field and as wide."""
+        """Lie over the window, 4 pixels below the field and at least as wide."""
         window = self._field.window()
         if self.parentWidget() is not window:
             self.setParent(window)
@@ -173,8 +176,10 @@ class NameOffers(QFrame):
             self.setGraphicsEffect(shadow)
         metrics = self._theme.metrics
         height = 2 * _PADDING + len(self._offers) * metrics.row + metrics.scaled(_FOOT)
+        width = min(max(self._field.width(), metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
         position = self._field.mapTo(window, QPoint(0, self._field.height() + XS))
-        self.setGeometry(QRect(position, QSize(self._field.width(), height)))
+        position.setX(max(S, min(position.x(), window.width() - S - width)))
+        self.setGeometry(QRect(position, QSize(width, height)))
 
 
 def _number(offer: KnownName) -> str:
