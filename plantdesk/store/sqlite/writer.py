@@ -26,6 +26,7 @@ from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import check_whole, transaction, translate_errors
 from plantdesk.store.sqlite.files.disk_space import DiskSpace
+from plantdesk.store.sqlite.files.last_write import LastWrite
 from plantdesk.store.sqlite.history import is_prunable, prune
 from plantdesk.store.sqlite.inserts import Outcome, now_ms
 from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection
@@ -95,6 +96,7 @@ class Writer:
         self._polled_at = 0.0
         self._lock = threading.Lock()
         self._disk = DiskSpace(file.path.parent)
+        self._last_write = LastWrite(file.path)
         self._current = CurrentConnection(file)
         self._known: WriteConnection | None = None
         if file.read_only:
@@ -180,7 +182,8 @@ class Writer:
                 _log.exception("the store could not be polled")
 
     def _on_idle(self, polls: int) -> None:
-        self._poll()
+        if self._last_write.may_be_new() or not self._health.is_well:
+            self._poll()
         if polls % _QUIET_POLLS == 0 and self._known is not None and self._known.checkpointer.pending:
             self._checkpoint(self._known)
             self._prune()

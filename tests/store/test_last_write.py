@@ -1,0 +1,61 @@
+"""What the timestamps of a store's files tell."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.store.sqlite.files.last_write import LastWrite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="timestamps say nothing there")
+
+OLD = 1_000_000_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "plants.db"
+    for file in (path, log(path)):
+        file.write_bytes(b"x")
+        os.utime(file, (OLD, OLD))
+    return path
+
+
+def log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def test_old_files_are_not_new(path: Path) -> None:
+    last = LastWrite(path)
+    assert [last.may_be_new() for _ in range(3)] == [True, False, False]
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+def test_a_write_or_another_file_is_new(path: Path, suffix: str) -> None:
+    file = path.with_name(path.name + suffix)
+    last = LastWrite(path)
+    last.may_be_new()
+    os.utime(file, (OLD + 1, OLD + 1))
+    assert last.may_be_new()
+    other = path.with_name("other")
+    other.write_bytes(b"x")
+    os.utime(other, (OLD + 1, OLD + 1))
+    other.replace(file)
+    assert last.may_be_new()
+    file.unlink()
+    assert [last.may_be_new(), last.may_be_new()] == [True, True]
+
+
+@pytest.mark.parametrize("ahead", [0, 3600])
+def test_a_file_of_these_seconds_or_of_the_future_may_be_new(path: Path, ahead: int) -> None:
+    moment = time.time() + ahead
+    os.utime(log(path), (moment, moment))
+    last = LastWrite(path)
+    assert [last.may_be_new() for _ in range(3)] == [True, True, True]
