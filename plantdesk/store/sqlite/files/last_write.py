@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
 
 #: Nanoseconds: what is written within it may have the same timestamp, as FAT counts two seconds.
 _RECENT = 3_000_000_000
+_IS_LAZY = os.name == "nt"
 
 
 class LastWrite:
@@ -26,7 +26,7 @@ class LastWrite:
 
         Always True on Windows, which updates timestamps when a file is closed.
         """
-        if sys.platform == "win32":
+        if _IS_LAZY:
             return True
         try:
             stats = [os.stat(name) for name in self._names]  # noqa: PTH116  half the time of Path.stat
