@@ -149,7 +149,7 @@ def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: Program
     desk.press(Qt.Key.Key_Delete)
     desk.sees("Three", "One")
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 1 plant.", timeout=TIMEOUT)
-    desk.button("Undo").click()
+    Desk(desk.qtbot, desk.toast).button("Undo").click()
     desk.sees("Three", "Two", "One")
     desk.table.selectAll()
     desk.choose("Edit", "Delete plants")
@@ -181,7 +181,7 @@ def test_an_undo_reports_what_a_script_has_changed_since(desk: ProgramDesk) -> N
     with closing(Store(paths.database_file())) as store:
         store.add(new_plant({"id": 1, "name": "Another"}), COMMAND).result(10)
     desk.sees("Another")
-    desk.button("Undo").click()
+    Desk(desk.qtbot, desk.toast).button("Undo").click()
     desk.sees("Another", "Two")
     desk.qtbot.waitUntil(lambda: "1 plant has been changed since" in desk.toast.text, timeout=TIMEOUT)
 
