@@ -6,11 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect, QStandardPaths, Qt, Slot
-from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QStandardPaths, Qt, Slot
 
-from plantdesk.atomic_replace import replaced_bytes
 from plantdesk.errors import PlantDeskError
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
 
 #: Plants whose labels are printed at once.
 _MAX_PLANTS = 10_000
-_DPI = 600
 
 
 class SelectedPlants(Protocol):
@@ -97,6 +93,10 @@ class Labels(Feature):
 
     @Slot(object)
     def _save(self, job: Job) -> None:
+        from PySide6.QtWidgets import QFileDialog
+
+        from plantdesk.ui.labels.pdf import write_pdf
+
         folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
         start = str(folder / self.tr("labels.pdf"))
         name, _ = QFileDialog.getSaveFileName(self._dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
@@ -116,9 +116,10 @@ class Labels(Feature):
         from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 
         from plantdesk.ui.labels.painting import paint_job
+        from plantdesk.ui.labels.pdf import page_layout
 
         printer = QPrinter(QPrinter.PrinterMode.HighResolution)
-        printer.setPageLayout(_layout(job))
+        printer.setPageLayout(page_layout(job))
         printer.setFullPage(True)
         dialog = QPrintDialog(printer, self._dialog)
         dialog.setWindowTitle(self.tr("Print labels"))
@@ -141,26 +142,3 @@ class Labels(Feature):
 def _rows(ids: array[int], reader: PlantReader, _task: Task) -> list[PlantRow]:
     rows = reader.rows(ids)
     return [rows[plant_id] for plant_id in ids if plant_id in rows]
-
-
-def write_pdf(file: Path, job: Job) -> None:
-    """Write the pages of labels to a PDF file. Raises OSError."""
-    from plantdesk.ui.labels.painting import paint_job
-
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QPdfWriter(buffer)
-    writer.setResolution(_DPI)
-    writer.setPageLayout(_layout(job))
-    writer.setCreator("PlantDesk")
-    layout = writer.pageLayout()
-    paint_job(writer, job, QRect(layout.fullRectPixels(_DPI)))
-    buffer.close()
-    with replaced_bytes(file.resolve()) as stream:
-        stream.write(buffer.data().data())
-
-
-def _layout(job: Job) -> QPageLayout:
-    layout = QPageLayout(QPageSize(job.sheet.page), QPageLayout.Orientation.Portrait, QMarginsF())
-    layout.setMode(QPageLayout.Mode.FullPageMode)
-    return layout

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, QStandardPaths, Signal, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QLineEdit
+from PySide6.QtWidgets import QLineEdit
 
 from plantdesk.records import SourceKind
 from plantdesk.selections import AddedBy
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from PySide6.QtCore import QMimeData
+    from PySide6.QtGui import QDropEvent
 
     from plantdesk.records import Change
     from plantdesk.store import Applied, PlantStore
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.transfer.shown_plants import ShownPlants
     from plantdesk.ui.widgets.action_buttons import MessageAction
     from plantdesk.ui.widgets.info_bar import InfoBar
+
+_DROPS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
 
 
 class Transfer(Feature):
@@ -93,10 +95,11 @@ class Transfer(Feature):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if isinstance(event, QDragEnterEvent | QDropEvent) and self._store is not None:
-            files = _files(event.mimeData())
-            if files and event.type() in {QEvent.Type.DragEnter, QEvent.Type.Drop}:
-                event.acceptProposedAction()
+        if self._store is not None and event.type() in _DROPS:
+            dropped = cast("QDropEvent", event)
+            files = _files(dropped.mimeData())
+            if files:
+                dropped.acceptProposedAction()
                 if event.type() is QEvent.Type.Drop:
                     self.import_files(files)
                 return True
@@ -121,6 +124,8 @@ class Transfer(Feature):
 
     @Slot()
     def _choose_files(self) -> None:
+        from PySide6.QtWidgets import QFileDialog
+
         names, _ = QFileDialog.getOpenFileNames(
             self.context.page, self.tr("Import plants"), str(_documents()), ";;".join(self._filters())
         )
@@ -217,6 +222,8 @@ class Transfer(Feature):
             job.end()
 
     def _save_refused(self) -> None:
+        from PySide6.QtWidgets import QFileDialog
+
         start = str(_documents() / self.tr("refused.csv"))
         name, _ = QFileDialog.getSaveFileName(self.context.page, self.tr("Save rows"), start, self.tr("CSV (*.csv)"))
         if name and self._job is not None:

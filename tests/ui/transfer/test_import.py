@@ -221,6 +221,17 @@ def test_bad_files_are_refused_in_the_dialog(desk: TransferDesk, tmp_path: Path,
     assert desk.plants() == []
 
 
+@pytest.mark.parametrize("name", ["plants.xlsx", "plants.db", "plants.md", "plants.json", "plants.png"])
+def test_files_that_are_not_what_they_are_called_are_refused(desk: TransferDesk, tmp_path: Path, name: str) -> None:
+    file = tmp_path / "files" / name
+    file.parent.mkdir()
+    file.write_text("id,name\n1,Aster\n", encoding="utf-8")
+    desk.feature.import_files([file])
+    desk.qtbot.waitUntil(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR, timeout=TIMEOUT)
+    assert name in desk.dialog.the(MessageLine).text
+    assert desk.plants() == []
+
+
 def test_a_file_that_vanishes_is_reported(desk: TransferDesk, tmp_path: Path) -> None:
     desk.feature.import_files([tmp_path / "gone.csv"])
     desk.qtbot.waitUntil(lambda: desk.dialog.the(MessageLine).tone is Tone.ERROR, timeout=TIMEOUT)

@@ -1,0 +1,40 @@
+"""Writes labels to a PDF file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect
+from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter
+
+from plantdesk.atomic_replace import replaced_bytes
+from plantdesk.ui.labels.painting import paint_job
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.ui.labels.painting import Job
+
+_DPI = 600
+
+
+def write_pdf(file: Path, job: Job) -> None:
+    """Write the pages of labels to a PDF file. Raises OSError."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
+    writer.setResolution(_DPI)
+    writer.setPageLayout(page_layout(job))
+    writer.setCreator("PlantDesk")
+    layout = writer.pageLayout()
+    paint_job(writer, job, QRect(layout.fullRectPixels(_DPI)))
+    buffer.close()
+    with replaced_bytes(file.resolve()) as stream:
+        stream.write(buffer.data().data())
+
+
+def page_layout(job: Job) -> QPageLayout:
+    """Return the page of a sheet, without margins."""
+    layout = QPageLayout(QPageSize(job.sheet.page), QPageLayout.Orientation.Portrait, QMarginsF())
+    layout.setMode(QPageLayout.Mode.FullPageMode)
+    return layout
