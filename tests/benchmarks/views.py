@@ -99,7 +99,8 @@ class Window:
         return model.rowCount() == 0 or (index.isValid() and index.data(PLANT_ROLE) is not None)
 
 
-def _fill(path: Path, plants: int) -> None:
+def fill(path: Path, plants: int) -> None:
+    """Make a store of so many plants, with ids in no order."""
     Store(path).close()
     rows = (
         (seq * 7919 % 15_485_863, seq, _name(seq), _TAGS[seq % len(_TAGS)], 1_700_000_000_000 + seq)
@@ -130,7 +131,7 @@ def main() -> None:
     theme = Theme(app)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "plants.plantdesk")
-        _fill(path, options.plants)
+        fill(path, options.plants)
         store = Store(path)
         bridge = Bridge()
         browser = PlantBrowser(theme, bridge)
