@@ -65,18 +65,28 @@ class TextFile:
         yield self._decoded(decoder, b"", final=True)
 
     def blocks(self) -> Iterator[str]:
-        """Yield whole lines, many at a time, without the LF of the last one. Raises FileError and OSError."""
+        """Yield whole lines, many at a time, without the LF of the last one. Raises FileError and OSError.
+
+        A last line without its LF comes with those before it, so that a small file is one block.
+        """
+        lines: list[str] = []
         rest = ""
-        for piece in self.pieces():
-            lines, has_end, rest = (rest + piece).rpartition("\n")
+        for piece in filter(None, self.pieces()):
+            if lines:
+                yield self._counted(lines.pop())
+            block, has_end, rest = (rest + piece).rpartition("\n")
             if has_end:
-                self.line += lines.count("\n") + 1
-                yield lines
+                lines = [block]
             if len(rest) > LONGEST:
                 raise self.error(f"The line is longer than {LONGEST:,} characters.", self.line + 1)
         if rest:
-            self.line += 1
-            yield rest
+            lines.append(rest)
+        if lines:
+            yield self._counted("\n".join(lines))
+
+    def _counted(self, block: str) -> str:
+        self.line += block.count("\n") + 1
+        return block
 
     def lines(self) -> Iterator[str]:
         """Yield the lines without their LF, one at a time. Raises FileError and OSError."""

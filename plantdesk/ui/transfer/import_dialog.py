@@ -158,6 +158,8 @@ class ImportDialog(Dialog):
         self._outcome.show_preview(preview)
         self._show_about(preview)
         self._on_choice()
+        if self.focusWidget() in {None, self._options_button}:  # the user has not begun to change anything
+            self._import_button.setFocus()
 
     @Slot()
     def _on_tag_edited(self) -> None:

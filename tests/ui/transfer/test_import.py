@@ -196,6 +196,8 @@ def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
     desk.window.setFocus()
     desk.choose("Edit", "Paste")
     desk.until_dialog_shows("counted over the whole file")
+    assert cells(desk)[1:] == [["Aster", "bed 4"], ["Ivy", "bed 4"]]
+    desk.qtbot.waitUntil(desk.dialog.button("Import 2 plants").hasFocus)
     desk.start_import()
     desk.until_bar("Imported 2 plants from “clipboard”")
     assert desk.plants() == [(1, "Aster", "bed 4", None), (2, "Ivy", "bed 4", None)]
