@@ -143,7 +143,7 @@ def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: Program
         desk.add(name)
         desk.qtbot.waitUntil(lambda: desk.name.text() == "", timeout=TIMEOUT)
     desk.sees("Three", "Two", "One")
-    assert "Undo" not in desk.enabled("Edit")
+    assert "Undo Add “Three”" in desk.enabled("Edit")
     desk.table.setFocus()
     desk.table.selectRow(1)
     desk.press(Qt.Key.Key_Delete)
