@@ -125,6 +125,15 @@ def test_restoring_neither_brings_tokens_nor_takes_them(store: Store, path: Path
         assert checker.source(later.token) == later.row.source
 
 
+def test_a_token_has_added_its_plants_also_after_a_restore(store: Store, path: Path, backup: Backup) -> None:
+    source = store.tokens.create("counting").result(SECONDS).row.source
+    for number in (900, 901, 902):
+        add(store, number, "Aloe", source)
+    restore(path, backup.path)
+    add(store, 903, "Aloe", source)
+    assert {row.name: row.plants_added for row in store.tokens.list()}["counting"] == 4
+
+
 def test_a_store_of_another_folder_brings_plants_and_their_ways_in(store: Store, path: Path, tmp_path: Path) -> None:
     add(store, 1, "Aloe", store.tokens.create("mine").result(SECONDS).row.source)
     other_path = tmp_path / "other.db"

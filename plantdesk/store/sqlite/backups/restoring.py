@@ -63,7 +63,7 @@ _REMOVE = "DELETE FROM main.plant WHERE id IN (SELECT id FROM temp.differing)"
 _ADD = """INSERT INTO main.plant (id, name, tag, seq, added_at, source_id, folded, note, change)
     SELECT b.id, name, tag, seq, added_at, ours, folded, note, :number
     FROM temp.restored AS b JOIN temp.origin ON theirs = source_id WHERE b.id IN (SELECT id FROM temp.differing)"""
-_VALID_TOKENS = """SELECT name, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
+_VALID_TOKENS = """SELECT name, source_id, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
                           CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
 
@@ -157,11 +157,13 @@ def _back_up(file: StoreFile) -> Backup:
 
 def _take_plants(connection: sqlite3.Connection, source: Source, title: str) -> Change:
     """Make the plants of `temp.restored` those of the store, as a change of the history."""
+    token_usage.count(connection)
     number = begin(connection)
     for statement in (*_MAP_SOURCES, *_DIFFERING):
         connection.execute(statement)
     for statement in (_RECORD, _REMOVE, _ADD):
         connection.execute(statement, {"number": number})
+    token_usage.skip(connection)
     return record(connection, number, source, ChangeKind.RESTORE, title)
 
 
@@ -222,10 +224,14 @@ def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
         with contextlib.closing(connect(path, read_only=True, immutable=not has_log(path))) as damaged:
             check_schema(damaged, *damaged.execute("PRAGMA user_version").fetchone())
             tokens = damaged.execute(_VALID_TOKENS).fetchall()
+            uncounted: dict[int, token_usage.Uncounted] = {}
+            with contextlib.suppress(sqlite3.Error):  # damaged, or of an older PlantDesk, which counted them at once
+                uncounted = token_usage.uncounted(damaged)
     except (sqlite3.Error, StoreError):
         return False
-    for name, *values in tokens:
+    for name, old_source, *values, plants_added in tokens:
         source = _token_source(connection, str(name))
+        values.append(plants_added + (uncounted[old_source].plants if old_source in uncounted else 0))
         connection.execute(
             """INSERT OR IGNORE INTO token (name, source_id, digest, created_at, expires_at, last_used_at, plants_added)
                VALUES (?, ?, ?, ?, ?, ?, ?)""",
