@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from plantdesk.transfer import text
 from plantdesk.transfer.delimited import DelimitedTable
 from plantdesk.transfer.text import FileError, TextFile
+from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,7 @@ def _without_blanks(row: list[str | None]) -> list[str | None]:
     return row if any(cell is not None for cell in row) else []
 
 
+@cases(200)
 @given(lines=LINES, piece=st.integers(5, 60))
 def test_pieces_of_any_size_give_the_same_rows(lines: list[tuple[str, str]], piece: int) -> None:
     content = "id,name,tag\n" + "".join(line + end for line, end in lines)

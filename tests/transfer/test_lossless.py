@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from plantdesk.cli import main
 from plantdesk.records import FORM, LARGEST_ID, SMALLEST_ID, new_plant
 from plantdesk.store import Insert, Selection, Store
+from tests.support.cases import cases
 
 TEXTS = st.text() | st.text(alphabet="\"',;\t|\r\n\0 =a'\ufeff\u2028\x1a")
 PLANTS = st.lists(
@@ -29,6 +30,7 @@ def stored(file: Path) -> list[tuple[int, str, str | None, str | None]]:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "jsonl", "xlsx"])
+@cases(30)
 @given(plants=PLANTS)
 def test_export_and_import_keep_every_plant(suffix: str, plants: list[tuple[int, str, str | None, str | None]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
