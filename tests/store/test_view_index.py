@@ -142,6 +142,7 @@ def test_views_are_the_same_while_the_index_lags_behind(
         for change in after:
             make(store, change)
         assert_same_as_without(store, index)
+        assert index.indexed is not None
 
 
 def test_a_damaged_index_is_dropped(store: Store, tmp_path: Path) -> None:

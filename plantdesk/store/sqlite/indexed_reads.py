@@ -57,7 +57,10 @@ class IndexedReads:
             self._raw.execute("ROLLBACK")
 
     def candidates(self, selection: Selection) -> TextClause | None:
-        """Return the condition that narrows a search down to the candidates of the index. Raises sqlite3.Error."""
+        """Return the condition that narrows a search down to the candidates of the index.
+
+        Not within a transaction, which would end with the tables that this makes. Raises sqlite3.Error.
+        """
         found = candidates(selection)
         indexed = None if self._index is None or found is None else self._index.indexed
         if self._index is None or found is None or indexed is None or not indexed.is_known(self._raw):

@@ -36,7 +36,7 @@ from plantdesk.store.views import KnownName, Order, View
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from sqlalchemy import Select
+    from sqlalchemy import Select, TextClause
     from sqlalchemy.orm import Mapped
     from sqlmodel.sql.expression import SelectOfScalar
 
@@ -80,15 +80,15 @@ class Reader(PlantReader):
             if (whole := self._indexed.sorted_ids(view)) is not None:
                 yield from _chunks(whole)
                 return
+            candidates = self._indexed.candidates(view.plants)
             self._raw.execute("BEGIN")  # all of one moment
             try:
-                yield from self._searched_ids(view)
+                yield from self._searched_ids(view, candidates)
             finally:
                 self._raw.execute("ROLLBACK")
 
-    def _searched_ids(self, view: View) -> Iterator[array[int]]:
-        statement, candidates = ids_of(view.plants), self._indexed.candidates(view.plants)
-        first = array("q")
+    def _searched_ids(self, view: View, candidates: TextClause | None) -> Iterator[array[int]]:
+        statement, first = ids_of(view.plants), array("q")
         if candidates is not None:
             statement = statement.where(candidates)
         elif not view.plants.is_everything and view.order is Order.ADDED and view.descending:
