@@ -120,14 +120,15 @@ class Card(Feature):
         """Show the card, or hide it."""
         had_focus = self._has_focus()
         self._pane.toggle()
-        if had_focus and not self._pane.isVisible():
-            self._rows.focus_table()
+        self._return_focus(had_focus=had_focus)
 
     @Slot(int)
     def show_selection(self, count: int) -> None:
         """Show the plants that are selected now."""
         self._count = count
+        had_focus = self._has_focus()
         self._pane.set_available(available=count > 0)
+        self._return_focus(had_focus=had_focus)
         if self._pane.isVisible():
             self._soon.start()
 
@@ -281,6 +282,11 @@ class Card(Feature):
     def _has_focus(self) -> bool:
         focused = QApplication.focusWidget()
         return focused is not None and self._pane.isAncestorOf(focused)
+
+    def _return_focus(self, *, had_focus: bool) -> None:
+        """Move the focus of a card that is hidden now to the table; Qt would give it to the next button."""
+        if had_focus and not self._pane.isVisible():
+            self._rows.focus_table()
 
     def _set_editable(self, *, editable: bool) -> None:
         self._one.set_editable(editable=editable)

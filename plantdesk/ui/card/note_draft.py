@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from plantdesk.records import PlantRow
-    from plantdesk.store import Applied, PlantReader
+    from plantdesk.store import Applied, Edit, PlantReader
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
 
@@ -91,16 +91,12 @@ class NoteDraft(QObject):
         self._pause.stop()
         if self._is_saving or self._is_asking or not self.is_dirty:
             return
-        text = self._text
         try:
-            edit = edited(self._row, note=text)
+            edit = edited(self._row, note=self._text)
         except InvalidPlantError as error:
             self._context.page.toast.show_problem(str(error))
             return
-        self._is_saving = True
-        self.saving_changed.emit(True)
-        saving = self._opened.store.apply([edit], FORM)
-        self._context.bridge.follow(self, saving, partial(self._on_saved, text), self._on_failed)
+        self._apply(edit)
 
     def save_both(self) -> None:
         """Answer an open question by saving both notes, one below the other: the window closes."""
@@ -109,6 +105,12 @@ class NoteDraft(QObject):
             self._is_asking = False
             self._text = f"{theirs}\n\n{self._text}" if theirs and self._text else theirs or self._text
         self.save()
+
+    def _apply(self, edit: Edit) -> None:
+        self._is_saving = True
+        self.saving_changed.emit(True)
+        saving = self._opened.store.apply([edit], FORM)
+        self._context.bridge.follow(self, saving, partial(self._on_saved, self._text), self._on_failed)
 
     def _on_saved(self, text: str, applied: Applied) -> None:
         self._is_saving = False
@@ -134,26 +136,34 @@ class NoteDraft(QObject):
 
     def _on_read(self, now: PlantRow | None) -> None:
         if now is None:
-            self._context.page.toast.show_problem(
-                self.tr("{name} was deleted elsewhere. Your note was: {note}").format(
-                    name=quoted(self._row.name), note=quoted(self._text, _LONGEST)
-                )
-            )
-            self._text = self._row.note or ""
-            self._end()
+            self._ask_about_deleted()
             return
         is_other_note = now.note != self._row.note and (now.note or "") != self._text
         self._row = now
         if is_other_note:
-            self._ask(now)
+            self._ask_about_changed(now)
         elif self.is_dirty:
             self.save()
         else:
             self.settled.emit(now)
             self._end()
 
-    def _ask(self, now: PlantRow) -> None:
-        """Show both notes; each is one click."""
+    def _ask_about_changed(self, now: PlantRow) -> None:
+        title = self.tr("The note of {name} was changed elsewhere while you were writing it")
+        text = self.tr("Yours: {mine}\nTheirs: {theirs}").format(
+            mine=self._described(self._text), theirs=self._described(now.note or "")
+        )
+        actions = (self.tr("Keep mine"), self.save), (self.tr("Take theirs"), self._take_theirs)
+        self._ask(title.format(name=quoted(now.name)), text, *actions)
+
+    def _ask_about_deleted(self) -> None:
+        title = self.tr("{name} was deleted elsewhere while you were writing its note")
+        text = self.tr("Yours: {mine}").format(mine=self._described(self._text))
+        actions = (self.tr("Add it again"), self._add_again), (self.tr("Leave it deleted"), self._take_theirs)
+        self._ask(title.format(name=quoted(self._row.name)), text, *actions)
+
+    def _ask(self, title: str, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
+        """Show a question in a bar of its own; each answer is one click."""
         self._is_asking = True
         bar = self._context.page.add_bar()
 
@@ -163,14 +173,19 @@ class NoteDraft(QObject):
             bar.hide()
             bar.deleteLater()
 
-        title = self.tr("The note of {name} was changed elsewhere while you were writing it")
-        text = self.tr("Yours: {mine}\nTheirs: {theirs}").format(
-            mine=quoted(self._text, _LONGEST) if self._text else self.tr("no note"),
-            theirs=quoted(now.note, _LONGEST) if now.note else self.tr("no note"),
-        )
-        keep, take = partial(answer, self.save), partial(answer, self._take_theirs)
-        actions = (self.tr("Keep mine"), keep), (self.tr("Take theirs"), take)
-        bar.show_state(BarKind.WARNING, title.format(name=quoted(now.name)), text, *actions, lasting=True)
+        answers = [(label, partial(answer, action)) for label, action in actions]
+        bar.show_state(BarKind.WARNING, title, text, *answers, lasting=True)
+
+    def _described(self, note: str) -> str:
+        return quoted(note, _LONGEST) if note else self.tr("no note")
+
+    def _add_again(self) -> None:
+        from plantdesk.records import new_plant
+        from plantdesk.store import Insert
+
+        row = self._row
+        tag = {} if row.tag is None else {"tag": row.tag}
+        self._apply(Insert(new_plant({"id": row.id, "name": row.name, **tag}), self._text or None))
 
     def _take_theirs(self) -> None:
         self._text = self._row.note or ""

@@ -110,6 +110,10 @@ class CardDesk(Desk):
     def has_note(self, plant_id: int, note: str | None) -> None:
         self.until(lambda: self.row(plant_id).note == note)
 
+    def ids(self) -> set[int]:
+        with closing(self.store.reader()) as reader:
+            return set(reader.rows([1, 2, 3]))
+
     def change(self, *edits: Edit) -> None:
         """Change plants as another program does."""
         self.store.apply(edits, COMMAND).result()
@@ -287,11 +291,33 @@ def test_another_name_given_meanwhile_is_no_conflict(desk: CardDesk) -> None:
     assert desk.bars == []
 
 
-def test_the_note_of_a_plant_that_is_deleted_meanwhile_is_shown(desk: CardDesk) -> None:
+def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk: CardDesk) -> None:
     desk.open_card()
     desk.write("Mine")
     desk.change(DeleteAll(Selection(ids=[1])))
-    desk.until(lambda: "Your note was: “Mine”" in desk.toast.text)
+    desk.until(lambda: bool(desk.bars))
+    assert "Yours: “Mine”" in desk.bars[0].text
+    desk.until(desk.table.hasFocus)  # what is typed further presses no button
+    QTest.keyClicks(desk.table, " and more")
+    assert desk.bars[0].isVisible()
+    desk.button("Add it again").click()
+    desk.has_note(1, "Mine")
+    desk.until(lambda: not desk.bars)
+    assert desk.row(1).tag == "kitchen"
+    desk.until(lambda: desk.context.undo_stack.next_undo is not None)
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until(lambda: desk.ids() == {2, 3})
+
+
+def test_the_note_of_a_deleted_plant_is_dropped_when_the_user_says_so(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("Mine")
+    desk.change(DeleteAll(Selection(ids=[1])))
+    desk.until(lambda: bool(desk.bars))
+    desk.button("Leave it deleted").click()
+    desk.until(lambda: not desk.bars)
+    assert desk.ids() == {2, 3}
 
 
 def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDesk) -> None:
