@@ -187,7 +187,7 @@ class EditConflictError(PlantDeskError):
 
     def __init__(self, name: str, current: IdOwner | None) -> None:
         what = "was deleted" if current is None else "was changed"
-        super().__init__(f"“{shortened(name)}” {what} meanwhile. Nothing was saved. Look at it again, then repeat it.")
+        super().__init__(f"“{shortened(name)}” {what} meanwhile, so nothing was saved.")
         self.current = current
 
 

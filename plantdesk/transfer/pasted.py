@@ -27,8 +27,10 @@ class Pasted(NamedTuple):
 def pasted_plants(text: str) -> Pasted:
     """Return the plants of a text; its columns are found by their headers, else guessed. Raises PlantDeskError."""
     refused: list[Refused] = []
-    source = Source("clipboard", text=text.strip("\r\n"))
+    source = Source("clipboard", text=_padded(text.strip("\r\n")))
     lines = source.text.splitlines()
+    if not source.text.strip():
+        return Pasted([], [], len(lines))
     reading = pasted_reading(source.text)
     with opened(source, reading, _ignore) as file:
         _, batches = rows_of(file, 1, reading.columns, refused.append)
@@ -42,12 +44,23 @@ def pasted_reading(text: str) -> Reading:
     lines = [line for line in text.splitlines() if line.strip()]
     if markdown.is_table(lines):
         return reading._replace(form=Format.MARKDOWN)
+    if any("\t" in line for line in lines):  # also where rows differ in length; no name has a tab
+        return reading._replace(delimiter="\t")
     return reading if _is_table(lines) else reading._replace(delimiter=ONE_COLUMN, quote="")
+
+
+def _padded(text: str) -> str:
+    """Return a table with rows of one length; cells of several lines are quoted, and stay as they are."""
+    if "\t" not in text or '"' in text:
+        return text
+    lines = text.splitlines()
+    most = max(line.count("\t") for line in lines)
+    return "\n".join(line + "\t" * (most - line.count("\t")) if line.strip() else line for line in lines)
 
 
 def _is_table(lines: list[str]) -> bool:
     """Return whether lines have columns; commas alone may be those of names."""
-    if not lines or "\t" in lines[0]:
+    if not lines:
         return True
     counts = ({line.count(each) for line in lines} for each in DELIMITERS)
     has_known = any(field_of(cell) for each in DELIMITERS for cell in lines[0].split(each))

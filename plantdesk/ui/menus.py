@@ -29,6 +29,7 @@ class Section(Enum):
     FILE_WINDOW = auto()
     EDIT_UNDO = auto()
     EDIT_CLIPBOARD = auto()
+    EDIT_COPIES = auto()
     EDIT_PLANTS = auto()
     EDIT_FIND = auto()
     EDIT_HISTORY = auto()
@@ -176,7 +177,8 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
             tr("&Edit"),
             [
                 [Section.EDIT_UNDO],
-                [Section.EDIT_CLIPBOARD, Section.EDIT_PLANTS],
+                [Section.EDIT_CLIPBOARD, Section.EDIT_COPIES],
+                [Section.EDIT_PLANTS],
                 [Section.EDIT_FIND],
                 [Section.EDIT_HISTORY],
             ],

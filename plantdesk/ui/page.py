@@ -110,8 +110,8 @@ class Page(QFrame):
         focus()
 
     def close_drawer(self) -> bool:
-        """Close the pane that is open over the list; False when there is none."""
-        return self.card.close_drawer() or self.sidebar.close_drawer()
+        """Close the pane that is open over the list, of two that with the focus; False when there is none."""
+        return any(pane.close_drawer() for pane in sorted((self.sidebar, self.card), key=_has_focus, reverse=True))
 
     @Slot()
     def fold(self) -> None:

@@ -15,6 +15,8 @@ Plants = list[tuple[int | None, str, str | None, str | None]]
         ("Agastache ‘Blackadder’\n", [(None, "Agastache ‘Blackadder’", None, None)]),
         ("Aster\r\n\r\nIvy, common\r\n", [(None, "Aster", None, None), (None, "Ivy, common", None, None)]),
         ("Aster\tbed 4\nIvy\tbed 4\n", [(None, "Aster", "bed 4", None), (None, "Ivy", "bed 4", None)]),
+        ("Aster\n\nIvy\tbed 4\textra\n", [(None, "Aster", None, None), (None, "Ivy", "bed 4", None)]),
+        (" \n\t\n", []),
         ("7\tAster\n8\tIvy\n", [(7, "Aster", None, None), (8, "Ivy", None, None)]),
         ("bed 4\tAster\nbed 4\tIvy\nbed 4\tRose", [(None, each, "bed 4", None) for each in ("Aster", "Ivy", "Rose")]),
         (
@@ -24,7 +26,18 @@ Plants = list[tuple[int | None, str, str | None, str | None]]
         ("Bemerkung\tPFLANZE\nwet\tAster\n", [(None, "Aster", None, "wet")]),
         ("Cultivar\tPrice\nAster\t4.90\nIvy\t5.20\n", [(None, "Aster", None, None), (None, "Ivy", None, None)]),
     ],
-    ids=["name", "names", "name and tag", "id and name", "tag and name", "header", "other order", "unknown header"],
+    ids=[
+        "name",
+        "names",
+        "name and tag",
+        "rows of other lengths",
+        "blank",
+        "id and name",
+        "tag and name",
+        "header",
+        "other order",
+        "unknown header",
+    ],
 )
 def test_text_is_read_as_plants(text: str, plants: Plants) -> None:
     pasted = pasted_plants(text)

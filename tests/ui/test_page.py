@@ -71,6 +71,18 @@ def test_a_folded_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: str) 
     assert pane.is_wanted, "it is shown again where there is room"
 
 
+def test_of_two_open_panes_that_with_the_focus_closes_first(qtbot: QtBot, page: Page) -> None:
+    page.resize(800, 500)
+    qtbot.waitUntil(lambda: page.list_rect.width() == page.width())
+    for pane in (page.card, page.sidebar):
+        pane.toggle()
+    for pane, other in ((page.card, page.sidebar), (page.sidebar, page.card)):
+        pane.findChildren(QLineEdit)[0].setFocus()
+        assert page.close_drawer()
+        assert (pane.isVisible(), other.isVisible()) == (False, True)
+        pane.toggle()
+
+
 def test_a_pane_without_content_takes_no_room(qtbot: QtBot, theme: Theme, window: QWidget) -> None:
     page = Page(theme, window)
     page.set_main_pane(QFrame())

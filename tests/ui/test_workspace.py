@@ -30,8 +30,8 @@ FORM_STOPS = [
     "Pin",
     "&Add",
 ]
-PLANT_COMMANDS = ["Edit name", "Edit tag", "Delete plants", "Copy as CSV", "Copy as JSON"]
-PLANTS = ["Edit na&me", "Edit ta&g", "&Delete plants", "Copy as C&SV", "Copy as &JSON"]
+PLANT_COMMANDS = ["Copy as CSV", "Copy as JSON", "Edit name", "Edit tag", "Delete plants"]
+PLANTS = ["Copy as C&SV", "Copy as &JSON", "-", "Edit na&me", "Edit ta&g", "&Delete plants"]
 MENUS = {
     "&File": [
         "&New plant",

@@ -7,18 +7,37 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractSlider,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import EDGE, XS, XXL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
     from plantdesk.ui.menus import Menus
 
 #: Between the two columns of groups.
 _GAP = 40
+#: Keys that scroll while the button has the focus.
+_PAGES = {
+    Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
+    Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
+    Qt.Key.Key_Home: QAbstractSlider.SliderAction.SliderToMinimum,
+    Qt.Key.Key_End: QAbstractSlider.SliderAction.SliderToMaximum,
+}
 
 
 class _Group(Enum):
@@ -53,7 +72,7 @@ class ShortcutsDialog(Dialog):
 
     def _lay_out(self, content: QWidget) -> None:
         """Let the content scroll where the screen is too low for it."""
-        area = QScrollArea()
+        area = self._area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(content)
@@ -74,6 +93,14 @@ class ShortcutsDialog(Dialog):
         hint = content.sizeHint()
         self.resize_to_fit(QSize(hint.width() + EDGE, hint.height() + foot.sizeHint().height() + XS))
         close.setFocus()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        page = _PAGES.get(Qt.Key(event.key()))
+        if page is None:
+            super().keyPressEvent(event)
+        else:
+            self._area.verticalScrollBar().triggerAction(page)
 
     def _title(self, group: _Group) -> str:
         return {

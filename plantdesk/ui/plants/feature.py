@@ -177,7 +177,7 @@ class Plants(Feature):
         ]
         self._delete = menus.add(Section.EDIT_PLANTS, self.tr("&Delete plants"), self.delete_selected, Key.Delete)
         copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
-        self._copies = [menus.add(Section.EDIT_PLANTS, text, partial(self._copy_as, form)) for text, form in copies]
+        self._copies = [menus.add(Section.EDIT_COPIES, text, partial(self._copy_as, form)) for text, form in copies]
         self._on_selection_changed(0)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
@@ -252,7 +252,7 @@ class Plants(Feature):
     def _open_row_menu(self, position: QPoint) -> None:
         from plantdesk.ui.plants.row_filters import add_filters
 
-        sections = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD
+        sections = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
         menu = self.context.menus.context_menu(self._browser.table, *sections)
         add_filters(menu, self._browser.table, partial(self.filter_by, add=False))
         menu.popup(position)

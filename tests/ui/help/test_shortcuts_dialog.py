@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPlainTextEdit, QScrollArea, QWidget
 
 from plantdesk import __version__
 from plantdesk.ui.help.about_dialog import AboutDialog
@@ -30,6 +32,19 @@ def test_every_command_with_a_key_is_listed_once(qtbot: QtBot, context: WindowCo
     assert {"Plants", "Find", "View", "Program", "Enter", "Esc", "Home"} <= set(listed)
     names = [each.accessibleName() for each in desk.the(ShortcutsDialog).findChildren(QWidget)]
     assert {"Ctrl+W", "Ctrl++", "Shift+F10"} <= set(names)
+
+
+def test_the_list_scrolls_by_keys_on_a_low_screen(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Keyboard shortcuts")
+    dialog = desk.the(ShortcutsDialog)
+    dialog.resize(700, 250)
+    bar = dialog.findChildren(QScrollArea)[0].verticalScrollBar()
+    desk.until(lambda: bar.maximum() > 0)
+    for key, reached in ((Qt.Key.Key_PageDown, bar.pageStep()), (Qt.Key.Key_End, None), (Qt.Key.Key_Home, 0)):
+        QTest.keyClick(dialog.focusWidget(), key)
+        assert bar.value() == min(bar.maximum(), bar.maximum() if reached is None else reached)
 
 
 def test_a_diagnosis_without_private_data_can_be_copied(qtbot: QtBot, context: WindowContext) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Adder
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
-ROW_MENU = ["Edit name", "Edit tag", "Delete plants", "Copy as CSV", "Copy as JSON", "Copy", "Select all"]
+ROW_MENU = ["Edit name", "Edit tag", "Delete plants", "Copy", "Select all", "Copy as CSV", "Copy as JSON"]
 
 
 @pytest.fixture
