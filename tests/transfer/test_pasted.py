@@ -15,7 +15,10 @@ Plants = list[tuple[int | None, str, str | None, str | None]]
         ("Agastache ‘Blackadder’\n", [(None, "Agastache ‘Blackadder’", None, None)]),
         ("Aster\r\n\r\nIvy, common\r\n", [(None, "Aster", None, None), (None, "Ivy, common", None, None)]),
         ("Aster\tbed 4\nIvy\tbed 4\n", [(None, "Aster", "bed 4", None), (None, "Ivy", "bed 4", None)]),
-        ("Aster\n\nIvy\tbed 4\textra\n", [(None, "Aster", None, None), (None, "Ivy", "bed 4", None)]),
+        (
+            "Aster\n\nIvy\tbed 4\nRose\tbed 4\n",
+            [(None, "Aster", None, None), *((None, n, "bed 4", None) for n in ("Ivy", "Rose"))],
+        ),
         (" \n\t\n", []),
         ("7\tAster\n8\tIvy\n", [(7, "Aster", None, None), (8, "Ivy", None, None)]),
         ("bed 4\tAster\nbed 4\tIvy\nbed 4\tRose", [(None, each, "bed 4", None) for each in ("Aster", "Ivy", "Rose")]),
