@@ -74,7 +74,8 @@ class Page(QFrame):
     def set_main_pane(self, pane: QWidget, needed_width: Callable[[], int] = int) -> None:
         """Show `pane` below the bars, in all the room that is left; the card folds where that is not `needed_width`."""
         self._needed_width = needed_width
-        self._body.replaceWidget(self._list, pane)
+        self._body.insertWidget(0, pane, 1)
+        self._body.removeWidget(self._list)
         self._list.deleteLater()
         self._list = pane
         self.fold()

@@ -23,6 +23,10 @@ class SidePane(QFrame):
         self._has_room = True
         self._is_open = False
         self.setProperty("pane", kind)
+        # Never exchanged, as the effect of a toast.
+        self._shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
+        self._shadow.setEnabled(False)
+        self.setGraphicsEffect(self._shadow)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self.hide()
@@ -93,9 +97,6 @@ class SidePane(QFrame):
         return True
 
     def _update(self) -> None:
-        shadow = None
-        if self.is_drawer:
-            shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
-        self.setGraphicsEffect(shadow)  # type: ignore[arg-type]  # Qt takes a null pointer
+        self._shadow.setEnabled(self.is_drawer)
         self.setVisible(self.is_docked or self.is_drawer)
         self.changed.emit()

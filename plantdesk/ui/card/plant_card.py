@@ -58,6 +58,7 @@ class PlantCard(CardFrame):
         self.note_edit.setReadOnly(True)
         self._added_label = PlainLabel(wrapped=True)
         self._by_label = PlainLabel(tone="muted", wrapped=True)
+        self._history_lines: list[QWidget] = []
         self._history = QVBoxLayout()
         self._history.setSpacing(S + 2)
         self._label_button = text_button(self.tr("Print label…"), theme, "printer")
@@ -111,16 +112,18 @@ class PlantCard(CardFrame):
 
     @Slot()
     def _show_lines(self) -> None:
-        empty(self._history)
+        empty(self._history, self._history_lines)
         self._line_buttons.clear()
         shown = self._lines if self._shows_all or len(self._lines) <= _FEW else self._lines[:_FEW]
         for line in shown:
-            self._history.addWidget(self._line(line))
+            self._history_lines.append(self._line(line))
+            self._history.addWidget(self._history_lines[-1])
         if len(shown) < len(self._lines):
             button = text_button(self.tr("Show all"))
             button.setProperty("variant", "link")
             button.clicked.connect(self._on_show_all)
             self._line_buttons.append(button)
+            self._history_lines.append(button)
             self._history.addWidget(button, alignment=Qt.AlignmentFlag.AlignLeading)
         self._order_tabs()
 

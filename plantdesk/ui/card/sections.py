@@ -108,10 +108,14 @@ def text_button(text: str, theme: Theme | None = None, icon: str = "") -> QPushB
     return button
 
 
-def empty(layout: QLayout) -> None:
-    """Remove all widgets from a layout."""
-    while (item := layout.takeAt(0)) is not None:
-        widget = item.widget()
-        if widget is not None:
-            widget.hide()
-            widget.deleteLater()
+def empty(layout: QLayout, widgets: list[QWidget]) -> None:
+    """Delete `widgets`, which are in a layout, and empty the list.
+
+    Not by takeAt(): Qt deletes layout items that Python has seen without its knowledge, and what comes to lie at their
+    address is then mistaken for them.
+    """
+    for widget in widgets:
+        layout.removeWidget(widget)
+        widget.hide()
+        widget.deleteLater()
+    widgets.clear()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from PySide6.QtCore import QStringListModel
+    from PySide6.QtWidgets import QWidget
 
     from plantdesk.records import PlantRow, Source
     from plantdesk.ui.theme.theme import Theme
@@ -70,6 +71,7 @@ class SelectionCard(CardFrame):
         self._tag_button = text_button(self.tr("Set"))
         self._tag_button.setAccessibleName(self.tr("Set this tag for all selected plants"))
         self._tag_button.clicked.connect(self._on_return)
+        self._tag_widgets: list[QWidget] = []
         self._tags = QGridLayout()
         self._tags.setHorizontalSpacing(S + 2)
         self._tags.setVerticalSpacing(S - 2)
@@ -92,7 +94,7 @@ class SelectionCard(CardFrame):
 
     def show_summary(self, summary: Summary | None) -> None:
         """Show what the plants have in common; None: they are too many to be read."""
-        empty(self._tags)
+        empty(self._tags, self._tag_widgets)
         parts = (self._ids_label, self._added_title, self._added_label, self._sources_label)
         for part in parts:
             part.setVisible(summary is not None)
@@ -123,14 +125,18 @@ class SelectionCard(CardFrame):
             shown = TagPill(self._theme) if tag is not None else PlainLabel(self.tr("No tag"), tone="muted")
             if isinstance(shown, TagPill):
                 shown.set_tag(tag or "")
-            self._tags.addWidget(shown, line, 0)
+            self._add_tag_widget(shown, line, 0)
             number = PlainLabel(QLocale().toString(count), tone="muted")
             name = tag_text(tag) if tag is not None else self.tr("No tag")
             number.setAccessibleName(f"{name}: {QLocale().toString(count)}")
-            self._tags.addWidget(number, line, 1)
+            self._add_tag_widget(number, line, 1)
         more = len(summary.tags) - _MAX_TAGS
         if more > 0:
-            self._tags.addWidget(PlainLabel(f"+{more}", tone="muted"), _MAX_TAGS, 0)
+            self._add_tag_widget(PlainLabel(f"+{more}", tone="muted"), _MAX_TAGS, 0)
+
+    def _add_tag_widget(self, widget: QWidget, row: int, column: int) -> None:
+        self._tag_widgets.append(widget)
+        self._tags.addWidget(widget, row, column)
 
     def _lay_out(self) -> None:
         self.top_row().addWidget(PlainLabel(self.tr("Selection"), role="caption"))

@@ -44,6 +44,8 @@ class NameOffers(QFrame):
         self._typed = 0
         self._current = 0
         self.setProperty("popup", "true")
+        shadow = QGraphicsDropShadowEffect(self, blurRadius=24, offset=QPointF(0, 4), color=QColor(0, 0, 0, 70))
+        self.setGraphicsEffect(shadow)
         self.setAccessibleName(self.tr("Known names"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setMouseTracking(True)
@@ -172,8 +174,6 @@ class NameOffers(QFrame):
         window = self._field.window()
         if self.parentWidget() is not window:
             self.setParent(window)
-            shadow = QGraphicsDropShadowEffect(self, blurRadius=24, offset=QPointF(0, 4), color=QColor(0, 0, 0, 70))
-            self.setGraphicsEffect(shadow)
         metrics = self._theme.metrics
         height = 2 * _PADDING + len(self._offers) * metrics.row + metrics.scaled(_FOOT)
         width = min(max(self._field.width(), metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)

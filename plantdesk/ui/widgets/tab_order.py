@@ -44,19 +44,21 @@ def _tab_stops(widget: QWidget) -> Iterator[QWidget]:
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
         yield widget
     layout = widget.layout()
-    laid_out = list(_laid_out(layout)) if layout is not None else []
-    floating = [each for each in widget.children() if isinstance(each, QWidget) and not each.isWindow()]
-    for child in [*laid_out, *(each for each in floating if each not in laid_out)]:
+    children = [each for each in widget.children() if isinstance(each, QWidget) and not each.isWindow()]
+    laid_out = list(_laid_out(layout, children)) if layout is not None else []
+    for child in [*laid_out, *(each for each in children if each not in laid_out)]:
         yield from _tab_stops(child)
 
 
-def _laid_out(layout: QLayout) -> Iterator[QWidget]:
-    for number in range(layout.count()):
-        item = layout.itemAt(number)
-        if item is None:
-            continue
-        inner, widget = item.layout(), item.widget()
-        if inner is not None:
-            yield from _laid_out(inner)
-        elif widget is not None:
-            yield widget
+def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
+    """Yield those of `children` that are in a layout, in its order.
+
+    Not by itemAt(): Qt deletes layout items that Python has seen without its knowledge, and what comes to lie at their
+    address is then mistaken for them.
+    """
+    parts: list[QWidget | QLayout] = [*children, *(each for each in layout.children() if isinstance(each, QLayout))]
+    for part in sorted(parts, key=layout.indexOf):
+        if isinstance(part, QLayout):
+            yield from _laid_out(part, children)
+        elif layout.indexOf(part) >= 0:
+            yield part

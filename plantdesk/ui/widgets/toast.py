@@ -58,16 +58,23 @@ class Toast(Message):
         self._expiry.timeout.connect(self._on_expired)
         self._progress = QTimer(self, singleShot=True, interval=_PROGRESS_MS)
         self._progress.timeout.connect(self._on_progress_due)
-        self._slide = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=_IN_MS)
-        self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
-        self._slide.valueChanged.connect(self._on_slid)
-        self._slide.finished.connect(self._on_slid_in)
+        self._make_slide()
         layout.setContentsMargins(L, S, S, S)
         layout.setSpacing(M)
         for widget in (self._icon, self._text, self._close_button):
             layout.addWidget(widget)
         self.setLayout(layout)
         self.hide()
+
+    def _make_slide(self) -> None:
+        self._slide = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=_IN_MS)
+        self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._slide.valueChanged.connect(self._on_slid)
+        self._slide.finished.connect(self._on_slid_in)
+        # Never exchanged: Qt deletes the effect of before, and the program crashes when the window is deleted.
+        self._fade = QGraphicsOpacityEffect(self)
+        self._fade.setEnabled(False)
+        self.setGraphicsEffect(self._fade)
 
     @property
     def is_waiting(self) -> bool:
@@ -171,14 +178,13 @@ class Toast(Message):
 
     @Slot()
     def _on_slid(self) -> None:
-        effect = QGraphicsOpacityEffect(self)
-        effect.setOpacity(self._slide_value())
-        self.setGraphicsEffect(effect)
+        self._fade.setOpacity(self._slide_value())
+        self._fade.setEnabled(True)
         self._move()
 
     @Slot()
     def _on_slid_in(self) -> None:
-        self.setGraphicsEffect(None)  # type: ignore[arg-type]  # Qt takes a null pointer
+        self._fade.setEnabled(False)
         self._move()
 
     @Slot()
