@@ -75,12 +75,16 @@ class UndoStack(QObject):
     def undo(self, change: Change | AddedPlant | None = None) -> None:
         """Take back a change, by default the latest; nothing where it was taken back already."""
         change = self.next_undo if change is None else change
-        if change is not None and change in self._done:
+        if change is not None and self.has_done(change):
             self._take_back(change, self._done, self._taken_back)
+
+    def has_done(self, change: Change | AddedPlant) -> bool:
+        """Whether the window has done this and not taken it back."""
+        return change in self._done
 
     def take_back(self, change: Change) -> None:
         """Take back any change of the history, also one that the window has not made."""
-        if change in self._done:
+        if self.has_done(change):
             self.undo(change)
         else:
             self._take_back(change, [change], self._taken_back)

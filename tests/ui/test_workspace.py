@@ -65,9 +65,9 @@ MENUS = {
         "-",
     ],
     "&View": [
-        *("Ca&rd", "-"),
+        *("Ta&gs", "Ca&rd", "-"),
         *("Ne&west first", "By &name", "By &ID", "-"),
-        *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "Ta&gs", "Col&umns", "-"),
+        *("&Compact rows", "&Keep tag for the next plant", "New &plants (top of the list)", "Col&umns", "-"),
         *("&Theme", "&Larger text", "S&maller text", "N&ormal text", "-"),
     ],
     "&Tools": ["&API on", "Copy API a&ddress", "Copy &example command", "-", "&Start at login", "-"],

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.errors import IdOwner
-    from plantdesk.records import Changes, PlantRow
+    from plantdesk.records import Change, Changes, PlantRow
     from plantdesk.store import Applied, KnownName, PlantReader, PlantStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
@@ -56,12 +56,14 @@ class AddPlantController(QObject):
         self._submitted_early = False
         self._unsaved: tuple[str, ...] | None = None
         self._last_added: PlantRow | None = None
+        self._shown_added: Change | AddedPlant | None = None
         self._next_id: int | None = None
         self._tags: set[str] = set()
         self._slow = QTimer(self, singleShot=True, interval=_SLOW)
         self._slow.timeout.connect(self._on_slow)
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self)
         self._completion.known.connect(self._on_known)
+        undo_stack.changed.connect(self._on_undo_changed)
         form.submitted.connect(self.submit)
         form.tag_edited.connect(self._on_tag_edited)
         form.emptied.connect(self._on_emptied)
@@ -176,10 +178,8 @@ class AddPlantController(QObject):
         self._end_saving()
         self._form.start_next(keep_name=self._keep_name)
         if applied.change is not None:
-            stack = self._undo_stack
-            stack.push(applied.change)
             text = plural(applied.change.plants, self.tr("Added 1 plant."), self.tr("Added {count} plants."))
-            self._form.message.show_message(Tone.OK, text, (self.tr("Undo"), partial(stack.undo, applied.change)))
+            self._show_added(applied.change, text)
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
         fields = [fault.field for fault in error.faults]
@@ -194,12 +194,23 @@ class AddPlantController(QObject):
             self._show_next_id(row.id + 1)  # until `changed`, after which the store is asked
         self._completion.remember(row.name, row.tag)
         self._form.start_next(keep_name=self._keep_name)
-        added, stack = AddedPlant(row), self._undo_stack
-        stack.push(added)
-        text = self.tr("Added {name}.").format(name=quoted(row.name))
-        self._form.message.show_message(Tone.OK, text, (self.tr("Undo"), partial(stack.undo, added)))
+        self._show_added(AddedPlant(row), self.tr("Added {name}.").format(name=quoted(row.name)))
         self._last_added = row
         self.plant_added.emit(row)
+
+    def _show_added(self, added: Change | AddedPlant, text: str) -> None:
+        self._shown_added = added
+        self._undo_stack.push(added)
+        undo = self.tr("Undo"), partial(self._undo_stack.undo, added)
+        self._form.message.show_message(Tone.OK, text, undo)
+
+    @Slot()
+    def _on_undo_changed(self) -> None:
+        """Remove the message of what is taken back; its Undo would do nothing."""
+        if self._shown_added is not None and not self._undo_stack.has_done(self._shown_added):
+            self._shown_added = None
+            if self._form.message.tone is Tone.OK:
+                self._form.close_message()
 
     def _on_refused(self, error: Exception) -> None:
         self._end_saving()

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QStringListModel, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from plantdesk.ui.plants.name_field import NameField
 from plantdesk.ui.plants.tag_field import TagField
@@ -263,7 +263,7 @@ class PlantForm(QFrame):
         if not self._add_button.isEnabled():
             return False
         if self._message.tone is not Tone.HINT:
-            self._close_message()
+            self.close_message()
             return True
         filled = any(field.text() for field in self._fields().values())
         if filled:
@@ -272,9 +272,11 @@ class PlantForm(QFrame):
             self.emptied.emit()
         return filled
 
-    def _close_message(self) -> None:
+    def close_message(self) -> None:
+        """Remove the message; where one of its buttons has the focus, Name gets it."""
         self.clear_faults()
-        if self.focusWidget() not in self._fields().values():  # a button of the message, which disappears
+        focused = QApplication.focusWidget()
+        if focused is not None and self.isAncestorOf(focused) and focused not in self._fields().values():
             self.focus_name()
         self._message.clear()
 

@@ -39,9 +39,10 @@ class Counter(QObject, Generic[_Result]):
         self._done = done
         self.max_pause_ms = _MAX_PAUSE_MS
         self._started_at = 0.0
+        self._next_at = 0.0
         self._is_running = False
         self._is_outdated = False
-        self._pause = QTimer(self, singleShot=True, interval=0)
+        self._pause = QTimer(self, singleShot=True)
         self._pause.timeout.connect(self._ask)
         self._worker = bridge.worker(name)
         self._queries = StoreQueries(self._worker, store)
@@ -51,7 +52,7 @@ class Counter(QObject, Generic[_Result]):
         """Run the query again soon: plants have changed."""
         self._is_outdated = True
         if not self._is_running and not self._pause.isActive():
-            self._pause.start()
+            self._pause.start(max(0, round((self._next_at - monotonic()) * 1000)))
 
     def close(self) -> None:
         """Cancel the query and end the thread; nothing follows."""
@@ -77,6 +78,6 @@ class Counter(QObject, Generic[_Result]):
 
     def _end(self, pause_ms: int) -> None:
         self._is_running = False
-        self._pause.setInterval(pause_ms)
+        self._next_at = monotonic() + pause_ms / 1000
         if self._is_outdated:
-            self._pause.start()
+            self._pause.start(pause_ms)

@@ -66,7 +66,7 @@ class Sidebar(Feature):
         self._selected = 0
         self._view = SidebarView(context.theme)
         self._tags = TagCommands(context, self)
-        self._toggle = context.menus.add(Section.VIEW_PLANTS, self.tr("Ta&gs"), self.toggle, "Ctrl+B")
+        self._toggle = context.menus.add(Section.VIEW_PANES, self.tr("Ta&gs"), self.toggle, "Ctrl+B")
         self._toggle.setCheckable(True)
         self._save = context.menus.add(
             Section.EDIT_FIND, self.tr("Sa&ve this search"), self.save_search, "Ctrl+Shift+S"

@@ -191,6 +191,7 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.has(("Monstera deliciosa", "living room"))
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Delete “Fern”.")
+    assert "Undo" not in Desk(desk.qtbot, desk.message).buttons(), "it would do nothing"
     desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     desk.has(("Fern", None))
     desk.types("Ivy")
@@ -198,6 +199,7 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Ivy”.")
     QTest.mouseClick(Desk(desk.qtbot, desk.message).button("Undo"), Qt.MouseButton.LeftButton)
     desk.has(("Fern", None))
+    assert desk.name.hasFocus()
 
 
 def test_ctrl_enter_keeps_the_name(desk: EntryDesk) -> None:
