@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStyle, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStyle, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
+from plantdesk.ui.widgets.close_button import CloseButton
 from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -26,7 +26,9 @@ class CardFrame(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._cross = _close_button(theme)  # in no layout, so that it comes after what is
+        self._cross = CloseButton(
+            theme, self.tr("Close the card"), "text_2"
+        )  # in no layout, so that it comes after what is
         self._cross.setParent(self)
         self._cross.clicked.connect(self.close_wanted)
         content = QWidget()
@@ -85,17 +87,6 @@ class CardFrame(QWidget):
         else:
             self.column.addLayout(content)
         return label
-
-
-def _close_button(theme: Theme) -> QToolButton:
-    """Return the button that closes the card."""
-    button = QToolButton()
-    text = button.tr("Close the card")
-    button.setAccessibleName(text)
-    set_tool_tip(button, text)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    theme.icons.put_on(button, "x", "text_2")
-    return button
 
 
 def text_button(text: str, theme: Theme | None = None, icon: str = "") -> QPushButton:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import XS, L, M, S
 from plantdesk.ui.widgets.action_buttons import ActionButtons
+from plantdesk.ui.widgets.close_button import CloseButton
 from plantdesk.ui.widgets.message import Message
 from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -42,12 +42,7 @@ class InfoBar(Message):
         self._title = PlainLabel(role="strong", wrapped=True)
         for label in (self._title, self._text):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._close_button = QToolButton()
-        self._close_button.setAccessibleName(self.tr("Close this message"))
-        set_tool_tip(self._close_button, self.tr("Close this message"))
-        self._close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        theme.icons.put_on(self._close_button, "x")
-        self._close_button.setIconSize(QSize(16, 16))
+        self._close_button = CloseButton(theme, self.tr("Close this message"))
         self._close_button.clicked.connect(self.hide)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QSize, Qt, QTimer, QVariantAnimation, Slot
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout, QWidget
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, L, M, S
 from plantdesk.ui.widgets.action_buttons import ActionButtons
+from plantdesk.ui.widgets.close_button import CloseButton
 from plantdesk.ui.widgets.message import Message
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,11 +48,7 @@ class Toast(Message):
         self._is_visited = False
         self._progress_text = ""
         self._text.setWordWrap(True)
-        self._close_button = QToolButton()
-        self._close_button.setAccessibleName(self.tr("Close this message"))
-        set_tool_tip(self._close_button, self.tr("Close this message"))
-        self._close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        theme.icons.put_on(self._close_button, "x", "on_toast")
+        self._close_button = CloseButton(theme, self.tr("Close this message"), "on_toast")
         self._close_button.clicked.connect(self.clear)
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
         self._expiry.timeout.connect(self._on_expired)
