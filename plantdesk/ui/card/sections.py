@@ -26,10 +26,8 @@ class CardFrame(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._cross = CloseButton(
-            theme, self.tr("Close the card"), "text_2"
-        )  # in no layout, so that it comes after what is
-        self._cross.setParent(self)
+        self._cross = CloseButton(theme, self.tr("Close the card"), "text_2")
+        self._cross.setParent(self)  # in no layout, so that it comes after what is
         self._cross.clicked.connect(self.close_wanted)
         content = QWidget()
         self.column = QVBoxLayout(content)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QWidget
 
 from plantdesk.ui.texts import plural
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -31,6 +31,8 @@ class Message(QFrame):
         self._icon = PlainLabel()
         self._text = PlainLabel(wrapped=True)
         self._action_buttons = actions
+        self._expiry = QTimer(self, singleShot=True)
+        self._expiry.timeout.connect(self._on_expired)
         theme.changed.connect(self._paint_icon)
 
     @property
@@ -54,6 +56,24 @@ class Message(QFrame):
         names = ", ".join(f"“{label}”" for label in labels)
         buttons = plural(len(labels), self.tr("Button: {names}."), self.tr("Buttons: {names}."), names=names)
         self.announce(f"{self.text} {buttons}" if labels else self.text)
+
+    @property
+    def _has_focus(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
+
+    @Slot()
+    def clear(self) -> None:
+        """Remove the message."""
+        self.hide()
+
+    @Slot()
+    def _on_expired(self) -> None:
+        """Remove the message, unless the user is on it."""
+        if self.underMouse() or self._has_focus:
+            self._expiry.start()
+        else:
+            self.clear()
 
     @Slot()
     def _paint_icon(self) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import XS, S
@@ -46,8 +45,7 @@ class MessageLine(Message):
         super().__init__(theme, _ICON, ActionButtons(layout, first=2, small=True), parent)
         self._tone = Tone.HINT
         self._hint = ""
-        self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
-        self._expiry.timeout.connect(self._on_expired)
+        self._expiry.setInterval(shown_ms)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
         layout.addWidget(self._icon)
@@ -69,6 +67,7 @@ class MessageLine(Message):
         if unused:
             self.clear()
 
+    @override
     def clear(self) -> None:
         """Remove the message; the hint is shown again."""
         self.show_message(Tone.HINT, self._hint)
@@ -96,14 +95,6 @@ class MessageLine(Message):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_text()
-
-    @Slot()
-    def _on_expired(self) -> None:
-        focused = QApplication.focusWidget()
-        if self.underMouse() or (focused is not None and self.isAncestorOf(focused)):
-            self._expiry.start()
-        else:
-            self.clear()
 
     def _fit_text(self) -> None:
         """Give the sentence its natural width, or what the buttons leave, so that they follow it directly."""

@@ -50,8 +50,7 @@ class Toast(Message):
         self._text.setWordWrap(True)
         self._close_button = CloseButton(theme, self.tr("Close this message"), "on_toast")
         self._close_button.clicked.connect(self.clear)
-        self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
-        self._expiry.timeout.connect(self._on_expired)
+        self._expiry.setInterval(shown_ms)
         self._progress = QTimer(self, singleShot=True, interval=_PROGRESS_MS)
         self._progress.timeout.connect(self._on_progress_due)
         self._make_slide()
@@ -93,6 +92,7 @@ class Toast(Message):
         self._progress.start()
 
     @Slot()
+    @override
     def clear(self) -> None:
         """Close the message."""
         self._progress.stop()
@@ -146,9 +146,8 @@ class Toast(Message):
         action()
 
     def _give_focus_back(self) -> None:
-        focused, before = QApplication.focusWidget(), self._focus_before
-        if focused is not None and self.isAncestorOf(focused) and before is not None:
-            before.setFocus()
+        if self._focus_before is not None and self._has_focus:
+            self._focus_before.setFocus()
         self._focus_before = None
 
     def _move(self) -> None:
@@ -182,14 +181,6 @@ class Toast(Message):
     def _on_slid_in(self) -> None:
         self._fade.setEnabled(False)
         self._move()
-
-    @Slot()
-    def _on_expired(self) -> None:
-        focused = QApplication.focusWidget()
-        if self.underMouse() or (focused is not None and self.isAncestorOf(focused)):
-            self._expiry.start()
-        else:
-            self.clear()
 
     @Slot()
     def _on_progress_due(self) -> None:
