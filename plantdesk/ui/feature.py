@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
     from plantdesk.errors import PlantDeskError
+    from plantdesk.records import Change
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.menus import Menus
@@ -40,6 +41,11 @@ class WindowContext:
     undo_stack: UndoStack
     #: The file of the store, open or not.
     path: Path
+
+    def report_change(self, change: Change, text: str = "") -> None:
+        """Let the user undo a change of the window, and report it, by default by its title, with its undo."""
+        self.undo_stack.push(change)
+        self.page.toast.show_message(text or f"{change.title}.", self.undo_stack.undo_action(change))
 
 
 class OpenStore(NamedTuple):

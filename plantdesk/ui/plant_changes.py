@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -42,13 +41,11 @@ class PlantChanges(QObject):
         self._context.page.toast.show_progress(self.tr("Changing plants…"))
 
         def report(applied: Applied) -> None:
-            toast, stack, change = self._context.page.toast, self._context.undo_stack, applied.change
+            change = applied.change
             if change is None:
-                toast.show_message(self.tr("There was nothing to change."))
+                self._context.page.toast.show_message(self.tr("There was nothing to change."))
             else:
-                stack.push(change)
-                undo = self.tr("Undo"), partial(stack.undo, change)
-                toast.show_message(plural(change.plants, one, many, **values), undo)
+                self._context.report_change(change, plural(change.plants, one, many, **values))
             if done is not None:
                 done()
 

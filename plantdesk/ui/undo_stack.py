@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from plantdesk.records import Change, PlantRow
     from plantdesk.store import Applied, PlantStore, Undone
     from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.widgets.action_buttons import MessageAction
 
 
 class AddedPlant(NamedTuple):
@@ -77,6 +79,10 @@ class UndoStack(QObject):
         change = self.next_undo if change is None else change
         if change is not None and self.has_done(change):
             self._take_back(change, self._done, self._taken_back)
+
+    def undo_action(self, change: Change | AddedPlant) -> MessageAction:
+        """Return the button that takes back a change of the window."""
+        return self.tr("Undo"), partial(self.undo, change)
 
     def has_done(self, change: Change | AddedPlant) -> bool:
         """Whether the window has done this and not taken it back."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -96,10 +95,7 @@ class ApiAccess(Feature):
     @Slot(object)
     def _on_plants_removed(self, applied: Applied) -> None:
         if applied.change is not None:
-            stack = self.context.undo_stack
-            stack.push(applied.change)
-            undo = self.tr("Undo"), partial(stack.undo, applied.change)
-            self.context.page.toast.show_message(f"{applied.change.title}.", undo)
+            self.context.report_change(applied.change)
 
     def _add_commands(self) -> None:
         menus = self.context.menus

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, Signal, Slot
@@ -90,7 +89,7 @@ class BackupController(Feature):
         if restored.change is not None:
             stack = self.context.undo_stack
             stack.push(restored.change)
-            actions = [(self.tr("Undo"), partial(stack.undo, restored.change))]
+            actions = [stack.undo_action(restored.change)]
         show = self._toast.show_message if restored.tokens_kept else self._toast.show_problem
         show(self._summary(restored), *actions)
         self.restored.emit()

@@ -244,11 +244,8 @@ class Card(Feature):
         self._is_applying = False
         if applied.change is None:
             self.context.page.toast.clear()
-            return
-        stack = self.context.undo_stack
-        stack.push(applied.change)
-        undo = self.tr("Undo"), partial(stack.undo, applied.change)
-        self.context.page.toast.show_message(f"{applied.change.title}.", undo)
+        else:
+            self.context.report_change(applied.change)
 
     def _on_not_applied(self, error: Exception) -> None:
         self._is_applying = False

@@ -119,7 +119,7 @@ class EditCommands(Feature):
         stack = self.context.undo_stack
         if change == stack.next_redo:
             return [(self.tr("Redo"), stack.redo)]
-        return [(self.tr("Undo"), partial(stack.undo, change))] if change == stack.next_undo else []
+        return [stack.undo_action(change)] if change == stack.next_undo else []
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

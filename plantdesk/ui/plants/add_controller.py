@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
@@ -201,8 +200,7 @@ class AddPlantController(QObject):
     def _show_added(self, added: Change | AddedPlant, text: str) -> None:
         self._shown_added = added
         self._undo_stack.push(added)
-        undo = self.tr("Undo"), partial(self._undo_stack.undo, added)
-        self._form.message.show_message(Tone.OK, text, undo)
+        self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(added))
 
     @Slot()
     def _on_undo_changed(self) -> None:

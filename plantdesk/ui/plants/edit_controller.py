@@ -221,9 +221,7 @@ class EditController(QObject):
         self._end(draft)
         change = applied.change
         if change is not None:
-            self._context.undo_stack.push(change)
-            undo = self.tr("Undo"), partial(self._context.undo_stack.undo, change)
-            self._toast.show_message(f"{change.title}.", undo)
+            self._context.report_change(change)
             self._table.keep_visible(draft.row.id)
         column, self._next_column = self._next_column, None
         if column is not None:
