@@ -49,20 +49,16 @@ class Application:
         except ClientDisconnectedError:
             pass
         except Exception as error:  # noqa: BLE001  top of a request: every failure gets an error response
-            self._record_use(scope, error)
+            client: Client | None = scope.get("client_access")
+            source = None if client is None else client.source
+            if source is not None and not isinstance(error, StoreError):
+                self._token_usage.record(source)
             if isinstance(error, TokenRefusedError):
                 await self._throttle.delay()
             answer = error_response(error)
-            client: Client | None = scope.get("client_access")
-            source = None if client is None else client.source
             self._activity.record_refused(answer.number, answer.message, source, scope.get("sent"))
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
             await send({"type": "http.response.body", "body": answer.body})
-
-    def _record_use(self, scope: Scope, error: Exception) -> None:
-        client: Client | None = scope.get("client_access")
-        if client is not None and client.source is not None and not isinstance(error, StoreError):
-            self._token_usage.record(client.source)
 
 
 def make_application(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk.commands.formatting import print_json
-from plantdesk.commands.opening import open_store
+from plantdesk.commands.opening import is_store, open_store
 from plantdesk.errors import PlantDeskError, shortened
-from plantdesk.store import Backups, ImportClashError, OnClash
+from plantdesk.store import ImportClashError, OnClash
 from plantdesk.transfer.columns import NoColumnError
 from plantdesk.transfer.importing import FileImport, InvalidRowsError
 from plantdesk.transfer.sources import file_source
@@ -80,7 +79,7 @@ def _hints() -> Iterator[None]:
 def _opened(database: Path, *, dry_run: bool) -> Iterator[Store]:
     """Open the store; a dry run creates none, but compares with an empty one."""
     with ExitStack() as stack:
-        if dry_run and not os.path.lexists(database) and not Backups(database).newest_first():
+        if dry_run and not is_store(database):
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             database = Path(folder) / database.name
         yield stack.enter_context(closing(open_store(database)))

@@ -15,9 +15,14 @@ if TYPE_CHECKING:
 
 def open_existing_store(database: Path) -> Store:
     """Open a store that should be there; the caller closes it. Raises NoStoreError, StoreError."""
-    if not os.path.lexists(database) and not Backups(database).newest_first():
+    if not is_store(database):
         raise NoStoreError(database.name)
     return open_store(database)
+
+
+def is_store(database: Path) -> bool:
+    """Whether a store is at a path, or backups of one."""
+    return os.path.lexists(database) or bool(Backups(database).newest_first())
 
 
 def open_store(database: Path) -> Store:

@@ -121,9 +121,23 @@ def driver_connection(connection: Connection) -> sqlite3.Connection:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Hold the write lock for a block: what it does is committed as a whole, or not at all."""
-    connection.execute("BEGIN IMMEDIATE")
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let all that a block reads be of one moment. Raises sqlite3.Error."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:  # some faults have rolled it back already
+            connection.execute("ROLLBACK")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, *, mode: str = "IMMEDIATE") -> Iterator[None]:
+    """Commit what a block does as a whole, or not at all; the write lock is held from the start, unless deferred.
+
+    Raises sqlite3.Error.
+    """
+    connection.execute(f"BEGIN {mode}")
     try:
         yield
         connection.execute("COMMIT")

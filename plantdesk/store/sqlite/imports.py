@@ -22,7 +22,7 @@ from plantdesk.store.folding import folded
 from plantdesk.store.imports import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
 from plantdesk.store.protocols import PlantImport
 from plantdesk.store.sqlite.changes import begin, record, store_images
-from plantdesk.store.sqlite.connections import driver_connection, translate_errors
+from plantdesk.store.sqlite.connections import driver_connection, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import unnamed_draft
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.inserts import now_ms
@@ -240,7 +240,7 @@ class SqliteImport(PlantImport):
             self._check()
             self._is_working = True
         try:
-            with translate_errors(), _writing(self._raw):
+            with translate_errors(), transaction(self._raw, mode="DEFERRED"):
                 yield
         finally:
             with self._lock:
@@ -352,16 +352,3 @@ def _base(raw: sqlite3.Connection) -> int:
     if base is None:
         (base,) = raw.execute(_BASE.format(all_ids=_ALL_IDS), {"count": count}).fetchone()
     return int(base)
-
-
-@contextmanager
-def _writing(raw: sqlite3.Connection) -> Iterator[None]:
-    """Hold a transaction that takes no lock of the store."""
-    raw.execute("BEGIN")
-    try:
-        yield
-        raw.execute("COMMIT")
-    except BaseException:
-        if raw.in_transaction:
-            raw.execute("ROLLBACK")
-        raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from sqlalchemy import bindparam, func, text
 from sqlmodel import col, select
 
 from plantdesk.store.placing import find_places
-from plantdesk.store.sqlite.connections import driver_connection
+from plantdesk.store.sqlite.connections import driver_connection, snapshot
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.text_index import candidates
 from plantdesk.store.tables import PlantTable
@@ -48,13 +49,9 @@ class IndexedReads:
         indexed = None if self._index is None else self._index.indexed
         if indexed is None or not view.plants.is_everything or view.order not in indexed.orders:
             return None
-        self._raw.execute("BEGIN")  # all of one moment
-        try:
+        with suppress(OSError), snapshot(self._raw):
             return self._brought_up_to_date(indexed, view)
-        except OSError:
-            return None
-        finally:
-            self._raw.execute("ROLLBACK")
+        return None
 
     def candidates(self, selection: Selection) -> TextClause | None:
         """Return the condition that narrows a search down to the candidates of the index.

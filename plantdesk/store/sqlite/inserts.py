@@ -97,8 +97,7 @@ class GroupInserter:
     ) -> Outcome:
         """Add the plants of `entries`, each with its own outcome, within the caller's write transaction.
 
-        `token_refusal` is the outcome of every new plant of a
-        token, which is then not added.
+        `token_refusal` is the outcome of every new plant of a token, which is then not added.
         """
         connection, now = self._connection, now_ms()
         sources = {source for _, source in entries if source.token_id is not None}

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, not_, or_, type_coerce
+from sqlalchemy import func
 from sqlalchemy import select as sql_select
 from sqlmodel import col, select
 from typing_extensions import override
 
 from plantdesk.records import Source, SourceKind
-from plantdesk.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
-from plantdesk.store.folding import LOOKALIKES, SEPARATOR, fold, search_words, searched
+from plantdesk.store.folding import fold
 from plantdesk.store.placing import find_places
 from plantdesk.store.protocols import PlantReader
-from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.conditions import MAX_PATTERN, ids_of, name_begins
+from plantdesk.store.sqlite.connections import driver_connection, make_engine, snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.csv_reads import CsvPages
 from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
@@ -36,12 +36,11 @@ from plantdesk.store.views import KnownName, Order, View
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from sqlalchemy import Select, TextClause
-    from sqlalchemy.orm import Mapped
+    from sqlalchemy import ColumnElement, Select, TextClause
     from sqlmodel.sql.expression import SelectOfScalar
 
     from plantdesk.records import Change, PlantChange, PlantRow
-    from plantdesk.selections import Selection, Term
+    from plantdesk.selections import Selection
     from plantdesk.store.counts import Counts
     from plantdesk.store.placing import Place
     from plantdesk.store.protocols import CsvPage, HistorySummary
@@ -57,8 +56,6 @@ _NEWEST = 20_000
 _PAGE = 5_000
 #: Plants among which names are counted.
 _MAX_COUNTED = 50_000
-#: SQLite's LIKE takes patterns up to 50,000 bytes; longer words are searched with instr().
-_MAX_PATTERN = 10_000
 
 
 class Reader(PlantReader):
@@ -81,11 +78,8 @@ class Reader(PlantReader):
                 yield from _chunks(whole)
                 return
             candidates = self._indexed.candidates(view.plants)
-            self._raw.execute("BEGIN")  # all of one moment
-            try:
+            with snapshot(self._raw):
                 yield from self._searched_ids(view, candidates)
-            finally:
-                self._raw.execute("ROLLBACK")
 
     def _searched_ids(self, view: View, candidates: TextClause | None) -> Iterator[array[int]]:
         statement, first = ids_of(view.plants), array("q")
@@ -166,7 +160,7 @@ class Reader(PlantReader):
 
     @override
     def known_names(self, start: str, limit: int) -> list[KnownName]:
-        if len(start) > _MAX_PATTERN:
+        if len(start) > MAX_PATTERN:
             return []
         plants = _begins_with(start).subquery()
         latest, number = func.max(plants.c.seq), func.count()
@@ -178,7 +172,7 @@ class Reader(PlantReader):
 
     @override
     def first_with_name(self, view: View, start: str) -> int | None:
-        statement = ids_of(view.plants).where(_begins(start)).order_by(*_ordering(view)).limit(1)
+        statement = ids_of(view.plants).where(name_begins(start)).order_by(*_ordering(view)).limit(1)
         with self._query():
             return self._connection.scalars(statement).first()
 
@@ -304,97 +298,7 @@ def _ordering(view: View) -> list[ColumnElement[Any]]:
     return ordering(view.order, descending=view.descending, all_plants=view.plants.is_everything)
 
 
-def ids_of(selection: Selection) -> SelectOfScalar[int]:
-    """Return the query for the ids of a set of plants."""
-    conditions = [or_(*map(_condition, group)) for group in selection.groups]
-    if selection.since is not None:
-        conditions.append(col(PlantTable.added_at) >= selection.since)
-    if selection.ids is not None:
-        conditions.append(col(PlantTable.id).in_(selection.ids))
-    return select(PlantTable.id).where(*conditions)
-
-
-def _condition(term: Term) -> ColumnElement[bool]:
-    match term:
-        case Contains():
-            return _contains_text(term)
-        case HasTag(tag):
-            return col(PlantTable.tag).is_(tag) if tag is None or term.exact else _has_tag_like(tag)
-        case AddedBy():
-            return _is_added_by(term)
-        case AddedOn():
-            times = term.milliseconds()
-            return col(PlantTable.added_at).between(times.start, times.stop - 1)
-        case HasId(first, last):
-            return col(PlantTable.id).between(first, last)
-        case Not():
-            return not_(func.coalesce(_condition(term.term), false()))
-
-
-def _contains_text(term: Contains) -> ColumnElement[bool]:
-    words = search_words(term.text)
-    if not words:  # accents without a letter, which are not in folded texts
-        return or_(*(func.instr(text, term.text) > 0 for text in (PlantTable.name, PlantTable.tag)))
-    if not term.is_word:
-        return _contains(searched(term.text))
-    return and_(*(or_(_contains(word), _starts_id(word)) for word in words))
-
-
-def _starts_id(word: str) -> ColumnElement[bool]:
-    return cast(PlantTable.id, String).startswith(word) if word.lstrip("-").isdecimal() else false()
-
-
-def _has_tag_like(tag: str) -> ColumnElement[bool]:
-    """Compare the folded texts; a tag without letters, such as an accent alone, is compared as it is."""
-    is_same = col(PlantTable.tag) == tag
-    if not (text := searched(tag)).strip():
-        return is_same
-    folded = col(PlantTable.folded)
-    folded_tag = func.substr(_normalized(folded, text), func.instr(folded, SEPARATOR) + 1)
-    plain = func.lower(_normalized(col(PlantTable.tag), text))
-    is_alike = case((folded.is_(None), plain), else_=folded_tag) == text
-    return and_(col(PlantTable.tag).is_not(None), or_(is_same, is_alike))
-
-
-def _is_added_by(term: AddedBy) -> ColumnElement[bool]:
-    kind, label = col(SourceTable.kind), col(SourceTable.label)
-    sources = select(SourceTable.id)
-    if term.kind is SourceKind.OTHER:
-        sources = sources.where(kind.not_in(set(SourceKind) - {SourceKind.OTHER}))
-    elif term.kind is not None:
-        sources = sources.where(kind == term.kind)
-    if term.label is not None:
-        is_label = func.searched(label) == searched(term.label) if term.kind is None else label == term.label
-        sources = sources.where(is_label)
-    return col(PlantTable.source_id).in_(sources)
-
-
-def _contains(word: str) -> ColumnElement[bool]:
-    name, tag = _normalized(col(PlantTable.name), word), _normalized(col(PlantTable.tag), word)
-    folded = _normalized(col(PlantTable.folded), word)
-    if len(word) > _MAX_PATTERN:
-        return func.instr(func.coalesce(folded, func.lower(name + SEPARATOR + func.coalesce(tag, ""))), word) > 0
-    plain = or_(name.contains(word, autoescape=True), tag.contains(word, autoescape=True))
-    return case((col(PlantTable.folded).is_(None), plain), else_=folded.contains(word, autoescape=True))
-
-
-def _begins(start: str) -> ColumnElement[bool]:
-    text = searched(start)
-    name, folded = _normalized(col(PlantTable.name), text), _normalized(col(PlantTable.folded), text)
-    plain = name.startswith(text, autoescape=True)
-    return case((col(PlantTable.folded).is_(None), plain), else_=folded.startswith(text, autoescape=True))
-
-
 def _begins_with(start: str) -> Select[str, str | None, int]:
     """Return the query for name, tag and place of the plants whose name begins with a text."""
     columns = col(PlantTable.name), col(PlantTable.tag), col(PlantTable.seq)
-    return sql_select(*columns).where(_begins(start)).order_by(col(PlantTable.id).desc()).limit(_MAX_COUNTED)
-
-
-def _normalized(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement[str]:
-    """Return a column's text with the lookalikes of the word's characters replaced, as in the word."""
-    text: ColumnElement[str] = type_coerce(column, String)
-    for one, others in LOOKALIKES.items():
-        for other in others if one in word else "":
-            text = func.replace(text, other, one)
-    return text
+    return sql_select(*columns).where(name_begins(start)).order_by(col(PlantTable.id).desc()).limit(_MAX_COUNTED)

@@ -26,6 +26,9 @@ CHUNK = 500
 #: The version of a plant: the last change that touched it, or its place in the order of arrival as a negative number.
 VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"
 
+#: The largest place in the order of arrival that was ever used.
+LAST_SEQ = "SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store"
+
 _FROM = f"""added_at, source_id, coalesce(kind, ''), coalesce(label, ''), {VERSION}, {{note}}
             FROM plant LEFT JOIN source ON source.id = source_id"""
 _SELECT = f"SELECT plant.id, name, tag, {_FROM.format(note='note')}"
@@ -60,7 +63,7 @@ def rows_since(connection: sqlite3.Connection, seq: int, limit: int) -> list[Pla
 
 def last_seq(connection: sqlite3.Connection) -> int:
     """Return the largest `seq` that was ever used, 0 in a new store. Raises StoreDamagedError and sqlite3.Error."""
-    row = connection.execute("SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store").fetchone()
+    row = connection.execute(LAST_SEQ).fetchone()
     if row is None or row[0] > MAX_NUMBER:
         raise StoreDamagedError
     return int(row[0])

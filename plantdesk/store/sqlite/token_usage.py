@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.store.sqlite.row_reads import LAST_SEQ
+
 if TYPE_CHECKING:
     import sqlite3
 
 _UNCOUNTED = """SELECT source_id, count(*) AS plants, max(added_at) AS used_at FROM plant
                 WHERE seq > (SELECT counted_seq FROM store) GROUP BY source_id"""
-_LAST = "(SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store)"
+_LAST = f"({LAST_SEQ})"
 
 
 class Uncounted(NamedTuple):

@@ -18,7 +18,7 @@ from plantdesk.store.edits import Applied, DeleteAll
 from plantdesk.store.protocols import NewToken, TokenLookup, TokenStore
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
-from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.connections import driver_connection, make_engine, snapshot, translate_errors
 from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.tables import SourceTable, TokenTable
 
@@ -108,9 +108,9 @@ class Tokens(TokenStore):
         )
         with translate_errors(), Session(make_engine(self._file.connect)) as session:
             raw = driver_connection(session.connection())
-            raw.execute("BEGIN")  # one snapshot for both
-            uncounted = token_usage.uncounted(raw)
-            return [_token_row(row, uncounted.get(row.source_id)) for row in session.exec(statement)]
+            with snapshot(raw):
+                uncounted = token_usage.uncounted(raw)
+                return [_token_row(row, uncounted.get(row.source_id)) for row in session.exec(statement)]
 
     @override
     def checker(self) -> TokenChecker:

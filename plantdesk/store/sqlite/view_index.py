@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import StoreError
-from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.connections import driver_connection, make_engine, transaction, translate_errors
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.ordering import SORTED, sorted_ids
 from plantdesk.store.sqlite.row_reads import last_seq
@@ -119,7 +119,7 @@ class ViewIndex:
 
     def changed(self, changes: Changes) -> None:
         """Note a commit. On the writer thread."""
-        if changes.needs_reload:
+        if changes.unrecorded:
             self.drop()  # what has changed is not known
         self._is_outdated = True
         self._wake.set()
@@ -180,14 +180,13 @@ class ViewIndex:
             raw.execute("PRAGMA made.journal_mode = OFF")
             raw.execute("PRAGMA made.synchronous = OFF")
             raw.execute(CREATE_TABLE.format("made"))
-            raw.execute("BEGIN")  # all of one moment
-            seq, change = last_seq(raw), last_number(raw)
-            raw.execute(
-                f"INSERT INTO made.words (rowid, text) SELECT seq, {indexed_text()} FROM main.plant ORDER BY seq"
-            )
-            (tagged,) = raw.execute("SELECT count(*) FROM plant WHERE tag IS NOT NULL").fetchone()
-            orders = {order: self._write(connection, order, folder / f"{number}-{order}") for order in SORTED}
-            raw.execute("COMMIT")
+            with transaction(raw, mode="DEFERRED"):  # all is of one moment
+                seq, change = last_seq(raw), last_number(raw)
+                raw.execute(
+                    f"INSERT INTO made.words (rowid, text) SELECT seq, {indexed_text()} FROM main.plant ORDER BY seq"
+                )
+                (tagged,) = raw.execute("SELECT count(*) FROM plant WHERE tag IS NOT NULL").fetchone()
+                orders = {order: self._write(connection, order, folder / f"{number}-{order}") for order in SORTED}
         made = Indexed(generation, seq, change, folder / f"{number}.db", orders, tagged)
         with self._lock:
             before, self._indexed = self._indexed, made if self._drops == drops else None

@@ -21,7 +21,7 @@ from plantdesk.errors import (
 )
 from plantdesk.records import Changes
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
-from plantdesk.store.sqlite.connections import driver_connection, make_engine, translate_errors
+from plantdesk.store.sqlite.connections import driver_connection, make_engine, snapshot, translate_errors
 from plantdesk.store.sqlite.history import changed_since, last_number
 from plantdesk.store.sqlite.inserts import GroupInserter
 from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
@@ -108,11 +108,8 @@ class ChangeDetector:
             return self._poll()
         if self._data_version() == self._version:
             return Changes()
-        self._connection.execute("BEGIN")
-        try:
+        with snapshot(self._connection):
             return self._poll()
-        finally:
-            self._connection.execute("ROLLBACK")
 
     def own_changes(self) -> Changes:
         """Return what the present transaction of the writer has changed. `note_commit` must follow its commit."""

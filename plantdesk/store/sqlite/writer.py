@@ -280,37 +280,34 @@ class Writer:
 
     def _add_in_transaction(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
         refusal = self._disk.refusal()
-        connection, rows = self._known, None if refusal is not None else self._add_new(entries)
-        if connection is not None and rows is not None:
-            outcome = Outcome([*rows], rows)
-        else:
-            with self._durable_transaction() as connection:
-                outcome = connection.inserter.add(entries, token_refusal=refusal)
-                if not outcome.added:
-                    ChangeDetector.count(connection.raw)
-        connection.detector.note_commit(Changes(tuple(outcome.added)))
-        connection.checkpointer.committed(1 + len(outcome.added) // 20)
-        return outcome
+        if refusal is None and (added := self._add_new(entries)) is not None:
+            return added
+        with self._durable_transaction() as connection:
+            outcome = connection.inserter.add(entries, token_refusal=refusal)
+            if not outcome.added:
+                ChangeDetector.count(connection.raw)
+        return _noted(connection, outcome)
 
-    def _add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> list[PlantRow] | None:
+    def _add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome | None:
         """Add plants by one statement. None where that is impossible, or has met a file that was replaced just now."""
         if time.monotonic() - self._polled_at > _POLL_INTERVAL:  # as others may write all the time
             self._poll()
-        if self._known is None:
+        if (connection := self._known) is None:
             return None
         try:
             with translate_errors():
-                rows = self._known.inserter.add_new(entries)
+                rows = connection.inserter.add_new(entries)
                 if rows is not None and not self._file.is_current:
-                    self._known.inserter.take_back(rows)
+                    connection.inserter.take_back(rows)
                     return None
         except StoreError as error:
             self._health.failed(error)
             raise
-        if rows is not None:
-            self._current.committed()
-            self._health.succeeded()
-        return rows
+        if rows is None:
+            return None
+        self._current.committed()
+        self._health.succeeded()
+        return _noted(connection, Outcome([*rows], rows))
 
     def _resolve(self, group: Sequence[_AddJob], outcomes: Outcomes) -> None:
         start = 0
@@ -381,6 +378,13 @@ class Writer:
             self._health.healed()
             self._publish(Changes(needs_reload=True, tokens=True, unrecorded=True))
         return connection
+
+
+def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:
+    """Return what was added, after its commit is noted for later polls and checkpoints."""
+    connection.detector.note_commit(Changes(tuple(outcome.added)))
+    connection.checkpointer.committed(1 + len(outcome.added) // 20)
+    return outcome
 
 
 def _defect(error: Exception) -> PlantDeskError:

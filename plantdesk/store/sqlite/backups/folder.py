@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import BackupFolderError, StoreError, StoreFullError
-from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, translate_errors
+from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, make_private_folder, new_file, remove_old_drafts
 from plantdesk.store.sqlite.inserts import now_ms
 
@@ -183,7 +183,7 @@ def fill_copy(source: sqlite3.Connection, draft: Path, *, revoke_tokens: bool = 
     """Copy what `source` sees into the empty file `draft`, and check it. Raises StoreError."""
     with translate_errors(), contextlib.closing(connect(draft)) as copy:
         copy.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
-        with _snapshot(source):
+        with _locked(source):
             source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         check_whole(copy)
@@ -192,14 +192,11 @@ def fill_copy(source: sqlite3.Connection, draft: Path, *, revoke_tokens: bool = 
 
 
 @contextlib.contextmanager
-def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+def _locked(connection: sqlite3.Connection) -> Iterator[None]:
     """Hold a read transaction, which raises where the file is locked: a backup without one would wait for ever."""
-    connection.execute("BEGIN")
-    try:
+    with snapshot(connection):
         connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
         yield
-    finally:
-        connection.execute("ROLLBACK")
 
 
 def _folder(path: Path) -> Path:
