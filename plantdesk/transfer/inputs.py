@@ -42,8 +42,12 @@ class Input(NamedTuple):
     objects: Iterator[tuple[int, object]]
 
 
+def _ignore(_size: int) -> None:
+    """Report no progress."""
+
+
 @contextmanager
-def opened(source: Source, reading: Reading, progress: Callable[[int], None]) -> Iterator[Input]:
+def opened(source: Source, reading: Reading, progress: Callable[[int], None] = _ignore) -> Iterator[Input]:
     """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
     form = (reading.form or Format.CSV) if source.path is None else format_of(source.path, reading.form)
     with ExitStack() as stack:

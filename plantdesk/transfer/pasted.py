@@ -32,7 +32,7 @@ def pasted_plants(text: str) -> Pasted:
     if not source.text.strip():
         return Pasted([], [], len(lines))
     reading = pasted_reading(source.text)
-    with opened(source, reading, _ignore) as file:
+    with opened(source, reading) as file:
         _, batches = rows_of(file, 1, reading.columns, refused.append)
         rows = [row for batch in batches for row in batch.rows()]
     return Pasted(rows, refused, sum(not line.strip() for line in lines))
@@ -65,7 +65,3 @@ def _is_table(lines: list[str]) -> bool:
     counts = ({line.count(each) for line in lines} for each in DELIMITERS)
     has_known = any(field_of(cell) for each in DELIMITERS for cell in lines[0].split(each))
     return has_known or any(len(each) == 1 and each != {0} for each in counts)
-
-
-def _ignore(_size: int) -> None:
-    """Do nothing."""

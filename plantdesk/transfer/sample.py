@@ -44,7 +44,7 @@ class Sample(NamedTuple):
 
 def read_sample(source: Source, reading: Reading) -> Sample:
     """Read the first rows of a file. Raises FileError, UnknownFormatError and OSError."""
-    with opened(source, reading, _ignore) as file:
+    with opened(source, reading) as file:
         layout, rows = _of_objects(file) if file.table is None else _of_table(file.table, reading.columns)
         dialect = file.table.dialect if isinstance(file.table, DelimitedTable) else None
         shown = [[None if cell is None else cell[:_LONGEST] for cell in row] for row in rows]
@@ -73,7 +73,3 @@ def _of_objects(file: Input) -> tuple[Layout, list[list[str | None]]]:
 
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
-
-
-def _ignore(_size: int) -> None:
-    """Do nothing."""

@@ -1,10 +1,11 @@
-"""Small additions to Qt: the `override` decorator, dynamic properties, sizes that fit on the screen."""
+"""Small additions to Qt: the `override` decorator, dynamic properties, sizes that fit on the screen, a folder."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, QStandardPaths, Qt
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -20,7 +21,7 @@ else:
         return method
 
 
-__all__ = ["QWIDGETSIZE_MAX", "fitted", "mirrored", "override", "set_properties"]
+__all__ = ["QWIDGETSIZE_MAX", "documents_folder", "fitted", "mirrored", "override", "set_properties"]
 
 #: The largest size of a widget; PySide has no such constant.
 QWIDGETSIZE_MAX = (1 << 24) - 1
@@ -31,6 +32,11 @@ _FRAME = QSize(16, 48)
 def fitted(widget: QWidget, wanted: QSize) -> QSize:
     """Return `wanted`, reduced to what the widget's screen has room for inside a window frame."""
     return wanted.boundedTo(widget.screen().availableGeometry().size() - _FRAME)
+
+
+def documents_folder() -> Path:
+    """Return the user's folder for documents, where files are chosen and saved first."""
+    return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
 
 
 def mirrored(widget: QWidget, left: int, top: int, right: int, bottom: int) -> tuple[int, int, int, int]:

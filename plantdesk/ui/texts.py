@@ -74,9 +74,11 @@ def plural(count: int, one: str, many: str, **values: str) -> str:
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of a PlantDeskError; for any other exception, which is a defect, a reference to the log."""
+    """Return the text of a PlantDeskError or an OSError; for a defect, a reference to the log."""
     if isinstance(error, PlantDeskError):
         return str(error)
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}."
     return QCoreApplication.translate("failures", "That did not work. The log has the cause.")
 
 

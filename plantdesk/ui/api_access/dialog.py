@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFrame,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -30,6 +28,7 @@ from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.fold import Fold
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
     from plantdesk.server_state import ServerState
@@ -243,7 +242,7 @@ class ApiDialog(Dialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._scrolled(self._content), 1)
+        layout.addWidget(ScrollArea(self._content), 1)
         self._foot = self._footer()
         layout.addLayout(self._foot)
         self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._content.sizeHint().height()))
@@ -266,17 +265,6 @@ class ApiDialog(Dialog):
         row.addWidget(self._address)
         row.addWidget(self._copy_button)
         row.addWidget(PlainLabel(self.tr("Only programs on this computer can connect."), tone="muted"), 1)
-
-    def _scrolled(self, content: QWidget) -> QScrollArea:
-        """Let the content scroll where the screen is too small for it."""
-        area = QScrollArea()
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(content)
-        for each in (area, content):  # the background of the dialog, not that of a list
-            each.setProperty("clear", "true")
-        return area
 
     def _footer(self) -> QHBoxLayout:
         footer = QHBoxLayout()

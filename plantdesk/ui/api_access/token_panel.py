@@ -47,13 +47,6 @@ _MAX_ROWS = 6
 _PLANTS, _MENU = 4, 5
 
 
-class _TokenFileError(PlantDeskError):
-    """The file for a token cannot be written."""
-
-    def __init__(self, error: OSError) -> None:
-        super().__init__(error.strerror or str(error))
-
-
 class TokenPanel(QWidget):
     """Works on the tokens of one store; a menu for each is opened by a right click, the Menu key, or its last column.
 
@@ -148,7 +141,7 @@ class TokenPanel(QWidget):
             try:
                 write_private(file, token + "\n")
             except OSError as error:
-                raise _TokenFileError(error) from error
+                raise PlantDeskError(error_text(error)) from error
 
         self._bridge.long_tasks.ask(self, write, partial(self._on_saved, file), self._on_not_saved)
 
@@ -181,7 +174,7 @@ class TokenPanel(QWidget):
         self.token_saved.emit(str(file))
 
     def _on_not_saved(self, error: Exception) -> None:
-        text = self.tr("The token was not saved: {reason}. Choose another file.")
+        text = self.tr("The token was not saved: {reason} Choose another file.")
         self._show_message(Tone.ERROR, text.format(reason=error_text(error)))
 
     def _ask_to_revoke(self, question: str, details: str, label: str, revoke: Callable[[str], None]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
 from plantdesk.ui.widgets.close_button import CloseButton
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -33,14 +34,6 @@ class CardFrame(QWidget):
         self.column = QVBoxLayout(content)
         self.column.setContentsMargins(EDGE, M + 2, EDGE, M)
         self.column.setSpacing(0)
-        area = QScrollArea()
-        area.setWidget(content)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        for widget in (area, content):
-            widget.setProperty("clear", "true")
         line = QFrame()
         line.setProperty("pane", "lines")
         line.setFixedHeight(1)
@@ -53,7 +46,7 @@ class CardFrame(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(area, 1)
+        layout.addWidget(ScrollArea(content, horizontal=False), 1)
         layout.addLayout(foot)
         self._cross.raise_()
 

@@ -9,11 +9,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSlider,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -23,6 +21,7 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import EDGE, XS, XXL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -72,13 +71,9 @@ class ShortcutsDialog(Dialog):
 
     def _lay_out(self, content: QWidget) -> None:
         """Let the content scroll where the screen is too low for it."""
-        area = self._area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(content)
+        area = self._area = ScrollArea(content)
+        area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         area.setAccessibleName(self.tr("Keyboard shortcuts"))
-        for widget in (area, content):
-            widget.setProperty("clear", "true")
         close = QPushButton(self.tr("Close"))
         close.clicked.connect(self.accept)
         foot = QHBoxLayout()

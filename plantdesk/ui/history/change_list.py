@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyl
 from plantdesk.records import ChangeKind
 from plantdesk.ui.history.model import CHANGE_ROLE, action_text, clock_text, detail_text, title_text
 from plantdesk.ui.qt import override
-from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
@@ -157,9 +156,8 @@ class _ChangeDelegate(QStyledItemDelegate):
         colors, rect = self._theme.colors, option.rect.adjusted(XS, 0, -XS, 0)
         selected = option.state & QStyle.StateFlag.State_Selected
         if selected or option.state & QStyle.StateFlag.State_MouseOver:
-            selection = colors.color("selection")
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(selection if selected else mixed(selection, colors.color("surface"), 0.45))
+            painter.setBrush(colors.color("selection") if selected else colors.hover())
             painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(colors.color("focus"), _RING))

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -24,6 +23,7 @@ from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,12 +185,7 @@ class LabelDialog(Dialog):
         return right
 
     def _lay_out(self) -> None:
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self._choices())
+        area = ScrollArea(self._choices(), horizontal=False)
         area.setFixedWidth(_LEFT_WIDTH + XL)
         body = QHBoxLayout()
         body.setSpacing(L)

@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QStandardPaths, Qt, Slot
+from PySide6.QtCore import Qt, Slot
 
 from plantdesk.errors import PlantDeskError
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import documents_folder, override
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.widgets.message_line import Tone
 
@@ -97,15 +97,14 @@ class Labels(Feature):
 
         from plantdesk.ui.labels.pdf import write_pdf
 
-        folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
-        start = str(folder / self.tr("labels.pdf"))
+        start = str(documents_folder() / self.tr("labels.pdf"))
         name, _ = QFileDialog.getSaveFileName(self._dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
         if not name or self._dialog is None:
             return
         try:
             write_pdf(Path(name), job)
         except OSError as error:
-            self._dialog.show_outcome(Tone.ERROR, f"{error.strerror or error}.")
+            self._dialog.show_outcome(Tone.ERROR, error_text(error))
             return
         self._dialog.accept()
         text = self.tr("Saved the labels to {file}.").format(file=quoted(Path(name).name))

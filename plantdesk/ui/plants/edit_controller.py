@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, Slot
 
 from plantdesk.errors import EditConflictError, InvalidPlantError, StoreReadOnlyError
 from plantdesk.records import FORM
-from plantdesk.ui.plants.form import MAX_LENGTH
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.info_bar import BarKind
+from plantdesk.ui.widgets.line_edit import MAX_LENGTH
 from plantdesk.ui.widgets.tag_completer import tag_completer
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from plantdesk.ui.plants.name_field import NameField
 from plantdesk.ui.plants.tag_field import TagField
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
-from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.ui.widgets.line_edit import MAX_LENGTH, LineEdit
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tag_completer import tag_completer
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.action_buttons import MessageAction
-
-#: Characters of a field; a line edit with a megabyte of text blocks the window.
-MAX_LENGTH = 10_000
 
 #: Widths for text of 13 px, in a form that is wide enough and in a narrower one.
 _WIDE = 900

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line, plural, tag_text
-from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
+from plantdesk.ui.widgets.tag_pill import paint_pill, pill_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,18 +117,9 @@ class NameOffers(QFrame):
 
     def _paint_pill(self, painter: QPainter, rect: QRect, end: int, tag: str) -> int:
         """Paint a tag that ends at `end`; return where it begins."""
-        colors = self._theme.colors
-        painter.setFont(self._theme.metrics.font(FontRole.PILL))
-        metrics = painter.fontMetrics()
-        text = metrics.elidedText(tag_text(tag), Qt.TextElideMode.ElideRight, rect.width() // 3)
-        width, height = metrics.horizontalAdvance(text) + 2 * S + 1, metrics.height() + S - 2
-        pill = QRect(end - width, rect.top() + (rect.height() - height) // 2, width, height)
-        background, foreground = self._theme.tags.pill(tag, dark=colors.dark)
-        painter.setPen(mixed(foreground, background, 0.16))
-        painter.setBrush(background)
-        painter.drawRoundedRect(self._mirrored(pill), height / 2, height / 2)
-        painter.setPen(foreground)
-        painter.drawText(self._mirrored(pill), Qt.AlignmentFlag.AlignCenter, text)
+        size = pill_size(self._theme, tag).boundedTo(QSize(rect.width() // 3, rect.height()))
+        pill = QRect(QPoint(end - size.width(), rect.top() + (rect.height() - size.height()) // 2), size)
+        paint_pill(painter, self._theme, self._mirrored(pill), tag)
         return pill.left()
 
     def _paint_foot(self, painter: QPainter) -> None:

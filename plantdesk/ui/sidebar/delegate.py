@@ -12,10 +12,9 @@ from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar.entries import Entry, Kind
 from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE, count_text
-from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import ICON, FontRole, S, tabular
 from plantdesk.ui.theme.tag_colors import dot_color
-from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.ui.widgets.line_edit import MAX_LENGTH, LineEdit
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
@@ -30,8 +29,6 @@ _HEADING_TEXT, _MARK, _TEXT, _END = 20, 28, 44, 19
 _DOT, _RADIUS, _RING = 10, 6, 2
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-#: Characters of a name; a line edit with a megabyte of text blocks the window.
-_MAX_LENGTH = 10_000
 
 
 class EntryDelegate(QStyledItemDelegate):
@@ -64,7 +61,7 @@ class EntryDelegate(QStyledItemDelegate):
 
     @override
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        editor = LineEdit(parent, maxLength=_MAX_LENGTH)
+        editor = LineEdit(parent, maxLength=MAX_LENGTH)
         editor.setProperty("cell", "true")
         editor.setAccessibleName(self.tr("New name"))
         return editor
@@ -110,7 +107,7 @@ class EntryDelegate(QStyledItemDelegate):
         if index.data(ACTIVE_ROLE):
             return colors.color("selection")
         if option.state & QStyle.StateFlag.State_MouseOver:
-            return mixed(colors.color("selection"), colors.color("sidebar"), 0.45)
+            return colors.hover("sidebar")
         return None
 
     def _paint_entry(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, entry: Entry) -> None:

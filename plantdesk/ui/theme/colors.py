@@ -40,6 +40,10 @@ class Colors(NamedTuple):
         """Return the colour called `name`."""
         return QColor(getattr(self, name))
 
+    def hover(self, background: str = "surface") -> QColor:
+        """Return the colour under the pointer on the background with this name."""
+        return mixed(self.color("selection"), self.color(background), 0.45)
+
 
 LIGHT = Colors(
     dark=False,

@@ -234,9 +234,9 @@ def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
 
 
 def _derived_colors(colors: Colors) -> dict[str, str]:
-    text, surface, accent = colors.color("text"), colors.color("surface"), colors.color("accent")
+    text, accent = colors.color("text"), colors.color("accent")
     return {
-        "hover": mixed(colors.color("selection"), surface, 0.45).name(),
+        "hover": colors.hover().name(),
         "toast_hover": mixed(colors.color("on_toast"), colors.color("toast"), 0.14).name(),
         "toast_edge": "#59634F" if colors.dark else colors.toast,
         "disabled": mixed(text, colors.color("window"), 0.5).name(),

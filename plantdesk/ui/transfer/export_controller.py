@@ -6,11 +6,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QStandardPaths, QUrl, Slot
+from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 
 from plantdesk.store import Selection, parse_search
 from plantdesk.transfer.exporting import write_plants
+from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.transfer.export_dialog import ExportDialog
 from plantdesk.ui.transfer.import_job import Reporter
@@ -55,8 +56,7 @@ class ExportController(QObject):
         if selected:
             one, many = self.tr("The selected plant"), self.tr("The {count} selected plants")
             choices.append((plural(len(selected), one, many), _SELECTED))
-        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-        self._dialog = ExportDialog(choices, Path(folder), self._context.page)
+        self._dialog = ExportDialog(choices, documents_folder(), self._context.page)
         self._dialog.wanted.connect(self._export)
         self._dialog.finished.connect(self._on_closed)
         self._dialog.open()
@@ -113,7 +113,7 @@ class ExportController(QObject):
         self._context.page.toast.show_message(plural(count, one, many, file=quoted(file.name)), folder)
 
     def _on_failed(self, error: Exception) -> None:
-        text = f"{error.strerror or error}." if isinstance(error, OSError) else error_text(error)
+        text = error_text(error)
         if self._bar is not None:
             self._bar.show_state(BarKind.ERROR, self.tr("Nothing was exported"), text)
 

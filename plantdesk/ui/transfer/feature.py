@@ -6,14 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, QStandardPaths, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
 from PySide6.QtWidgets import QLineEdit
 
 from plantdesk.records import SourceKind
 from plantdesk.selections import AddedBy
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import documents_folder, override
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.widgets.info_bar import BarKind
 
@@ -127,7 +127,7 @@ class Transfer(Feature):
         from PySide6.QtWidgets import QFileDialog
 
         names, _ = QFileDialog.getOpenFileNames(
-            self.context.page, self.tr("Import plants"), str(_documents()), ";;".join(self._filters())
+            self.context.page, self.tr("Import plants"), str(documents_folder()), ";;".join(self._filters())
         )
         if names:
             self.import_files([Path(name) for name in names])
@@ -147,7 +147,7 @@ class Transfer(Feature):
             text = self.tr("An import is running. Wait until it is done, or cancel it.")
             self.context.page.toast.show_problem(text)
             return
-        self._dialog = ImportDialog(self.context, self._store, sources, reading, _documents())
+        self._dialog = ImportDialog(self.context, self._store, sources, reading, documents_folder())
         self._dialog.started.connect(self._run)
         self._dialog.finished.connect(self._on_dialog_closed)
         self._dialog.open()
@@ -224,7 +224,7 @@ class Transfer(Feature):
     def _save_refused(self) -> None:
         from PySide6.QtWidgets import QFileDialog
 
-        start = str(_documents() / self.tr("refused.csv"))
+        start = str(documents_folder() / self.tr("refused.csv"))
         name, _ = QFileDialog.getSaveFileName(self.context.page, self.tr("Save rows"), start, self.tr("CSV (*.csv)"))
         if name and self._job is not None:
             self._job.save_refused(Path(name))
@@ -235,7 +235,7 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_not_saved(self, error: OSError) -> None:
-        self.context.page.toast.show_problem(f"{error.strerror or error}.")
+        self.context.page.toast.show_problem(error_text(error))
 
     def _undo(self, change: Change) -> None:
         if self._bar is not None:
@@ -255,7 +255,7 @@ class Transfer(Feature):
             )
             self._show(BarKind.WARNING, self.tr("Nothing was imported"), str(error), choose)
             return
-        text = error_text(error) if not isinstance(error, OSError) else f"{error.strerror or error}."
+        text = error_text(error)
         self._show(BarKind.ERROR, self.tr("Nothing was imported"), text)
 
     @Slot()
@@ -275,7 +275,3 @@ class Transfer(Feature):
 
 def _files(data: QMimeData) -> list[Path]:
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile() and Path(url.toLocalFile()).is_file()]
-
-
-def _documents() -> Path:
-    return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))

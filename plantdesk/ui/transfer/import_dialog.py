@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.store import OnClash
 from plantdesk.transfer.importing import Wanted
@@ -21,6 +21,7 @@ from plantdesk.ui.transfer.texts import progress_text
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -213,8 +214,7 @@ class ImportDialog(Dialog):
     @Slot(object)
     def _show_failure(self, error: Exception) -> None:
         self._cancel()
-        text = (error.strerror or str(error)) + "." if isinstance(error, OSError) else error_text(error)
-        self._message.show_message(Tone.ERROR, text)
+        self._message.show_message(Tone.ERROR, error_text(error))
 
     @Slot()
     def _show_rows(self) -> None:
@@ -240,11 +240,6 @@ class ImportDialog(Dialog):
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self._body())
         foot = QHBoxLayout()
         foot.setContentsMargins(XL, M, XL, L)
         foot.setSpacing(S)
@@ -254,7 +249,7 @@ class ImportDialog(Dialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(area, 1)
+        layout.addWidget(ScrollArea(self._body()), 1)
         layout.addLayout(foot)
         self.resize_to_fit(_SIZE)
 

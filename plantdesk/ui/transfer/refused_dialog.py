@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QSize, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.ui.texts import one_line
+from plantdesk.ui.texts import error_text, one_line
 from plantdesk.ui.theme.metrics import XL, XXL, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
@@ -66,7 +66,7 @@ class RefusedDialog(Dialog):
     @Slot(object)
     def show_not_saved(self, error: OSError) -> None:
         """Report that the rows could not be written."""
-        self._message.show_message(Tone.ERROR, f"{error.strerror or error}.")
+        self._message.show_message(Tone.ERROR, error_text(error))
 
     @Slot()
     def _on_save(self) -> None:

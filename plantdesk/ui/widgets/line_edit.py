@@ -8,6 +8,9 @@ from PySide6.QtWidgets import QLineEdit
 
 from plantdesk.ui.qt import override
 
+#: Characters of a name or a tag; a line edit with a megabyte of text blocks the window.
+MAX_LENGTH = 10_000
+
 
 class LineEdit(QLineEdit):
     """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo where nothing was typed."""

@@ -90,7 +90,7 @@ class RowDelegate(QStyledItemDelegate):
         if row is not None and self._theme.animated and self._highlights.is_tinted(row.id):
             return mixed(colors.color("ok_bg"), colors.color("surface"), 0.7)
         if index.row() == self._hover.row:
-            return mixed(colors.color("selection"), colors.color("surface"), 0.45)
+            return colors.hover()
         return None
 
     def _fill_rounded(
