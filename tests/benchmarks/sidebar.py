@@ -63,22 +63,38 @@ class Bench:
         self._measure("add a plant", rounds, lambda: self._store.add_as_next(new, COMMAND).result(_SECONDS))
         one = Selection.of(HasTag("room 1", exact=True))
         self._measure("move 1,000 plants", rounds, lambda: self._apply(SetTag(Selection(ids=self._some()), "room 1")))
-        self._measure("undo that", rounds, lambda: self._store.undo(None, COMMAND).result(_SECONDS))
+        self._measure("undo that", rounds, self._undo)
         self._measure("delete all of a tag", 1, lambda: self._apply(DeleteAll(one)))
+        self._measure("undo that", 1, self._undo)
+        every = Selection()
+        self._measure("change the tag of all", 1, lambda: self._apply(SetTag(every, "room 1")))
+        self._measure("undo that", 1, self._undo)
+        self._measure("undo one plant after it", rounds, self._undo, lambda: self._apply(SetTag(Selection(ids=[7]), "room 1")))
+        self._measure("delete all", 1, lambda: self._apply(DeleteAll(every)))
+        self._measure("undo that", 1, self._undo)
+        self._measure("redo that", 1, lambda: self._store.redo(COMMAND).result(_SECONDS))
+        self._measure("undo that", 1, self._undo)
         self._store.close()
 
     def _some(self) -> range:
         self._first += 10_000
         return range(self._first, self._first + 1000)
 
+    def _undo(self) -> None:
+        self._store.undo(None, COMMAND).result(_SECONDS)
+
     def _apply(self, edit: SetTag | DeleteAll) -> None:
         self._store.apply([edit], COMMAND).result(_SECONDS)
 
-    def _measure(self, title: str, rounds: int, change: Callable[[], object]) -> None:
+    def _measure(self, title: str, rounds: int, change: Callable[[], object], prepare: Callable[[], object] | None = None) -> None:
         times = []
         self._pulse.restart()
         longest = 0.0
         for _ in range(rounds):
+            if prepare is not None:
+                before = self._plants("room 1")
+                prepare()
+                self._until_changed(before)
             before = self._plants("room 1")
             change()
             started = time.perf_counter()

@@ -470,6 +470,7 @@ class StoreBesideDict(RuleBasedStateMachine):
     @invariant()
     def same_counts(self) -> None:
         self.counts = self.reader.counts(self.counts)
+        assert self.reader.counts() == self.counts
         assert self.counts.tags == Counter(entry.tag for entry in self.plants.values())
         found: Counter[tuple[str, str]] = Counter()
         for source, count in self.counts.sources.items():
