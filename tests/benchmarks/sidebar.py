@@ -69,7 +69,9 @@ class Bench:
         every = Selection()
         self._measure("change the tag of all", 1, lambda: self._apply(SetTag(every, "room 1")))
         self._measure("undo that", 1, self._undo)
-        self._measure("undo one plant after it", rounds, self._undo, lambda: self._apply(SetTag(Selection(ids=[7]), "room 1")))
+        self._measure(
+            "undo one plant after it", rounds, self._undo, lambda: self._apply(SetTag(Selection(ids=[7]), "room 1"))
+        )
         self._measure("delete all", 1, lambda: self._apply(DeleteAll(every)))
         self._measure("undo that", 1, self._undo)
         self._measure("redo that", 1, lambda: self._store.redo(COMMAND).result(_SECONDS))
@@ -86,7 +88,9 @@ class Bench:
     def _apply(self, edit: SetTag | DeleteAll) -> None:
         self._store.apply([edit], COMMAND).result(_SECONDS)
 
-    def _measure(self, title: str, rounds: int, change: Callable[[], object], prepare: Callable[[], object] | None = None) -> None:
+    def _measure(
+        self, title: str, rounds: int, change: Callable[[], object], prepare: Callable[[], object] | None = None
+    ) -> None:
         times = []
         self._pulse.restart()
         longest = 0.0
