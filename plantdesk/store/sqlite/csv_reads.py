@@ -1,4 +1,4 @@
-"""Reads plants as lines of CSV, which SQLite formats: three times as fast as rows that Python formats."""
+"""Reads plants as lines of CSV, which SQLite formats: several times as fast as rows that Python formats."""
 
 from __future__ import annotations
 
@@ -11,55 +11,66 @@ if TYPE_CHECKING:
     import sqlite3
 
 _PAGE = 10_000
-_TIME = "strftime('%Y-%m-%dT%H:%M:%f+00:00', {} / 1000.0, 'unixepoch')"
-_SOURCE = "(SELECT kind || CASE label WHEN '' THEN '' ELSE ' ' || label END FROM source WHERE id = {})"
-_END = "'{d}' || " + _TIME + " || '{d}\"' || " + _SOURCE + " || '\"'"
+_NTH = "SELECT seq FROM plant WHERE seq > ? ORDER BY seq LIMIT 1 OFFSET ?"
+_REST = "SELECT count(*), max(seq) FROM plant WHERE seq > ?"
+_END = """'{d}' || strftime('%Y-%m-%dT%H:%M:%f+00:00', added_at / 1000.0, 'unixepoch') || '{d}"'
+       || (SELECT kind || CASE label WHEN '' THEN '' ELSE ' ' || label END FROM source WHERE id = source_id)
+       || '"\r\n'"""
+#: That of the first plant and of the last one.
+_ENDS = """SELECT added_at, source_id, {end} FROM plant
+           WHERE seq IN (:last, (SELECT min(seq) FROM plant WHERE seq > :after))"""
 #: Each concatenation copies what it has so far, so there are as few as possible.
 _LINES = """
-    SELECT group_concat(line, char(13, 10)), count(*), count(line), count(tag), count(note), max(seq),
-           min(added_at), max(added_at), min(source_id), max(source_id)
+    SELECT group_concat(line, :end), count(line), count(tag), count(note)
     FROM (SELECT CASE WHEN note IS NULL AND tag IS NOT NULL
-                      THEN id || '{d}"' || name || '"{d}"' || tag || '"{d}' || {end}
-                      WHEN note IS NULL THEN id || '{d}"' || name || '"{d}{d}' || {end}
-                      WHEN tag IS NULL THEN id || '{d}"' || name || '"{d}{d}"' || note || '"' || {end}
-                      ELSE id || '{d}"' || name || '"{d}"' || tag || '"{d}"' || note || '"' || {end}
-                 END AS line, tag, note, seq, added_at, source_id
-          FROM plant WHERE seq > :after ORDER BY seq LIMIT {page})"""
+                      THEN id || '{d}"' || name || '"{d}"' || tag || '"{d}'{end}
+                      WHEN note IS NULL THEN id || '{d}"' || name || '"{d}{d}'{end}
+                      WHEN tag IS NULL THEN id || '{d}"' || name || '"{d}{d}"' || note || '"'{end}
+                      ELSE id || '{d}"' || name || '"{d}"' || tag || '"{d}"' || note || '"'{end}
+                 END AS line, tag, note
+          FROM plant WHERE seq > :after AND seq <= :last {where} ORDER BY seq)"""
+_SAME = "AND added_at = :time AND source_id = :source"
 
 
 class CsvPages:
     """Reads page after page. An import gives its plants one time and one source: they are formatted once then."""
 
     def __init__(self, delimiter: str) -> None:
-        def lines(end: str) -> str:
-            return _LINES.format(d=delimiter, page=_PAGE, end=end)
-
-        self._lines = lines(_END.format("added_at", "source_id", d=delimiter))
-        self._lines_of_one = lines(":end")
-        self._end = f"SELECT {_END.format(':time', ':source', d=delimiter)}"
-        #: The one time and source of the page before.
-        self._one: tuple[int, int] | None = None
+        end = _END.format(d=delimiter)
+        self._ends = _ENDS.format(end=end)
+        self._lines = _LINES.format(d=delimiter, end=f" || {end}", where="")
+        self._lines_of_one = _LINES.format(d=delimiter, end="", where=_SAME)
         self._after = -1
 
     def next(self, connection: sqlite3.Connection) -> CsvPage | None:
         """Return the plants that follow in their order of arrival; None at the end. Raises sqlite3.Error."""
-        values: dict[str, int | str] = {"after": self._after}
-        is_one = self._one is not None
-        if self._one is not None:
-            (values["end"],) = connection.execute(
-                self._end, dict(zip(("time", "source"), self._one, strict=True))
-            ).fetchone()
-        row = connection.execute(self._lines_of_one if is_one else self._lines, values).fetchone()
-        text, count, lines, tags, notes, last, *about = row
-        if not count:
-            return None
-        first_time, last_time, first_source, last_source = about
-        one = (first_time, first_source) if (first_time, first_source) == (last_time, last_source) else None
-        if is_one and one != self._one:
-            self._one = None
-            return self.next(connection)
-        after, self._one, self._after = self._after, one, last
-        # A quote within a text would have to be doubled, and what SQLite cannot format leaves its line out.
-        if lines == count and text.count('"') == 2 * (2 * count + tags + notes):
-            return CsvPage(count, text + "\r\n", [])
-        return CsvPage(count, "", rows_since(connection, after, count))
+        connection.execute("BEGIN")  # all is of one moment
+        try:
+            nth = connection.execute(_NTH, (self._after, _PAGE - 1)).fetchone()
+            count, last = (_PAGE, *nth) if nth else connection.execute(_REST, (self._after,)).fetchone()
+            if not count:
+                return None
+            text = self._text(connection, count, last)
+            rows = [] if text else rows_since(connection, self._after, count)
+        finally:
+            connection.execute("ROLLBACK")
+        self._after = last
+        return CsvPage(count, text, rows)
+
+    def _text(self, connection: sqlite3.Connection, count: int, last: int) -> str:
+        """Return the lines of a page; "" if SQLite cannot format them."""
+        values: dict[str, int | str] = {"after": self._after, "last": last, "end": ""}
+        (time, source, end), *others = set(connection.execute(self._ends, values))
+        if end is not None and not others:
+            same = values | {"time": time, "source": source, "end": end}
+            lines = connection.execute(self._lines_of_one, same).fetchone()
+            if lines[1] == count:
+                return _checked(*lines, end)
+        lines = connection.execute(self._lines, values).fetchone()
+        return _checked(*lines, "") if lines[1] == count else ""
+
+
+def _checked(text: str, lines: int, tags: int, notes: int, end: str) -> str:
+    """Return the lines, the last one with its `end`; "" if a text has a quote, which would have to be doubled."""
+    text += end
+    return text if text.count('"') == 2 * (2 * lines + tags + notes) else ""
