@@ -9,7 +9,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.records import UnfitNumber
+from plantdesk.validation import UnfitNumber
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 from plantdesk.errors import ErrorNumber, PlantDeskError, shortened
-from plantdesk.records import LARGEST_ID, SMALLEST_ID, UnfitNumber
+from plantdesk.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.validation import UnfitNumber
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.records import COMMAND, FORM, new_plant
+from plantdesk.records import COMMAND, FORM
 from plantdesk.store import Selection, SetTag, Store, edited
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,9 @@ import pytest
 from plantdesk import __version__, paths
 from plantdesk.api.openapi import description
 from plantdesk.cli import main
-from plantdesk.records import COMMAND, NewPlant
+from plantdesk.records import COMMAND
 from plantdesk.store import Store
+from plantdesk.validation import NewPlant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton
 from plantdesk import __version__, logs, paths, settings, updates
 from plantdesk.desktop import Desktop, StuckWindowError
 from plantdesk.errors import StoreReadOnlyError
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
 from plantdesk.server_state import Failed, Off, On
 from plantdesk.store import Store, back_up
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
@@ -36,6 +36,7 @@ from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.widgets.info_bar import InfoBar
+from plantdesk.validation import new_plant
 from tests.support.architecture import ROOT
 from tests.support.desk import TIMEOUT, Desk
 from tests.support.programs import runtimes

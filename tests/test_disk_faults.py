@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from plantdesk.errors import ErrorNumber, StoreFullError
-from plantdesk.records import FORM, NewPlant
+from plantdesk.records import FORM
 from plantdesk.store import BackupKind, Backups, Store, back_up
+from plantdesk.validation import NewPlant
 from tests.support.desk import TIMEOUT
 from tests.test_desktop import running
 from tests.test_headless import serving

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from plantdesk import settings
 from plantdesk.api.discovery import runtime_file
 from plantdesk.errors import PlantDeskError
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
 from plantdesk.store import Store, View, parse_search
+from plantdesk.validation import new_plant
 from tests.support.cases import cases
 
 if TYPE_CHECKING:

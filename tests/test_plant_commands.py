@@ -17,8 +17,9 @@ import pytest
 
 from plantdesk import paths
 from plantdesk.cli import main
-from plantdesk.records import FORM, new_plant
+from plantdesk.records import FORM
 from plantdesk.store import Store
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plantdesk.errors import ErrorNumber, PlantDeskError
-from plantdesk.records import LARGEST_ID, SMALLEST_ID, UnfitNumber
+from plantdesk.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.strict_json import NotAnObjectError, NotJsonError, RepeatedMemberError, parse_object
+from plantdesk.validation import UnfitNumber
 from tests.support.cases import cases
 from tests.support.costs import cpu_seconds
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     import asyncio
     from concurrent.futures import Future
 
-    from plantdesk.records import NewPlant, PlantRow, Source
+    from plantdesk.records import PlantRow, Source
     from plantdesk.store import PlantStore
+    from plantdesk.validation import NewPlant
 
     Outcome = PlantRow | PlantDeskError
     Waiting = list[asyncio.Future[Outcome]]

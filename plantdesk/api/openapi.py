@@ -9,8 +9,8 @@ from typing import Any
 
 from plantdesk import HOME_PAGE
 from plantdesk.errors import ErrorNumber
-from plantdesk.records import NewPlant, PlantFields
 from plantdesk.settings import DEFAULT_PORT
+from plantdesk.validation import NewPlant, PlantFields
 
 #: The version of the API, not of the program.
 _VERSION = "1.0.0"

@@ -7,8 +7,8 @@ from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 from plantdesk.api.errors import MethodNotAllowedError, TokenMissingError, WrongContentTypeError
-from plantdesk.records import new_plant
 from plantdesk.strict_json import parse_object
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from plantdesk import output
 from plantdesk.commands.opening import open_store
-from plantdesk.records import COMMAND, new_plant, parse_id, plant_fields
+from plantdesk.records import COMMAND, parse_id
+from plantdesk.validation import new_plant, plant_fields
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,9 @@ from plantdesk.commands.formatting import print_json, print_table
 from plantdesk.commands.opening import open_existing_store
 from plantdesk.commands.plants import report
 from plantdesk.errors import TagTakenError, UnknownTagError, shortened
-from plantdesk.records import COMMAND, plant_fields
+from plantdesk.records import COMMAND
 from plantdesk.store import HasTag, Selection, SetTag, Store
+from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

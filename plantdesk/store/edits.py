@@ -6,13 +6,15 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import shortened
-from plantdesk.records import ChangeKind, plant_fields, plant_note
+from plantdesk.records import ChangeKind
+from plantdesk.validation import plant_fields, plant_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.records import Change, NewPlant, PlantRow
+    from plantdesk.records import Change, PlantRow
     from plantdesk.selections import Selection
+    from plantdesk.validation import NewPlant
 
 _MAX_NAME = 40
 

@@ -14,23 +14,14 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.errors import PlantDeskError, StoreDamagedError, StoreError
-    from plantdesk.records import (
-        Change,
-        ChangeKind,
-        Changes,
-        NewPlant,
-        PlantChange,
-        PlantFields,
-        PlantRow,
-        Source,
-        TokenRow,
-    )
+    from plantdesk.records import Change, ChangeKind, Changes, PlantChange, PlantRow, Source, TokenRow
     from plantdesk.selections import Selection
     from plantdesk.store.counts import Counts
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.imports import Clash, ImportBatch, ImportCounts, OnClash
     from plantdesk.store.placing import Place
     from plantdesk.store.views import KnownName, Order, View
+    from plantdesk.validation import NewPlant, PlantFields
 
 
 class NewToken(NamedTuple):

@@ -1,7 +1,7 @@
 """The tables as SQLModel classes, for queries. They never leave this package.
 
 The migrations create and change the tables; a test compares both. `table=True` classes do not validate their values:
-input comes through `plantdesk.records.new_plant` alone.
+input comes through `plantdesk.validation.new_plant` alone.
 """
 
 from __future__ import annotations

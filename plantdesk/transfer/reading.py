@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from plantdesk import strict_json
 from plantdesk.errors import PlantDeskError
-from plantdesk.records import new_plant, parse_id, plant_fields, plant_note
+from plantdesk.records import parse_id
 from plantdesk.store import ImportBatch, ImportRow, batch_of
 from plantdesk.transfer.columns import READ, Columns, Layout, NoColumnError, layout_of, mapped
+from plantdesk.validation import new_plant, plant_fields, plant_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -18,7 +18,6 @@ import pytest
 from plantdesk.api import plants
 from plantdesk.api.limits import Limits
 from plantdesk.api.server import Server
-from plantdesk.records import new_plant
 from plantdesk.server_state import (
     Failed,
     NotAnsweringError,
@@ -30,6 +29,7 @@ from plantdesk.server_state import (
     TooFewDescriptorsError,
 )
 from plantdesk.store import Store
+from plantdesk.validation import new_plant
 from tests.api.client import one_answer
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ sys.stdout = sys.stderr = sys.stdin = None
 from contextlib import closing
 from pathlib import Path
 from plantdesk.api.server import Server
-from plantdesk.records import new_plant
+from plantdesk.validation import new_plant
 from plantdesk.server_state import On
 from plantdesk.store import Store
 with closing(Store(Path(sys.argv[1]))) as store:

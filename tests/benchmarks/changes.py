@@ -19,8 +19,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
 from plantdesk.store import DeleteAll, Selection, SetTag, Store, edited, parse_search
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,8 +20,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.records import new_plant
 from plantdesk.store import Order, Selection, Store, View, parse_search
+from plantdesk.validation import new_plant
 from tests.benchmarks.views import fill
 
 if TYPE_CHECKING:

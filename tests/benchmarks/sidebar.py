@@ -23,11 +23,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.desktop import Desktop
-from plantdesk.records import COMMAND, plant_fields
+from plantdesk.records import COMMAND
 from plantdesk.selections import HasTag, Selection
 from plantdesk.store import DeleteAll, SetTag, Store
 from plantdesk.ui.sidebar.model import ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
+from plantdesk.validation import plant_fields
 from tests.benchmarks.table import Pulse
 
 if TYPE_CHECKING:

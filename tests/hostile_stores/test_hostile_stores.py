@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from plantdesk.errors import BackupUnusableError, PlantDeskError, StoreDamagedError, StoreError
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
 from plantdesk.store import (
     Backups,
     DeleteAll,
@@ -30,6 +30,7 @@ from plantdesk.store import (
 )
 from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.history import is_prunable, prune
+from plantdesk.validation import new_plant
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
 
 if TYPE_CHECKING:

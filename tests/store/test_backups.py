@@ -20,13 +20,14 @@ from plantdesk.errors import (
     StoreUnreachableError,
     TokenRefusedError,
 )
-from plantdesk.records import COMMAND, NewPlant
+from plantdesk.records import COMMAND
 from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store, back_up, copy_store
 from plantdesk.store.sqlite.backups.folder import copy_database, outdated
 from plantdesk.store.sqlite.backups.jobs import HOUR, back_up_if_due
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.sqlite.migrations import MIGRATIONS
+from plantdesk.validation import NewPlant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,9 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from plantdesk.records import COMMAND, Changes, new_plant
+from plantdesk.records import COMMAND, Changes
 from plantdesk.store import Store
+from plantdesk.validation import new_plant
 from tests.store.test_backups import until
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ PLANTS = int(os.environ.get("PLANTDESK_PLANTS", "6000"))
 _ADD = """
 import sys
 from pathlib import Path
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
+from plantdesk.validation import new_plant
 from plantdesk.store import Store
 store, first, count = Store(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
 for start in range(first, first + count, 7):  # many small commits

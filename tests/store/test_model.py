@@ -30,17 +30,7 @@ from plantdesk.errors import (
     UndoConflictError,
     UnknownTokenError,
 )
-from plantdesk.records import (
-    COMMAND,
-    FORM,
-    LARGEST_ID,
-    SMALLEST_ID,
-    NewPlant,
-    PlantRow,
-    Source,
-    new_plant,
-    plant_fields,
-)
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source
 from plantdesk.store import (
     KEEP,
     Contains,
@@ -59,6 +49,7 @@ from plantdesk.store import (
 )
 from plantdesk.store.edits import Keep
 from plantdesk.store.sqlite import history
+from plantdesk.validation import NewPlant, new_plant, plant_fields
 from tests.support.cases import cases
 
 if TYPE_CHECKING:

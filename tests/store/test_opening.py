@@ -22,11 +22,12 @@ from plantdesk.errors import (
     StoreGoneError,
     StoreReadOnlyError,
 )
-from plantdesk.records import COMMAND, FORM, new_plant
+from plantdesk.records import COMMAND, FORM
 from plantdesk.store import Backups, Store, back_up
 from plantdesk.store.sqlite import writer
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -181,7 +182,8 @@ def test_a_folder_that_may_not_be_written_to_takes_no_new_store(ordinary_folder:
 _OPEN_AND_ADD = """
 import sys
 from pathlib import Path
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
+from plantdesk.validation import new_plant
 from plantdesk.store import Backups, Store, back_up
 from plantdesk.store.sqlite import writer
 from plantdesk.store.sqlite.files import file_lock

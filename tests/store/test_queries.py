@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import FORM, new_plant
+from plantdesk.records import FORM
 from plantdesk.store import View, parse_search
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from pathlib import Path

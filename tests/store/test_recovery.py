@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import StoreDamagedError
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
 from plantdesk.store import BackupKind, Backups, Store, back_up, preview_restore, restore
 from plantdesk.store.sqlite.files.open_checks import check_file
+from plantdesk.validation import new_plant
 from tests.support.wal import checkpoint_writes
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ OPENINGS = int(os.environ.get("PLANTDESK_OPENINGS", "10000"))
 _ADD_AND_DIE = f"""
 import os, signal, sys
 from pathlib import Path
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
+from plantdesk.validation import new_plant
 from plantdesk.store import Store
 store = Store(Path(sys.argv[1]))
 plants = [(new_plant({{"id": number, "name": "x" * 2000}}), COMMAND) for number in range({PLANTS})]
@@ -39,7 +41,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 _ADD_FOR_EVER = """
 import sys
 from pathlib import Path
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
+from plantdesk.validation import new_plant
 from plantdesk.store import Store
 store, first = Store(Path(sys.argv[1])), 0
 while True:

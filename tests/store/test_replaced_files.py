@@ -14,9 +14,10 @@ from queue import SimpleQueue
 import pytest
 
 from plantdesk.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
-from plantdesk.records import COMMAND, NewPlant, new_plant
+from plantdesk.records import COMMAND
 from plantdesk.store import BackupKind, Backups, Store, back_up, restore
 from plantdesk.store.sqlite.backups.jobs import back_up_if_due
+from plantdesk.validation import NewPlant, new_plant
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
 

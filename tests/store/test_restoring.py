@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import BackupUnusableError, StoreBusyError, StoreError, StoreGoneError, TokenRefusedError
-from plantdesk.records import COMMAND, FORM, Changes, NewPlant
+from plantdesk.records import COMMAND, FORM, Changes
 from plantdesk.store import Backup, Backups, Store, back_up, preview_restore, restore
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
+from plantdesk.validation import NewPlant
 from tests.hostile_stores.generator import store as hostile_store
 from tests.store.test_backups import damage, ids_in, make_older
 

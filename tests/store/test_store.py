@@ -20,15 +20,10 @@ from plantdesk.errors import (
     StoreMovedError,
     TokenRefusedError,
 )
-from plantdesk.records import (
-    COMMAND,
-    FORM,
-    Changes,
-    NewPlant,
-    new_plant,
-)
+from plantdesk.records import COMMAND, FORM, Changes
 from plantdesk.store import BackupKind, Backups, Store, View
 from plantdesk.store.sqlite import connections, writer
+from plantdesk.validation import NewPlant, new_plant
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.errors import IdTakenError, NothingToUndoError, UndoConflictError
-from plantdesk.records import COMMAND, FORM, Changes, NewPlant, new_plant
+from plantdesk.records import COMMAND, FORM, Changes
 from plantdesk.store import DeleteAll, Order, Reader, Selection, SetTag, Store, View, parse_search
 from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
+from plantdesk.validation import NewPlant, new_plant
 from tests.support.cases import cases
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from plantdesk.errors import PlantDeskError
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
 from plantdesk.store import Delete, DeleteAll, HasTag, Selection, SetTag, Store, edited
+from plantdesk.validation import new_plant
 
 _SECONDS = 30
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import StoreDamagedError, StoreError, StoreGoneError
-from plantdesk.records import COMMAND, ChangeKind, new_plant
+from plantdesk.records import COMMAND, ChangeKind
 from plantdesk.store import (
     BackupKind,
     Backups,
@@ -38,6 +38,7 @@ from plantdesk.store.sqlite.backups.jobs import back_up_if_due
 from plantdesk.store.sqlite.migrations import MIGRATIONS
 from plantdesk.transfer.importing import FileImport, Wanted
 from plantdesk.transfer.sources import file_source
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

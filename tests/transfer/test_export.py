@@ -12,10 +12,11 @@ import pytest
 
 from plantdesk import paths
 from plantdesk.cli import main
-from plantdesk.records import FORM, new_plant
+from plantdesk.records import FORM
 from plantdesk.store import Insert, Selection, Store
 from plantdesk.store.sqlite import csv_reads
 from plantdesk.transfer.writing import DELIMITERS, csv_pieces, pieces
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from pathlib import Path

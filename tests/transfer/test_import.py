@@ -15,11 +15,12 @@ import pytest
 
 from plantdesk import paths
 from plantdesk.cli import main
-from plantdesk.records import FORM, new_plant
+from plantdesk.records import FORM
 from plantdesk.store import OnClash, Selection, Store
 from plantdesk.transfer.importing import FileImport, Wanted
 from plantdesk.transfer.sources import file_source
 from plantdesk.transfer.text import FileError
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.cli import main
-from plantdesk.records import FORM, LARGEST_ID, SMALLEST_ID, new_plant
+from plantdesk.records import FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.store import Insert, Selection, Store
+from plantdesk.validation import new_plant
 from tests.support.cases import cases
 
 TEXTS = st.text() | st.text(alphabet="\"',;\t|\r\n\0 =a'\ufeff\u2028\x1a")

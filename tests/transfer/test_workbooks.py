@@ -17,9 +17,10 @@ import pytest
 
 from plantdesk import paths
 from plantdesk.cli import main
-from plantdesk.records import FORM, new_plant
+from plantdesk.records import FORM
 from plantdesk.store import Insert, Selection, Store
 from plantdesk.transfer import workbooks
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QLocale
 
-from plantdesk.records import FORM, PlantRow, new_plant
+from plantdesk.records import FORM, PlantRow
 from plantdesk.server_state import Off
 from plantdesk.store import Store
 from plantdesk.ui.bridge import Bridge
@@ -24,6 +24,7 @@ from plantdesk.ui.theme.theme import Theme, ThemeMode
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine
 from plantdesk.ui.workspace import Workspace
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -65,12 +65,13 @@ class CsvPages:
             same = values | {"time": time, "source": source, "end": end}
             lines = connection.execute(self._lines_of_one, same).fetchone()
             if lines[1] == count:
-                return _checked(*lines, end)
+                return _checked(lines, end)
         lines = connection.execute(self._lines, values).fetchone()
-        return _checked(*lines, "") if lines[1] == count else ""
+        return _checked(lines, "") if lines[1] == count else ""
 
 
-def _checked(text: str, lines: int, tags: int, notes: int, end: str) -> str:
+def _checked(lines: tuple[str, int, int, int], end: str) -> str:
     """Return the lines, the last one with its `end`; "" if a text has a quote, which would have to be doubled."""
+    text, count, tags, notes = lines
     text += end
-    return text if text.count('"') == 2 * (2 * lines + tags + notes) else ""
+    return text if text.count('"') == 2 * (2 * count + tags + notes) else ""

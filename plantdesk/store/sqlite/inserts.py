@@ -22,7 +22,7 @@ from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_seq, next_free_
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from plantdesk.records import NewPlant, PlantFields
+    from plantdesk.validation import NewPlant, PlantFields
 
 
 #: Characters in one statement with several rows.

@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from plantdesk.errors import StoreDamagedError
-    from plantdesk.records import Change, ChangeKind, NewPlant, PlantFields, PlantRow, Source
+    from plantdesk.records import Change, ChangeKind, PlantRow, Source
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.sqlite.connections import Progress
+    from plantdesk.validation import NewPlant, PlantFields
 
 
 class Store(PlantStore):

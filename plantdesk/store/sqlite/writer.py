@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from plantdesk.records import NewPlant, PlantRow, Source
+    from plantdesk.records import PlantRow, Source
     from plantdesk.store.health import HealthListener
     from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.validation import NewPlant
 
 _log = logging.getLogger(__name__)
 

@@ -9,12 +9,13 @@ from PySide6.QtCore import QStringListModel, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QStackedWidget
 
 from plantdesk.errors import InvalidPlantError, StoreReadOnlyError
-from plantdesk.records import FORM, plant_fields
+from plantdesk.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text
+from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from array import array

@@ -180,8 +180,8 @@ class NoteDraft(QObject):
         return quoted(note, _LONGEST) if note else self.tr("no note")
 
     def _add_again(self) -> None:
-        from plantdesk.records import new_plant
         from plantdesk.store import Insert
+        from plantdesk.validation import new_plant
 
         row = self._row
         tag = {} if row.tag is None else {"tag": row.tag}

@@ -130,7 +130,8 @@ class AddPlantController(QObject):
 
     def _start_adding(self, store: PlantStore) -> Future[PlantRow] | None:
         """Pass the plant to the store; None when the form is not valid."""
-        from plantdesk.records import FORM, new_plant, parse_id, plant_fields
+        from plantdesk.records import FORM, parse_id
+        from plantdesk.validation import new_plant, plant_fields
 
         name, tag, id_text = self._form.name_text, self._form.tag_text, self._form.id_text
         values = {"name": name, "tag": tag} if tag else {"name": name}
@@ -148,7 +149,8 @@ class AddPlantController(QObject):
 
     def _add_several(self) -> None:
         """Add as many plants of the name as its quantity says, as one change."""
-        from plantdesk.records import parse_id, plant_fields
+        from plantdesk.records import parse_id
+        from plantdesk.validation import plant_fields
 
         form, quantity = self._form, self._form.quantity
         name, tag, id_text = form.name_text, form.tag_text, form.id_text

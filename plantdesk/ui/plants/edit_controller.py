@@ -275,8 +275,8 @@ class EditController(QObject):
         )
 
     def _ask_about_deleted(self, draft: _Draft) -> None:
-        from plantdesk.records import new_plant
         from plantdesk.store import Insert
+        from plantdesk.validation import new_plant
 
         mine = draft.edit(draft.row)
         title = self.tr("{name} was deleted elsewhere while you were editing it").format(name=quoted(draft.row.name))

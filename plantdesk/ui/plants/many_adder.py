@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject
 
 from plantdesk.errors import IdTakenError, InvalidPlantError
-from plantdesk.records import FORM, new_plant
+from plantdesk.records import FORM
 from plantdesk.ui.store_queries import next_free_id
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from plantdesk.records import NewPlant
     from plantdesk.store import Applied, PlantStore
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.validation import NewPlant
 
 #: Scripts may take the free IDs meanwhile.
 _MAX_ATTEMPTS = 5

@@ -10,13 +10,13 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
 from plantdesk.errors import InvalidPlantError, shortened
-from plantdesk.records import plant_fields
 from plantdesk.selections import HasTag, Selection
 from plantdesk.ui.plant_changes import PlantChanges
 from plantdesk.ui.texts import plural, quoted
 from plantdesk.ui.theme.metrics import ICON
 from plantdesk.ui.theme.tag_colors import HUES, dot_color
 from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import IdTakenError
-from plantdesk.records import (
-    COMMAND,
-    FORM,
-    LARGEST_ID,
-    SMALLEST_ID,
-    Changes,
-    NewPlant,
-    PlantRow,
-    new_plant,
-    plant_fields,
-)
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow
 from plantdesk.store import Selection
 from plantdesk.store.edits import DeleteAll
+from plantdesk.validation import NewPlant, new_plant, plant_fields
 
 if TYPE_CHECKING:
     from plantdesk.records import Source

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import EditConflictError, IdTakenError, InvalidPlantError, NothingToUndoError, UndoConflictError
-from plantdesk.records import COMMAND, FORM, Changes, PlantRow, new_plant
+from plantdesk.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.store import Delete, DeleteAll, Insert, Order, Selection, SetTag, View, edited, parse_search
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from plantdesk.store import Edit, PlantStore, Undone

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, ChangeKind, SourceKind, new_plant
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, ChangeKind, SourceKind
 from plantdesk.store import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, Selection, batch_of, parse_search
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from plantdesk.store import PlantImport, PlantStore

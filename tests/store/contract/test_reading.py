@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, new_plant
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.store import DeleteAll, Order, Selection, SetTag, View, parse_search
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

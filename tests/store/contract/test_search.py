@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind, new_plant
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind
 from plantdesk.store import (
     AddedBy,
     AddedOn,
@@ -27,6 +27,7 @@ from plantdesk.store import (
     parse_terms,
     search_text,
 )
+from plantdesk.validation import new_plant
 from tests.support.cases import cases
 
 if TYPE_CHECKING:

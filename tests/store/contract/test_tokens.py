@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
-from plantdesk.records import COMMAND, Changes, SourceKind, new_plant
+from plantdesk.records import COMMAND, Changes, SourceKind
 from plantdesk.store import Selection
 from plantdesk.store.edits import DeleteAll
 from plantdesk.store.sqlite.inserts import now_ms
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

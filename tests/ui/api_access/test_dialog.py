@@ -24,13 +24,14 @@ from shiboken6 import delete, isValid
 
 from plantdesk.activity import Activity
 from plantdesk.errors import ErrorNumber, TokenRefusedError
-from plantdesk.records import FORM, Source, SourceKind, new_plant
+from plantdesk.records import FORM, Source, SourceKind
 from plantdesk.server_state import Failed, Off, On, PortInUseError, Starting
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.message_box import MessageBox
 from plantdesk.ui.widgets.secret_edit import copy_secret
+from plantdesk.validation import new_plant
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
-from plantdesk.records import COMMAND, FORM, PlantRow, new_plant
+from plantdesk.records import COMMAND, FORM, PlantRow
 from plantdesk.store import DeleteAll, Selection, SetTag, edited
 from plantdesk.ui.card.feature import Card
 from plantdesk.ui.card.note_edit import NoteEdit
@@ -19,6 +19,7 @@ from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.widgets.tab_order import TabOrder
+from plantdesk.validation import new_plant
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:

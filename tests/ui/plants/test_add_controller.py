@@ -10,12 +10,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
-from plantdesk.records import COMMAND, LARGEST_ID, SMALLEST_ID, new_plant
+from plantdesk.records import COMMAND, LARGEST_ID, SMALLEST_ID
 from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.validation import new_plant
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from plantdesk.records import COMMAND, new_plant
+from plantdesk.records import COMMAND
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.validation import new_plant
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:

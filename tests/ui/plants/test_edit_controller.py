@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from plantdesk.records import COMMAND, PlantRow, new_plant
+from plantdesk.records import COMMAND, PlantRow
 from plantdesk.store import KEEP, Delete, edited
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
@@ -17,6 +17,7 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.qt import override
+from plantdesk.validation import new_plant
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

@@ -11,13 +11,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox
 
-from plantdesk.records import FORM, new_plant
+from plantdesk.records import FORM
 from plantdesk.store import Selection
 from plantdesk.ui.plants.name_offers import NameOffers
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.validation import new_plant
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
-from plantdesk.records import new_plant
 from plantdesk.store import parse_search
 from plantdesk.ui.plant_drag import plants_data
 from plantdesk.ui.plants.filter_chips import FilterChip
@@ -21,6 +20,7 @@ from plantdesk.ui.sidebar.delegate import EntryDelegate
 from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.validation import new_plant
 from tests.support.desk import TIMEOUT, Desk, plain
 
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError
-from plantdesk.records import LARGEST_ID, MAX_NOTE_BYTES, SMALLEST_ID, SourceKind
+from plantdesk.records import LARGEST_ID, SMALLEST_ID, SourceKind
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
 from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
 from plantdesk.store.sqlite.sql_functions import IS_ASCII, add_functions, folded_sql
+from plantdesk.validation import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

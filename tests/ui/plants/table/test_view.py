@@ -9,11 +9,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QGuiApplication
 from PySide6.QtTest import QTest
 
-from plantdesk.records import FORM, Changes, PlantRow, new_plant
+from plantdesk.records import FORM, Changes, PlantRow
 from plantdesk.ui.plants.new_plants_button import NewPlantsButton
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import M
+from plantdesk.validation import new_plant
 from tests.support.costs import cpu_seconds
 
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from plantdesk.errors import InvalidPlantError
-from plantdesk.records import LARGEST_ID, SMALLEST_ID, NewPlant, UnfitNumber, new_plant, parse_id
+from plantdesk.records import LARGEST_ID, SMALLEST_ID, parse_id
+from plantdesk.validation import NewPlant, UnfitNumber, new_plant
 
 
 @pytest.mark.parametrize("plant_id", [SMALLEST_ID, 0, LARGEST_ID])
