@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from plantdesk.errors import ErrorNumber
     from plantdesk.records import PlantRow, Source
 
-    #: Time in nanoseconds, token, and id, name and tag of a plant: what the event loop records.
-    _Added = tuple[int, Source, int, str, str | None]
+    #: Time in nanoseconds, token, id, name and tag of a plant, and whether it is new: what the event loop records.
+    _Added = tuple[int, Source, int, str, str | None, bool]
 
 _MAX_REQUESTS = 500
 #: Characters that are kept of a name, and of each text of a refused plant.
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
     """The answer to one request. `at` is in milliseconds since 1970, UTC.
 
     `source` is that of the token, None where there was no valid one. `number` and `reason` say why the request was
-    refused; `number` is None where it was not. `sent` has id, name and tag as texts, as far as they were sent.
+    refused; `number` is None where it was not. `is_new`: a plant was added that was not there already. `sent` has id, name and tag as texts, as far as they were sent.
     """
 
     at: int
@@ -41,6 +41,7 @@ class Answer(NamedTuple):
     plant_id: int | None
     name: str
     sent: Mapping[str, str]
+    is_new: bool = False
 
     @property
     def status(self) -> int:
@@ -65,9 +66,10 @@ class Activity:
         """Return the last answers, newest first."""
         return [_answer(each) for each in reversed(self._answers.copy())]
 
-    def record_added(self, source: Source, row: PlantRow) -> None:
-        """Record a plant that was added, or was there already."""
-        self._append((time.time_ns(), source, row.id, row.name[:_MAX_NAME], row.tag and row.tag[:_MAX_NAME]))
+    def record_added(self, source: Source, row: PlantRow, *, is_new: bool = True) -> None:
+        """Record a plant that was added, or that was there already."""
+        tag = row.tag and row.tag[:_MAX_NAME]
+        self._append((time.time_ns(), source, row.id, row.name[:_MAX_NAME], tag, is_new))
 
     def record_refused(
         self,
@@ -101,9 +103,9 @@ class Activity:
 def _answer(entry: Answer | _Added) -> Answer:
     if isinstance(entry, Answer):
         return entry
-    at, source, plant_id, name, tag = entry
+    at, source, plant_id, name, tag, is_new = entry
     sent = {"id": str(plant_id), "name": name, **({} if tag is None else {"tag": tag})}
-    return Answer(at // 1_000_000, source, None, "", plant_id, name, sent)
+    return Answer(at // 1_000_000, source, None, "", plant_id, name, sent, is_new)
 
 
 def _text(value: object) -> str:

@@ -44,5 +44,6 @@ def request_line(answer: Answer) -> str:
     """Return time, token, status and reason of an answer, without the contents of a plant."""
     at = datetime.fromtimestamp(answer.at / 1000).astimezone().isoformat(timespec="seconds")
     token = "-" if answer.source is None else repr(answer.source.label)  # on one line, whatever it contains
-    reason = "Added." if answer.number is None else answer.number.meaning
+    added = "Added." if answer.is_new else "This plant was there already."
+    reason = added if answer.number is None else answer.number.meaning
     return f"{at} {token} {answer.status} {reason}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import ErrorNumber
+from plantdesk.records import FORM, new_plant
 
 if TYPE_CHECKING:
     from plantdesk.activity import Answer
@@ -30,6 +31,16 @@ def test_an_added_plant_is_recorded_with_its_token_and_id(served: Api) -> None:
     assert (answer.source.label, answer.status, answer.plant_id, answer.name) == ("tests", 200, 7, "Aloe")
     assert (answer.reason, dict(answer.sent)) == ("", {"id": "7", "name": "Aloe", "tag": "kitchen"})
     assert served.server.activity.total == 1
+    assert answer.is_new
+
+
+def test_a_plant_that_was_there_already_is_recorded_as_such(served: Api) -> None:
+    for _ in range(2):
+        assert served.post({"id": 7, "name": "Aloe"}).status == 200
+    assert [answer.is_new for answer in served.server.activity.answers()] == [False, True]
+    served.store.add(new_plant({"id": 8, "name": "Fern"}), FORM).result()
+    assert served.post({"id": 8, "name": "Fern"}).status == 200
+    assert not last(served).is_new
 
 
 @pytest.mark.parametrize(

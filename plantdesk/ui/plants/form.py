@@ -161,10 +161,13 @@ class PlantForm(QFrame):
         """Empty the fields, but for a tag that is pinned, and put the cursor into Name."""
         # Unlike clear(), setText() forgets what was typed: Ctrl+Z must not bring an added plant back into the field.
         self._id_edit.setText("")
-        if not keep_name:
+        if keep_name:
+            self._name_edit.take_fill()
+            self._tag_edit.restore_fill()
+        else:
             self._name_edit.setText("")
-        if not keep_name and not self._tag_edit.is_pinned:
-            self._tag_edit.setText("")
+            if not self._tag_edit.is_pinned:
+                self._tag_edit.setText("")
         self.clear_faults()
         self.focus_name()
 

@@ -27,6 +27,7 @@ class TagField(LineEdit):
         super().__init__(maxLength=max_length)
         self._theme = theme
         self._is_filled = False
+        self._filled_text = ""
         self._pin = QToolButton(self)
         self._pin.setCheckable(True)
         self._pin.setAccessibleName(self.tr("Pin"))
@@ -56,15 +57,21 @@ class TagField(LineEdit):
     def fill(self, tag: str | None) -> None:
         """Show the tag that belongs to a name; None: no tag."""
         self.setText(tag or "")
+        self._filled_text = tag or ""
         self._set_filled(filled=tag is not None)
 
     def take_fill(self) -> None:
         """Keep a tag that was filled in, as if it was typed."""
         self._set_filled(filled=False)
 
+    def restore_fill(self) -> None:
+        """Let a tag that was filled in and taken be replaced again with that of the next name."""
+        self._set_filled(filled=bool(self._filled_text) and self._filled_text == self.text())
+
     @override
     def setText(self, text: str | None) -> None:
         super().setText(text)
+        self._filled_text = ""
         self._set_filled(filled=False)
 
     @override
@@ -91,9 +98,13 @@ class TagField(LineEdit):
 
     @Slot(bool)
     def _on_toggled(self, on: bool) -> None:
+        if on:
+            self.take_fill()
+            self._filled_text = ""
         self._theme.icons.put_on(self._pin, "pin", "accent" if on else "text_2", ICON)
         self.pinned.emit(on)
 
     @Slot()
     def _on_edited(self) -> None:
+        self._filled_text = ""
         self._set_filled(filled=False)

@@ -387,14 +387,18 @@ def requests(desk: DialogDesk) -> list[tuple[str, str]]:
     return [(who.text(), what.text()) for who, what in items if who is not None and what is not None]
 
 
-def test_the_last_requests_are_shown_live(active: DialogDesk) -> None:
+def test_the_last_requests_are_shown_live(active: DialogDesk, store: Store) -> None:
     assert requests(active) == [
         ("An unknown program was refused", "A token is missing."),
         ("garden-sync was refused", "ID 7 already belongs to “Fern”."),
         ("garden-sync added “Fern”", "ID 7"),
     ]
+    with closing(store.reader()) as reader:
+        row = reader.rows([7])[7]
+    active.switch.activity.record_added(row.source, row, is_new=False)
+    active.until(lambda: requests(active)[0] == ("form sent “Fern” again", "ID 7 was there already"))
     active.switch.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
-    active.until(lambda: len(requests(active)) == 4)
+    active.until(lambda: len(requests(active)) == 5)
     active.button("Refused only").click()
     assert [who for who, _ in requests(active)] == ["An unknown program was refused"] * 2 + ["garden-sync was refused"]
 

@@ -213,6 +213,46 @@ def test_ctrl_enter_keeps_the_name(desk: EntryDesk) -> None:
     desk.has(("Fern", None), ("Fern", None))
 
 
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_kept_name_takes_its_usual_tag_along_when_it_is_replaced(desk: EntryDesk, taken: bool) -> None:
+    desk.types("mon")
+    desk.shows("Monstera deliciosa", "living room")
+    if taken:
+        desk.press(Qt.Key.Key_Tab)
+        desk.press(Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+    desk.press(Qt.Key.Key_Return, CONTROL)
+    usual = ("Monstera deliciosa", "living room")
+    desk.has(usual, usual)
+    desk.qtbot.waitUntil(lambda: not desk.name.isReadOnly())
+    desk.shows(*usual)
+    desk.press(Qt.Key.Key_Return, CONTROL)
+    desk.has(usual, usual, usual)
+    desk.qtbot.waitUntil(lambda: not desk.name.isReadOnly())
+    desk.name.selectAll()
+    desk.types("Fern")
+    desk.shows("Fern", "")
+    desk.press(Qt.Key.Key_Return)
+    desk.has(("Fern", None), usual)
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_typed_or_pinned_tag_is_kept_with_the_name(desk: EntryDesk, pinned: bool) -> None:
+    desk.types("mon")
+    desk.shows("Monstera deliciosa", "living room")
+    if pinned:
+        QTest.mouseClick(desk.button("Pin"), Qt.MouseButton.LeftButton)
+    else:
+        desk.press(Qt.Key.Key_Tab)
+        QTest.keyClicks(desk.tag, "living room")
+        desk.name.setFocus()
+    desk.press(Qt.Key.Key_Return, CONTROL)
+    desk.has(("Monstera deliciosa", "living room"), ("Monstera deliciosa", "living room"))
+    desk.qtbot.waitUntil(lambda: not desk.name.isReadOnly())
+    desk.name.selectAll()
+    desk.types("Fern")
+    desk.shows("Fern", "living room")
+
+
 # --- several ----------------------------------------------------------------------------------------------------------
 
 
