@@ -31,7 +31,8 @@ class Answer(NamedTuple):
     """The answer to one request. `at` is in milliseconds since 1970, UTC.
 
     `source` is that of the token, None where there was no valid one. `number` and `reason` say why the request was
-    refused; `number` is None where it was not. `is_new`: a plant was added that was not there already. `sent` has id, name and tag as texts, as far as they were sent.
+    refused; `number` is None where it was not. `sent` has id, name and tag as texts, as far as they were sent.
+    `is_new`: the plant was added, and not there already.
     """
 
     at: int

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject
 
+from plantdesk.ui.menus import Key, key_text
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -45,7 +47,8 @@ class WindowContext:
     def report_change(self, change: Change, text: str = "") -> None:
         """Let the user undo a change of the window, and report it, by default by its title, with its undo."""
         self.undo_stack.push(change)
-        self.page.toast.show_message(text or f"{change.title}.", self.undo_stack.undo_action(change))
+        undo = self.undo_stack.undo_action(change)
+        self.page.toast.show_message(text or f"{change.title}.", undo, key=key_text(Key.Undo))
 
 
 class OpenStore(NamedTuple):

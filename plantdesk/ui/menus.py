@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 Key = QKeySequence.StandardKey
 
 
+def key_text(key: QKeySequence.StandardKey) -> str:
+    """Return the first key sequence of a standard key, as it is shown to the user."""
+    return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
+
+
 class Section(Enum):
     """A part of a menu. The commands of a section are in the order in which they were added."""
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.errors import shortened
-from plantdesk.records import FORM
+from plantdesk.records import FORM, Change
 
 if TYPE_CHECKING:
-    from plantdesk.records import Change, PlantRow
+    from plantdesk.records import PlantRow
     from plantdesk.store import Applied, PlantStore, Undone
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.widgets.action_buttons import MessageAction
@@ -29,34 +29,45 @@ class AddedPlant(NamedTuple):
         return f"Add “{shortened(self.row.name)}”"
 
 
+class AddedPlantChange(NamedTuple):
+    """The change that has deleted a plant of the form again, or brought it back. `title` is that of the plant."""
+
+    change: Change
+    title: str
+
+
+#: What can be undone or redone.
+Step = Change | AddedPlant | AddedPlantChange
+
+
 class UndoStack(QObject):
     """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
 
     While a step is under way there is nothing to undo or redo: pressed twice, it is done once. `changed`: the next
-    steps are others. `begun`: a step is under way, which takes seconds for a million plants. `undone(undone)`: a step
-    was made. `failed(error)`: it was not, and is dropped.
+    steps are others. `begun`: a step is under way, which takes seconds for a million plants. `undone(undone, step)`: a
+    step was made, which `step` takes back. `failed(error)`: it was not, and is dropped.
     """
 
     changed = Signal()
     begun = Signal()
-    undone = Signal(object)
+    undone = Signal(object, object)
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._store: PlantStore | None = None
-        self._done: list[Change | AddedPlant] = []
-        self._taken_back: list[Change | AddedPlant] = []
+        self._done: list[Step] = []
+        self._taken_back: list[Step] = []
         self._is_busy = False
 
     @property
-    def next_undo(self) -> Change | AddedPlant | None:
+    def next_undo(self) -> Step | None:
         """The step that `undo` takes back."""
         return self._done[-1] if self._done and not self._is_busy else None
 
     @property
-    def next_redo(self) -> Change | AddedPlant | None:
+    def next_redo(self) -> Step | None:
         """The undo that `redo` takes back."""
         return self._taken_back[-1] if self._taken_back and not self._is_busy else None
 
@@ -68,23 +79,23 @@ class UndoStack(QObject):
         self._is_busy = False
         self.changed.emit()
 
-    def push(self, change: Change | AddedPlant) -> None:
+    def push(self, change: Step) -> None:
         """Add what the window has done."""
         self._done.append(change)
         self._taken_back.clear()
         self.changed.emit()
 
-    def undo(self, change: Change | AddedPlant | None = None) -> None:
+    def undo(self, change: Step | None = None) -> None:
         """Take back a change, by default the latest; nothing where it was taken back already."""
         change = self.next_undo if change is None else change
         if change is not None and self.has_done(change):
             self._take_back(change, self._done, self._taken_back)
 
-    def undo_action(self, change: Change | AddedPlant) -> MessageAction:
+    def undo_action(self, change: Step) -> MessageAction:
         """Return the button that takes back a change of the window."""
         return self.tr("Undo"), partial(self.undo, change)
 
-    def has_done(self, change: Change | AddedPlant) -> bool:
+    def has_done(self, change: Step) -> bool:
         """Whether the window has done this and not taken it back."""
         return change in self._done
 
@@ -100,9 +111,7 @@ class UndoStack(QObject):
         if self.next_redo is not None:
             self._take_back(self.next_redo, self._taken_back, self._done)
 
-    def _take_back(
-        self, change: Change | AddedPlant, source: list[Change | AddedPlant], target: list[Change | AddedPlant]
-    ) -> None:
+    def _take_back(self, change: Step, source: list[Step], target: list[Step]) -> None:
         if self._store is None or self._is_busy:
             return
         self._is_busy = True
@@ -114,9 +123,11 @@ class UndoStack(QObject):
         def finish(undone: Undone) -> None:
             if store is self._store:
                 self._is_busy = False
-                target.append(undone.change)
+                is_change = isinstance(change, Change)
+                step = undone.change if is_change else AddedPlantChange(undone.change, change.title)
+                target.append(step)
                 self.changed.emit()
-                self.undone.emit(undone)
+                self.undone.emit(undone, step)
 
         def fail(error: Exception) -> None:
             if store is self._store:
@@ -127,10 +138,10 @@ class UndoStack(QObject):
         self._bridge.follow(self, _undone(store, change), finish, fail)
 
 
-def _undone(store: PlantStore, step: Change | AddedPlant) -> Future[Undone]:
+def _undone(store: PlantStore, step: Step) -> Future[Undone]:
     """Take back a step in the store."""
     if not isinstance(step, AddedPlant):
-        return store.undo(step, FORM)
+        return store.undo(step.change if isinstance(step, AddedPlantChange) else step, FORM)
     from plantdesk.store import Delete, Undone
 
     undone: Future[Undone] = Future()

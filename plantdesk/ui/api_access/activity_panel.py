@@ -145,7 +145,7 @@ class ActivityPanel(QWidget):
         clock = QLocale().toString(QDateTime.fromMSecsSinceEpoch(answer.at).time(), "HH:mm:ss")
         who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
         if answer.number is None:
-            text = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name} again")
+            text = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name}")
             result = self.tr("ID {id}") if answer.is_new else self.tr("ID {id} was there already")
             return clock, text.format(who=who, name=quoted(answer.name, 40)), result.format(id=answer.plant_id)
         return clock, self.tr("{who} was refused").format(who=who), one_line(answer.reason)

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTe
 from shiboken6 import isValid
 
 from plantdesk.errors import shortened
+from plantdesk.records import ChangeKind
 from plantdesk.ui.feature import Feature
-from plantdesk.ui.menus import Key, Section
+from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, one_line, plural
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -20,11 +21,9 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.records import Change
     from plantdesk.store import Undone
     from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.undo_stack import AddedPlant
-    from plantdesk.ui.widgets.action_buttons import MessageAction
+    from plantdesk.ui.undo_stack import Step
 
 _UNDO, _REDO = "undo", "redo"
 _CUT, _COPY, _PASTE, _SELECT_ALL = "cut", "copy", "paste", "selectAll"
@@ -95,6 +94,7 @@ class EditCommands(Feature):
     def _on_stack_changed(self) -> None:
         """Name what the commands do, and enable them for their keys."""
         stack = self.context.undo_stack
+        self.context.page.toast.hide_key()
         self._undo.setText(_titled(self.tr("&Undo"), stack.next_undo))
         self._redo.setText(_titled(self.tr("&Redo"), stack.next_redo))
         for action in (self._undo, self._redo):
@@ -104,22 +104,21 @@ class EditCommands(Feature):
     def _on_begun(self) -> None:
         self.context.page.toast.show_progress(self.tr("Undoing…"))
 
-    @Slot(object)
-    def _on_undone(self, undone: Undone) -> None:
-        title = one_line(undone.change.title)
+    @Slot(object, object)
+    def _on_undone(self, undone: Undone, step: Step) -> None:
+        toast, stack = self.context.page.toast, self.context.undo_stack
+        is_redone = undone.change.kind is ChangeKind.REDO or step == stack.next_undo
+        text = self.tr("Redone: {title}") if is_redone else self.tr("Undone: {title}")
+        title = text.format(title=one_line(_plain_title(step)))
         if not undone.skipped:
-            self.context.page.toast.show_message(f"{title}.", *self._opposite(undone.change))
+            if step == stack.next_redo:
+                toast.show_message(f"{title}.", (self.tr("Redo"), stack.redo), key=key_text(Key.Redo))
+            else:
+                toast.show_message(f"{title}.", stack.undo_action(step), key=key_text(Key.Undo))
             return
         one = self.tr("{title}. 1 plant has been changed since and was left as it is.")
         many = self.tr("{title}. {count} plants have been changed since and were left as they are.")
-        self.context.page.toast.show_problem(plural(undone.skipped, one, many, title=title))
-
-    def _opposite(self, change: Change) -> list[MessageAction]:
-        """Return the button that takes back what was done now: Redo after an undo, Undo after a redo."""
-        stack = self.context.undo_stack
-        if change == stack.next_redo:
-            return [(self.tr("Redo"), stack.redo)]
-        return [stack.undo_action(change)] if change == stack.next_undo else []
+        toast.show_problem(plural(undone.skipped, one, many, title=title))
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
@@ -198,12 +197,16 @@ def _of_text(text: QPlainTextEdit) -> dict[str, Callable[[], object]]:
     return {name: command for name, (possible, command) in commands.items() if possible}
 
 
-def _titled(command: str, change: Change | AddedPlant | None) -> str:
+def _titled(command: str, change: Step | None) -> str:
     """Return the text of a command with the title of the change that it takes back."""
     if change is None:
         return command
-    title = change.title.removeprefix("Undo: ").removeprefix("Redo: ")
-    return f"{command} {shortened(title, _MAX_TITLE).replace('&', '&&')}"
+    return f"{command} {shortened(_plain_title(change), _MAX_TITLE).replace('&', '&&')}"
+
+
+def _plain_title(step: Step) -> str:
+    """Return what a step changes, also where it takes that back."""
+    return step.title.removeprefix("Undo: ").removeprefix("Redo: ")
 
 
 def _copying(text: str) -> Callable[[], object]:

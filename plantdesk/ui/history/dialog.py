@@ -109,7 +109,7 @@ class HistoryDialog(Dialog):
 
     def _show_summary(self, summary: HistorySummary) -> None:
         filtered = self._search_edit.text().strip() or self._source_box.currentIndex() > 0
-        none = self.tr("Nothing was changed yet. Plants that are added are not listed here.")
+        none = self.tr("No changes yet. Edits, deletions, imports and restores are listed here, each with its undo.")
         self._empty_label.setText(self.tr("No changes match.") if filtered and summary.changes else none)
         if summary.since is None:
             self._message.set_hint("")

@@ -14,7 +14,7 @@ from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.texts import plural, quoted
-from plantdesk.ui.undo_stack import AddedPlant, UndoStack
+from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.errors import IdOwner
-    from plantdesk.records import Change, Changes, PlantRow
+    from plantdesk.records import Changes, PlantRow
     from plantdesk.store import Applied, KnownName, PlantReader, PlantStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
@@ -55,7 +55,7 @@ class AddPlantController(QObject):
         self._submitted_early = False
         self._unsaved: tuple[str, ...] | None = None
         self._last_added: PlantRow | None = None
-        self._shown_added: Change | AddedPlant | None = None
+        self._shown_added: Step | None = None
         self._next_id: int | None = None
         self._tags: set[str] = set()
         self._slow = QTimer(self, singleShot=True, interval=_SLOW)
@@ -199,7 +199,7 @@ class AddPlantController(QObject):
         self._last_added = row
         self.plant_added.emit(row)
 
-    def _show_added(self, added: Change | AddedPlant, text: str) -> None:
+    def _show_added(self, added: Step, text: str) -> None:
         self._shown_added = added
         self._undo_stack.push(added)
         self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(added))

@@ -131,6 +131,7 @@ QFrame[pane="sidebar"] { background: $sidebar; }
 QFrame[pane="list"] { background: $surface; }
 QFrame[pane="toast"] { background: $toast; border: 1px solid $toast_edge; border-radius: 10px; }
 QFrame[pane="toast"] QLabel { color: $on_toast; }
+QFrame[pane="toast"] QLabel[tone="muted"] { color: $toast_muted; }
 QFrame[pane="toast"] QPushButton {
   background: transparent; color: $toast_link; border: 2px solid transparent; padding: 0 6px; font-weight: 600;
 }
@@ -238,6 +239,7 @@ def _derived_colors(colors: Colors) -> dict[str, str]:
     return {
         "hover": colors.hover().name(),
         "toast_hover": mixed(colors.color("on_toast"), colors.color("toast"), 0.14).name(),
+        "toast_muted": mixed(colors.color("on_toast"), colors.color("toast"), 0.7).name(),
         "toast_edge": "#59634F" if colors.dark else colors.toast,
         "disabled": mixed(text, colors.color("window"), 0.5).name(),
         "accent_hover": mixed(accent, text, 0.88).name(),

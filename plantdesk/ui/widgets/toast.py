@@ -14,6 +14,7 @@ from plantdesk.ui.theme.metrics import ICON, L, M, S
 from plantdesk.ui.widgets.action_buttons import ActionButtons
 from plantdesk.ui.widgets.close_button import CloseButton
 from plantdesk.ui.widgets.message import Message
+from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +49,7 @@ class Toast(Message):
         self._is_visited = False
         self._progress_text = ""
         self._text.setWordWrap(True)
+        self._key_label = PlainLabel(tone="muted")
         self._close_button = CloseButton(theme, self.tr("Close this message"), "on_toast")
         self._close_button.clicked.connect(self.clear)
         self._expiry.setInterval(shown_ms)
@@ -56,7 +58,7 @@ class Toast(Message):
         self._make_slide()
         layout.setContentsMargins(L, S, S, S)
         layout.setSpacing(M)
-        for widget in (self._icon, self._text, self._close_button):
+        for widget in (self._icon, self._text, self._key_label, self._close_button):
             layout.addWidget(widget)
         self.setLayout(layout)
         self.hide()
@@ -76,9 +78,9 @@ class Toast(Message):
         """Whether a message is shown to which the focus was not moved yet."""
         return self.isVisible() and not self._is_visited
 
-    def show_message(self, text: str, *actions: MessageAction) -> None:
-        """Show that something was done, with a button for each action."""
-        self._show(None, text, *actions)
+    def show_message(self, text: str, *actions: MessageAction, key: str = "") -> None:
+        """Show that something was done, with a button for each action, and the key that does the same as the last."""
+        self._show(None, text, *actions, key=key)
         self._expiry.start(max(self._shown_ms, _SPOKEN_MS) if QAccessible.isActive() else self._shown_ms)
 
     def show_problem(self, text: str, *actions: MessageAction) -> None:
@@ -126,13 +128,22 @@ class Toast(Message):
         if event.type() in {QEvent.Type.FontChange, QEvent.Type.LayoutDirectionChange}:
             self._move()
 
-    def _show(self, icon: str | None, text: str, *actions: MessageAction) -> None:
+    @Slot()
+    def hide_key(self) -> None:
+        """Remove the key, which does something else now."""
+        if not self._key_label.isHidden():
+            self._key_label.hide()
+            self._move()
+
+    def _show(self, icon: str | None, text: str, *actions: MessageAction, key: str = "") -> None:
         self._progress.stop()
         was_hidden = self.isHidden()
         self._is_visited = False
         self._give_focus_back()
         run = [(label, partial(self._run, action)) for label, action in actions]
         self.set_content(icon, "on_toast", text, run)
+        self._key_label.setText(key)
+        self._key_label.setVisible(bool(key))
         self.setAccessibleName(text)
         self.show()
         self.raise_()
@@ -155,7 +166,9 @@ class Toast(Message):
         if self._max_width <= 0:
             return
         buttons = sum(width + M for width in self._action_buttons.widths) + self._close_button.sizeHint().width()
-        room = self._max_width - L - 2 * S - M - buttons - (0 if self._icon.isHidden() else ICON + M)
+        parts = ((self._icon, ICON), (self._key_label, self._key_label.sizeHint().width()))
+        buttons += sum(width + M for part, width in parts if not part.isHidden())
+        room = self._max_width - L - 2 * S - M - buttons
         self._text.setFixedWidth(max(min(self._text.fontMetrics().horizontalAdvance(self.text) + 2, room), 80))
         self._layout.activate()
         size = QSize(self.sizeHint().width(), max(self.heightForWidth(self.sizeHint().width()), self._height()))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -394,9 +395,10 @@ def test_the_last_requests_are_shown_live(active: DialogDesk, store: Store) -> N
         ("garden-sync added “Fern”", "ID 7"),
     ]
     with closing(store.reader()) as reader:
-        row = reader.rows([7])[7]
-    active.switch.activity.record_added(row.source, row, is_new=False)
-    active.until(lambda: requests(active)[0] == ("form sent “Fern” again", "ID 7 was there already"))
+        row = reader.plant(7)
+    assert row is not None
+    active.switch.activity.record_added(Source(9, SourceKind.TOKEN, "garden-sync"), row, is_new=False)
+    active.until(lambda: requests(active)[0] == ("garden-sync sent “Fern”", "ID 7 was there already"))
     active.switch.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
     active.until(lambda: len(requests(active)) == 5)
     active.button("Refused only").click()

@@ -92,7 +92,10 @@ def desk(
 
 def test_changes_are_listed_by_day_and_followed(desk: HistoryDesk) -> None:
     desk.open()
-    assert "Nothing was changed yet. Plants that are added are not listed here." in desk.dialog_texts()
+    assert (
+        "No changes yet. Edits, deletions, imports and restores are listed here, each with its undo."
+        in desk.dialog_texts()
+    )
     desk.change(SetTag(Selection(), "office"))
     desk.shows("Today", "Set the tag “office” for 3 plants")
     desk.change(DeleteAll(Selection(ids=[1])), source=FORM)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox
 
 from plantdesk.records import FORM
 from plantdesk.store import Selection
+from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.plants.name_offers import NameOffers
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.search_field import SearchField
@@ -191,13 +192,18 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.has(("Monstera deliciosa", "living room"))
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Delete “Fern”.")
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Undone: Add “Fern”.")
+    assert key_text(Key.Redo) in Desk(desk.qtbot, desk.toast).texts()
     assert "Undo" not in Desk(desk.qtbot, desk.message).buttons(), "it would do nothing"
     desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     desk.has(("Fern", None))
+    desk.qtbot.waitUntil(lambda: desk.toast.text == "Redone: Add “Fern”.")
+    assert key_text(Key.Undo) in Desk(desk.qtbot, desk.toast).texts()
+    assert "Undo Add “Fern”" in desk.enabled("Edit")
     desk.types("Ivy")
     desk.press(Qt.Key.Key_Return)
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Ivy”.")
+    assert key_text(Key.Undo) not in Desk(desk.qtbot, desk.toast).texts(), "it takes back something else now"
     QTest.mouseClick(Desk(desk.qtbot, desk.message).button("Undo"), Qt.MouseButton.LeftButton)
     desk.has(("Fern", None))
     assert desk.name.hasFocus()
@@ -214,7 +220,7 @@ def test_ctrl_enter_keeps_the_name(desk: EntryDesk) -> None:
 
 
 @pytest.mark.parametrize("taken", [False, True])
-def test_a_kept_name_takes_its_usual_tag_along_when_it_is_replaced(desk: EntryDesk, taken: bool) -> None:
+def test_a_kept_name_takes_its_usual_tag_along_when_it_is_replaced(desk: EntryDesk, *, taken: bool) -> None:
     desk.types("mon")
     desk.shows("Monstera deliciosa", "living room")
     if taken:
@@ -236,7 +242,7 @@ def test_a_kept_name_takes_its_usual_tag_along_when_it_is_replaced(desk: EntryDe
 
 
 @pytest.mark.parametrize("pinned", [False, True])
-def test_a_typed_or_pinned_tag_is_kept_with_the_name(desk: EntryDesk, pinned: bool) -> None:
+def test_a_typed_or_pinned_tag_is_kept_with_the_name(desk: EntryDesk, *, pinned: bool) -> None:
     desk.types("mon")
     desk.shows("Monstera deliciosa", "living room")
     if pinned:
