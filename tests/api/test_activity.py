@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import ErrorNumber
-from plantdesk.records import FORM, new_plant
+from plantdesk.records import FORM
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from plantdesk.activity import Answer
