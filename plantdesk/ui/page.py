@@ -117,7 +117,8 @@ class Page(QFrame):
     @Slot()
     def fold(self) -> None:
         """Dock the panes that there is room for, and place the others over the list."""
-        width, sidebar, card = self.width(), self._theme.metrics.scaled(_SIDEBAR), self._card_width()
+        width, card = self.width(), self._card_width()
+        sidebar = max(self._theme.metrics.scaled(_SIDEBAR), self.sidebar.needed_width)
         self.sidebar.set_room(enough=width >= self._theme.metrics.scaled(_SIDEBAR_FROM))
         taken = card + (sidebar if self.sidebar.is_docked else 0)
         self.card.set_room(enough=width - taken >= self._needed_width())

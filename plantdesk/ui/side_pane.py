@@ -22,6 +22,7 @@ class SidePane(QFrame):
         self._is_available = True
         self._has_room = True
         self._is_open = False
+        self._needed_width = 0
         self.setProperty("pane", kind)
         # Never exchanged, as the effect of a toast.
         self._shadow = QGraphicsDropShadowEffect(self, blurRadius=_SHADOW, offset=QPointF(0, 2), color=_SHADOW_COLOR)
@@ -61,6 +62,17 @@ class SidePane(QFrame):
     def is_drawer(self) -> bool:
         """Whether the pane is open over the list."""
         return self._has_content and self._is_available and not self._has_room and self._is_open
+
+    @property
+    def needed_width(self) -> int:
+        """The width below which the content is cut, in pixels."""
+        return self._needed_width
+
+    def set_needed_width(self, width: int) -> None:
+        """Set the width below which the content is cut."""
+        if width != self._needed_width:
+            self._needed_width = width
+            self.changed.emit()
 
     def set_wanted(self, *, wanted: bool) -> None:
         """Show the pane where there is room for it, or nowhere."""

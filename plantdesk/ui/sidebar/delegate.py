@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from plantdesk.ui.filters import filter_icon
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _ITEM, _HEADING = 30, 28
 _HEADING_TEXT, _MARK, _TEXT, _END = 20, 28, 44, 19
 _DOT, _RADIUS, _RING = 10, 6, 2
+#: Fractions of pixels that the width of a text in whole pixels leaves out.
+_ROUNDING = 2
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -46,6 +48,14 @@ class EntryDelegate(QStyledItemDelegate):
         entry: Entry = index.data(ENTRY_ROLE)
         scaled = self._theme.metrics.scaled
         return QSize(1, scaled(_HEADING + S) if entry.kind is Kind.HEADING else scaled(_ITEM))
+
+    def needed_width(self, index: Index) -> int:
+        """Return the width at which name and count of an entry are shown whole, also while it is active."""
+        scaled, name = self._theme.metrics.scaled, QFont(self._theme.font())
+        name.setWeight(QFont.Weight.DemiBold)
+        count = QFontMetrics(self._count_font(is_active=True)).horizontalAdvance(count_text(index.data(ENTRY_ROLE)))
+        text = QFontMetrics(name).horizontalAdvance(index.data())
+        return scaled(_TEXT) + text + _ROUNDING + S + count + scaled(_END)
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 translate = QCoreApplication.translate
 
+#: The first entries, which are always there: all plants, today, without a tag.
+FIXED_ENTRIES = 3
+
 
 class Kind(Enum):
     """What an entry does when it is chosen."""

@@ -154,6 +154,7 @@ class Sidebar(Feature):
         self._view.left.connect(self.left)
         self._tags.renamed.connect(self.renamed)
         self._midnight.passed.connect(self._count_soon)
+        self.context.theme.changed.connect(self._make_room)
         self.context.page.sidebar.changed.connect(self._on_pane_changed)
         self.context.bridge.changed.connect(self._on_changed)
         self.context.bridge.health_changed.connect(self._on_health_changed)
@@ -210,6 +211,11 @@ class Sidebar(Feature):
 
     def _show(self) -> None:
         self._view.entries.set_entries(entries_of(self._contents, self._searches, self._found))
+        self._make_room()
+
+    @Slot()
+    def _make_room(self) -> None:
+        self.context.page.sidebar.set_needed_width(self._view.needed_width())
 
     # --- entries ---
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QListView, QWidget
 from plantdesk.ui.plant_drag import is_plants
 from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar.delegate import EntryDelegate
+from plantdesk.ui.sidebar.entries import FIXED_ENTRIES
 from plantdesk.ui.sidebar.model import SidebarModel
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 
@@ -67,6 +68,12 @@ class SidebarView(QListView):
     def entries(self) -> SidebarModel:
         """The entries."""
         return self._entries
+
+    def needed_width(self) -> int:
+        """Return the width at which the counts of all plants, of today and without a tag are shown with their names."""
+        rows = range(min(FIXED_ENTRIES, self._entries.rowCount()))
+        needed = (self._delegate.needed_width(self._entries.index(row, 0)) for row in rows)
+        return max(needed, default=0) + self.verticalScrollBar().sizeHint().width()
 
     def current(self) -> Entry | None:
         """Return the entry that the keyboard acts on."""

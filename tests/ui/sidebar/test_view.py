@@ -1,0 +1,56 @@
+"""What the list of the sidebar shows, painted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QBuffer
+from PySide6.QtSvg import QSvgGenerator
+
+from plantdesk.selections import HasTag
+from plantdesk.ui.filters import TODAY, UNTAGGED
+from plantdesk.ui.sidebar.entries import Entry, Kind
+from plantdesk.ui.sidebar.view import SidebarView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.theme.theme import Theme
+
+
+@pytest.fixture
+def large_text(theme: Theme) -> Iterator[Theme]:
+    """A theme whose text size may be changed."""
+    yield theme
+    theme.set_text_scale(1)
+
+
+def painted(view: SidebarView) -> str:
+    """Return the view as SVG, which has its texts."""
+    buffer = QBuffer()
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    view.render(generator)
+    return bytes(buffer.data().data()).decode()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_text: Theme, scale: float) -> None:
+    large_text.set_text_scale(scale)
+    view = SidebarView(large_text)
+    qtbot.addWidget(view)
+    tags = [Entry(Kind.FILTER, f"bed {bed}", bed, HasTag(f"bed {bed}", exact=True)) for bed in range(50)]
+    everything = Entry(Kind.EVERYTHING, "All plants", 8_204_551)
+    today, untagged = Entry(Kind.FILTER, "Today", 8_204_551, TODAY), Entry(Kind.FILTER, "No tag", 8_204_551, UNTAGGED)
+    view.entries.set_entries([everything, today, untagged, *tags])
+    view.resize(view.needed_width(), 400)
+    with qtbot.waitExposed(view):
+        view.show()
+    assert view.verticalScrollBar().isVisible()
+    texts = painted(view)
+    assert all(text in texts for text in (">All plants<", ">Today<", ">No tag<", ">8,204,551<"))
+    view.resize(view.needed_width() - 8, 400)
+    assert ">All plants<" not in painted(view), "not wider than needed"
