@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.command_parser import Commands
-    from plantdesk.commands.plants import Filter
+    from plantdesk.commands.filters import Filter
     from plantdesk.parser import Parser
 
 _JSON = "print JSON, for scripts"
@@ -56,7 +56,7 @@ def add_filter(command: Parser) -> None:
 
 def filter_of(options: argparse.Namespace) -> Filter:
     """Return the filter of the options that `add_filter` added."""
-    from plantdesk.commands.plants import Filter
+    from plantdesk.commands.filters import Filter
 
     if options.no_tag and options.tag is not None:
         options.parser.error("--no-tag has no effect with --tag")
@@ -121,11 +121,11 @@ def _add_delete(commands: Commands) -> None:
 
 
 def _run_delete(options: argparse.Namespace) -> int:
-    from plantdesk.commands import plants
+    from plantdesk.commands import filters, plants
     from plantdesk.store import parse_search
 
     wanted = filter_of(options)
-    if bool(options.ids) == (wanted != plants.Filter()):
+    if bool(options.ids) == (wanted != filters.Filter()):
         options.parser.error("give either IDs, or --search, --tag, --no-tag, --from or --since")
     if wanted.text is not None and parse_search(wanted.text).is_everything:
         options.parser.error("--search needs a word, since an empty one selects all plants")

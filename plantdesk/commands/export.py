@@ -6,15 +6,15 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from plantdesk.commands.opening import open_existing_store
-from plantdesk.commands.plants import selection_of
+from plantdesk.commands.filters import selection_of
+from plantdesk.commands.opening import open_read_only
 from plantdesk.transfer.exporting import write_plants
 from plantdesk.transfer.formats import format_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.commands.plants import Filter
+    from plantdesk.commands.filters import Filter
     from plantdesk.transfer.formats import Format
 
 
@@ -24,7 +24,7 @@ def run(database: Path, file: Path, given: Format | None, wanted: Filter) -> int
     Raises UnknownFormatError, UnknownSourceError, StoreError, OutputError, OSError.
     """
     form = format_of(file, given)
-    with closing(open_existing_store(database)) as store, closing(store.reader()) as reader:
-        count = write_plants(file, form, reader, selection_of(store, wanted), lambda _count: None)
+    with closing(open_read_only(database)) as store:
+        count = write_plants(file, form, store, selection_of(store, wanted), lambda _count: None)
     print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
     return 0

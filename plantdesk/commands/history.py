@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk import output
 from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
-from plantdesk.commands.opening import open_existing_store
+from plantdesk.commands.opening import open_existing_store, open_read_only
 from plantdesk.errors import shortened
 from plantdesk.records import COMMAND
 
@@ -23,7 +23,7 @@ _MAX_IDS = 10
 
 def show(database: Path, limit: int, *, as_json: bool) -> int:
     """Print the newest changes as a table or in JSON. Raises StoreError."""
-    with closing(open_existing_store(database)) as store, closing(store.reader()) as reader:
+    with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
         changes = reader.history(limit)
     if as_json:
         print_json([_facts(change) for change in changes])

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import NoStoreError
-from plantdesk.store import Backups, Store
+from plantdesk.store import Backups, ReadOnlyStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from plantdesk.store import Store
 
 
 def open_existing_store(database: Path) -> Store:
@@ -25,13 +29,31 @@ def is_store(database: Path) -> bool:
     return os.path.lexists(database) or bool(Backups(database).newest_first())
 
 
+def open_read_only(database: Path) -> ReadOnlyStore:
+    """Open a store that should be there to read it; the caller closes it. Raises NoStoreError, StoreError."""
+    if not is_store(database):
+        raise NoStoreError(database.name)
+    with _shown_progress() as progress:
+        return ReadOnlyStore(database, progress=progress)
+
+
 def open_store(database: Path) -> Store:
     """Open the store, or create it; the caller closes it. Raises StoreError."""
+    from plantdesk.store import Store
+
+    with _shown_progress() as progress:
+        return Store(database, progress=progress)
+
+
+@contextmanager
+def _shown_progress() -> Iterator[Callable[[float], None] | None]:
+    """Yield what shows the progress of a migration; None where standard error is no terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
-        return Store(database)
+        yield None
+        return
     progress = _Progress()
     try:
-        return Store(database, progress=progress.show)
+        yield progress.show
     finally:
         progress.end()
 

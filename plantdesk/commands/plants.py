@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import output, paths
 from plantdesk.commands.confirmation import confirm
+from plantdesk.commands.filters import Filter, selection_of
 from plantdesk.commands.formatting import iso_time, local_time, print_json
-from plantdesk.commands.opening import open_existing_store
-from plantdesk.errors import UnknownPlantError, UnknownSourceError, printable, shortened
-from plantdesk.records import COMMAND, SourceKind, parse_id
-from plantdesk.store import KEEP, AddedBy, Delete, DeleteAll, HasTag, Selection, Store, edited, parse_search
+from plantdesk.commands.opening import open_existing_store, open_read_only
+from plantdesk.errors import UnknownPlantError, printable, shortened
+from plantdesk.records import COMMAND, parse_id
+from plantdesk.store import KEEP, Delete, DeleteAll, Store, edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from plantdesk.records import PlantRow
-    from plantdesk.store import Applied, Edit, Term
+    from plantdesk.store import Applied, Edit
 
 #: Plants that are printed together.
 _BATCH = 500
@@ -41,16 +42,6 @@ class Form(Enum):
     CSV = auto()
 
 
-class Filter(NamedTuple):
-    """Which plants; None or False: any. `since` is in milliseconds since 1970, UTC."""
-
-    text: str | None = None
-    tag: str | None = None
-    without_tag: bool = False
-    source: str | None = None
-    since: int | None = None
-
-
 class Wanted(NamedTuple):
     """The new values of a plant; None or False: as before."""
 
@@ -62,7 +53,7 @@ class Wanted(NamedTuple):
 
 def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> int:
     """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
-    with closing(open_existing_store(database)) as store, closing(store.reader()) as reader:
+    with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
         rows = itertools.islice(reader.selected(selection_of(store, wanted)), limit)
         if form is Form.CSV and not _is_on_terminal():
             output.use_utf8()
@@ -144,27 +135,6 @@ def _plant(store: Store, plant_id: int) -> PlantRow:
     if row is None:
         raise UnknownPlantError(plant_id)
     return row
-
-
-def selection_of(store: Store, wanted: Filter) -> Selection:
-    """Return the set of plants that a filter selects. Raises UnknownSourceError, StoreError."""
-    groups: list[tuple[Term, ...]] = [*parse_search(wanted.text or "").groups]
-    if wanted.without_tag or wanted.tag is not None:
-        groups.append((HasTag(wanted.tag, exact=True),))
-    if wanted.source is not None:
-        groups.append(_sources(store, wanted.source))
-    return Selection(tuple(groups), wanted.since)
-
-
-def _sources(store: Store, name: str) -> tuple[AddedBy, ...]:
-    """Return the kind of source that `name` is, else those with this label, of tokens. Raises UnknownSourceError."""
-    if name in set(SourceKind):
-        return (AddedBy(SourceKind(name)),)
-    with closing(store.reader()) as reader:
-        kinds = {source.kind for source in reader.sources() if source.label == name}
-    if not kinds:
-        raise UnknownSourceError(name)
-    return tuple(AddedBy(kind, name) for kind in sorted(kinds))
 
 
 def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:

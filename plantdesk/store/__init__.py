@@ -5,6 +5,9 @@ Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, li
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from plantdesk.search import PREFIXES, parse_search, parse_terms, search_text
 from plantdesk.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, Term
 from plantdesk.store.counts import Counts
@@ -37,21 +40,43 @@ from plantdesk.store.protocols import (
     HistorySummary,
     NewToken,
     PlantImport,
+    PlantPages,
     PlantReader,
     PlantStore,
     TokenLookup,
     TokenStore,
 )
 from plantdesk.store.restore_text import preview_text
-from plantdesk.store.sqlite.backups.difference import Difference, Group
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
-from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store
-from plantdesk.store.sqlite.backups.restoring import Restored, RestorePreview, preview_restore, restore
-from plantdesk.store.sqlite.queries import Reader
-from plantdesk.store.sqlite.saved_plants import plants_of_file
-from plantdesk.store.sqlite.store import Store
-from plantdesk.store.sqlite.tokens import TokenChecker, Tokens
+from plantdesk.store.sqlite.read_only import ReadOnlyStore
 from plantdesk.store.views import KnownName, Order, View
+
+if TYPE_CHECKING:
+    from plantdesk.store.sqlite.backups.difference import Difference, Group
+    from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store
+    from plantdesk.store.sqlite.backups.restoring import Restored, RestorePreview, preview_restore, restore
+    from plantdesk.store.sqlite.queries import Reader
+    from plantdesk.store.sqlite.saved_plants import plants_of_file
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.store.sqlite.tokens import TokenChecker, Tokens
+
+#: The modules of the names that need SQLAlchemy, which takes longer to import than a short command to run.
+_LAZY = {
+    "AutomaticBackups": "sqlite.backups.jobs",
+    "Difference": "sqlite.backups.difference",
+    "Group": "sqlite.backups.difference",
+    "Reader": "sqlite.queries",
+    "RestorePreview": "sqlite.backups.restoring",
+    "Restored": "sqlite.backups.restoring",
+    "Store": "sqlite.store",
+    "TokenChecker": "sqlite.tokens",
+    "Tokens": "sqlite.tokens",
+    "back_up": "sqlite.backups.jobs",
+    "copy_store": "sqlite.backups.jobs",
+    "plants_of_file": "sqlite.saved_plants",
+    "preview_restore": "sqlite.backups.restoring",
+    "restore": "sqlite.backups.restoring",
+}
 
 __all__ = [
     "KEEP",
@@ -87,8 +112,10 @@ __all__ = [
     "Order",
     "Place",
     "PlantImport",
+    "PlantPages",
     "PlantReader",
     "PlantStore",
+    "ReadOnlyStore",
     "Reader",
     "RestorePreview",
     "Restored",
@@ -118,3 +145,10 @@ __all__ = [
     "search_text",
     "searched",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _LAZY:
+            raise AttributeError(name)
+        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import shortened
 from plantdesk.records import ChangeKind
-from plantdesk.validation import plant_fields, plant_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,6 +97,8 @@ def edited(
     """Return the edit that gives the plant that the user saw other values. Raises InvalidPlantError."""
     new_tag = row.tag if isinstance(tag, Keep) else tag
     values: dict[str, object] = {"name": row.name if isinstance(name, Keep) else name}
+    from plantdesk.validation import plant_fields, plant_note
+
     fields = plant_fields(values if new_tag is None else {**values, "tag": new_tag})
     new_note = row.note if isinstance(note, Keep) else plant_note(note or "")
     return Update(row.id, row.version, fields.name, fields.tag, new_note, row.name)

@@ -50,7 +50,17 @@ class CsvPage(NamedTuple):
     rows: list[PlantRow]
 
 
-class PlantReader(Protocol):
+class PlantPages(Protocol):
+    """Reads sets of plants whole. Every method raises StoreError where the store cannot be read."""
+
+    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
+        """Yield the plants of a set in their order of arrival, some at a time, whatever their number."""
+
+    def csv_pages(self, delimiter: str) -> Iterator[CsvPage]:
+        """Yield all plants in their order of arrival, some at a time, as lines of CSV where that is simple."""
+
+
+class PlantReader(PlantPages, Protocol):
     """Reads a store. One thread at a time may use it, but any thread may interrupt it.
 
     Every method raises StoreError where the store cannot be read, and InterruptedError after `interrupt()`.
@@ -116,12 +126,6 @@ class PlantReader(Protocol):
 
     def selected(self, selection: Selection, order: Order = ...) -> Iterator[PlantRow]:
         """Yield the plants of a set in an order, newest first for `Order.ADDED`; read in pages, not in one snapshot."""
-
-    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        """Yield the plants of a set in their order of arrival, some at a time, whatever their number."""
-
-    def csv_pages(self, delimiter: str) -> Iterator[CsvPage]:
-        """Yield all plants in their order of arrival, some at a time, as lines of CSV where that is simple."""
 
     def history(
         self, limit: int = ..., before: int | None = None, text: str = "", source: Source | None = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.records import PlantRow
-    from plantdesk.store import PlantReader
+    from plantdesk.store import PlantPages
 
 _Page = TypeVar("_Page")
 
@@ -25,7 +25,7 @@ _PIECE = 65_536
 
 
 def write_plants(
-    file: Path, form: Format, reader: PlantReader, selection: Selection, progress: Callable[[int], object]
+    file: Path, form: Format, reader: PlantPages, selection: Selection, progress: Callable[[int], object]
 ) -> int:
     """Write plants to a file, or to standard output for `-`, in their order of arrival, and return their number.
 

@@ -24,7 +24,7 @@ from plantdesk.records import Change, ChangeKind, PlantRow, Source
 from plantdesk.store.edits import Applied, Delete, DeleteAll, Insert, SetTag, Undone, Update, kind_of, title_of
 from plantdesk.store.folding import folded
 from plantdesk.store.sqlite.conditions import ids_of
-from plantdesk.store.sqlite.connections import driver_connection
+from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.history import last_number, read_change, redo_target, undo_target
 from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.sqlite.row_reads import VERSION, last_seq, rows_by_id

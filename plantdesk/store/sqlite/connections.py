@@ -17,10 +17,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlalchemy import create_engine
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
-
 from plantdesk.errors import (
     StoreBusyError,
     StoreDamagedError,
@@ -33,8 +29,6 @@ from plantdesk.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    from sqlalchemy import Connection, Engine
 
     #: Is called with the share of a long step that is done, from 0 to 1, on the thread that does it.
     Progress = Callable[[float], None]
@@ -105,21 +99,6 @@ def configure(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def make_engine(creator: Callable[[], sqlite3.Connection]) -> Engine:
-    """Return an engine without transactions of its own: each statement sees what is committed at its start.
-
-    A writer holds a `transaction` on the driver's connection. No error's text holds what was to be written.
-    """
-    return create_engine("sqlite://", creator=creator, poolclass=NullPool, hide_parameters=True)
-
-
-def driver_connection(connection: Connection) -> sqlite3.Connection:
-    """Return sqlite3's own connection under that of SQLAlchemy, for statements that must be quick."""
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)  # noqa: S101  what `connect` made
-    return raw
-
-
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
     """Let all that a block reads be of one moment. Raises sqlite3.Error."""
@@ -184,21 +163,18 @@ def store_error(error: sqlite3.Error) -> StoreError:
 def translate_errors() -> Iterator[None]:
     """Raise SQLite's operational errors as StoreError; an interrupted query as InterruptedError.
 
-    Anything else that SQLite or SQLAlchemy raises (a constraint, a misuse) is a defect and goes through as it is.
+    Anything else that SQLite raises (a constraint, a misuse) is a defect and goes through as it is.
     """
     try:
         yield
     except UnicodeDecodeError as error:  # of a message that names something in a malformed schema
         raise StoreDamagedError from error
-    except (sqlite3.DatabaseError, DBAPIError) as error:
-        cause = error.orig if isinstance(error, DBAPIError) else error
-        if not isinstance(cause, sqlite3.DatabaseError) or isinstance(cause, sqlite3.IntegrityError):
-            raise
-        if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
             raise InterruptedError from error
-        if isinstance(cause, sqlite3.ProgrammingError):
-            raise
-        raise store_error(cause) from error
+        raise store_error(error) from error
 
 
 def _go_on() -> int:

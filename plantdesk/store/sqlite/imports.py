@@ -22,7 +22,8 @@ from plantdesk.store.folding import folded
 from plantdesk.store.imports import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
 from plantdesk.store.protocols import PlantImport
 from plantdesk.store.sqlite.changes import begin, record, store_images
-from plantdesk.store.sqlite.connections import driver_connection, transaction, translate_errors
+from plantdesk.store.sqlite.connections import transaction, translate_errors
+from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.atomic_file import unnamed_draft
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.inserts import now_ms

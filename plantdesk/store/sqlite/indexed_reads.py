@@ -13,7 +13,8 @@ from sqlalchemy import bindparam, func, text
 from sqlmodel import col, select
 
 from plantdesk.store.placing import find_places
-from plantdesk.store.sqlite.connections import driver_connection, snapshot
+from plantdesk.store.sqlite.connections import snapshot
+from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.text_index import candidates
 from plantdesk.store.tables import PlantTable

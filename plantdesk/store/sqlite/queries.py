@@ -22,9 +22,10 @@ from plantdesk.store.folding import fold
 from plantdesk.store.placing import find_places
 from plantdesk.store.protocols import PlantReader
 from plantdesk.store.sqlite.conditions import MAX_PATTERN, ids_of, name_begins
-from plantdesk.store.sqlite.connections import driver_connection, make_engine, snapshot, translate_errors
+from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.csv_reads import CsvPages
+from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
 from plantdesk.store.sqlite.indexed_reads import IndexedReads, sort_ids
 from plantdesk.store.sqlite.ordering import ordering

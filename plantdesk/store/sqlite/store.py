@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.errors import PlantDeskError, StoreError, StoreReadOnlyError
+from plantdesk.errors import PlantDeskError, StoreError
 from plantdesk.listeners import Listeners
 from plantdesk.records import Changes
 from plantdesk.store.protocols import PlantStore
 from plantdesk.store.sqlite.changes import apply, redo, undo
-from plantdesk.store.sqlite.connections import driver_connection, translate_errors
-from plantdesk.store.sqlite.files.open_checks import named
+from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.imports import SqliteImport
 from plantdesk.store.sqlite.inserts import add_as_next
-from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.queries import Reader
+from plantdesk.store.sqlite.read_only import refuse_outdated
 from plantdesk.store.sqlite.tokens import Tokens
 from plantdesk.store.sqlite.view_index import ViewIndex
 from plantdesk.store.sqlite.writer import Writer
@@ -58,7 +56,7 @@ class Store(PlantStore):
         self._listeners.add(self._index.changed)
         self._health_listeners: Listeners[StoreError | None] = Listeners()
         try:
-            _refuse_outdated(self.file)
+            refuse_outdated(self.file)
             self._writer = Writer(self.file, self._listeners.notify, self._health_listeners.notify)
         except StoreError:
             self.file.close()
@@ -164,12 +162,3 @@ class Store(PlantStore):
     def close(self) -> None:
         self._index.close()
         self._writer.close()
-
-
-def _refuse_outdated(file: StoreFile) -> None:
-    """Raise StoreReadOnlyError for a store of an older PlantDesk that cannot be updated: no query fits its tables."""
-    if file.read_only:
-        with translate_errors(), closing(file.connect()) as connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version < SCHEMA_VERSION:
-            raise StoreReadOnlyError(named(file.path))

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import StoreError
-from plantdesk.store.sqlite.connections import driver_connection, make_engine, transaction, translate_errors
+from plantdesk.store.sqlite.connections import transaction, translate_errors
+from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.ordering import SORTED, sorted_ids
 from plantdesk.store.sqlite.row_reads import last_seq

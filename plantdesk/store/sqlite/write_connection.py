@@ -21,7 +21,8 @@ from plantdesk.errors import (
 )
 from plantdesk.records import Changes
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
-from plantdesk.store.sqlite.connections import driver_connection, make_engine, snapshot, translate_errors
+from plantdesk.store.sqlite.connections import snapshot, translate_errors
+from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import changed_since, last_number
 from plantdesk.store.sqlite.inserts import GroupInserter
 from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since

@@ -1,0 +1,79 @@
+"""A store that a command only reads."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from plantdesk.errors import StoreReadOnlyError
+from plantdesk.store.protocols import PlantPages
+from plantdesk.store.sqlite.connections import translate_errors
+from plantdesk.store.sqlite.csv_reads import CsvPages
+from plantdesk.store.sqlite.files.open_checks import named
+from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from plantdesk.records import PlantRow
+    from plantdesk.selections import Selection
+    from plantdesk.store.protocols import CsvPage
+    from plantdesk.store.sqlite.connections import Progress
+    from plantdesk.store.sqlite.queries import Reader
+
+
+class ReadOnlyStore(PlantPages):
+    """Opens a store as `Store` does, but without a writer; imports SQLAlchemy only for `reader` and `pages`.
+
+    One thread at a time may use it.
+    """
+
+    def __init__(self, path: Path, *, progress: Progress | None = None) -> None:
+        """Open the store at `path`, make it when there is none, and bring its schema up to date. Raises StoreError."""
+        self._file = StoreFile(path, progress=progress)
+        try:
+            refuse_outdated(self._file)
+            with translate_errors():
+                self._connection = self._file.connect()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def reader(self) -> Reader:
+        """Return a reader, which the caller closes. Raises StoreError."""
+        from plantdesk.store.sqlite.queries import Reader
+
+        return Reader(self._file)
+
+    @override
+    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
+        with closing(self.reader()) as reader:
+            yield from reader.pages(selection)
+
+    @override
+    def csv_pages(self, delimiter: str) -> Iterator[CsvPage]:
+        pages = CsvPages(delimiter)
+        while True:
+            with translate_errors():
+                page = pages.next(self._connection)
+            if page is None:
+                return
+            yield page
+
+    def close(self) -> None:
+        """Close the file. May be called again."""
+        self._connection.close()
+        self._file.close()
+
+
+def refuse_outdated(file: StoreFile) -> None:
+    """Raise StoreReadOnlyError for a store of an older PlantDesk that cannot be updated: no query fits its tables."""
+    if file.read_only:
+        with translate_errors(), closing(file.connect()) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version < SCHEMA_VERSION:
+            raise StoreReadOnlyError(named(file.path))
