@@ -222,8 +222,9 @@ class ApiDialog(Dialog):
     @Slot()
     def _fit(self) -> None:
         """Be as high as the content, as far as the screen has room for it."""
-        height = self._content.sizeHint().height() + self._foot.sizeHint().height()
-        self.resize_to_fit(QSize(max(self.width(), self._theme.metrics.scaled(_WIDTH)), height))
+        width = max(self.width(), self._theme.metrics.scaled(_WIDTH))
+        height = self._content.heightForWidth(width) + self._foot.sizeHint().height()
+        self.resize_to_fit(QSize(width, height))
 
     def _lay_out(self) -> None:
         self._content = QWidget()

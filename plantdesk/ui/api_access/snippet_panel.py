@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from plantdesk.ui.api_access.snippets import Language, snippet
 from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.text_view import TextView
 
@@ -27,18 +28,16 @@ class SnippetPanel(QWidget):
         self._address = ""
         self._plant_id = 1
         self._token_file: str | None = None
-        self._tabs = QTabBar()
-        self._tabs.setDrawBase(False)
-        self._tabs.setAccessibleName(self.tr("Language of the example"))
+        self._languages = ComboBox(self.tr("Language of the example"))
         for language in Language:
-            self._tabs.addTab(language.value)
+            self._languages.addItem(language.value)
         self._text = TextView(self.tr("Example command"))
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _LINES + 32)
         self._copy_button = CopyButton(theme, self.tr("Copy &example"))
         self._lay_out()
-        self._tabs.currentChanged.connect(self._show_snippet)
+        self._languages.currentIndexChanged.connect(self._show_snippet)
 
     @property
     def text(self) -> str:
@@ -58,14 +57,14 @@ class SnippetPanel(QWidget):
 
     @Slot()
     def _show_snippet(self) -> None:
-        text = snippet(list(Language)[self._tabs.currentIndex()], self._address, self._plant_id, self._token_file)
+        text = snippet(list(Language)[self._languages.currentIndex()], self._address, self._plant_id, self._token_file)
         self._text.setPlainText(text)
         self._copy_button.set_content(text)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(S)
-        head.addWidget(self._tabs)
+        head.addWidget(self._languages)
         head.addStretch(1)
         head.addWidget(self._copy_button)
         layout = QVBoxLayout(self)

@@ -13,6 +13,7 @@ from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import ago, now_ms, one_line, plural, quoted
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.copy_button import CopyButton
+from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from plantdesk.server_state import ServerState
     from plantdesk.ui.theme.theme import Theme
 
-_ICON = 16
 _TICK = 1000
 
 
@@ -40,7 +40,7 @@ class ApiStatus(QWidget):
         self._state: ServerState = Off()
         self._has_tokens = True
         self._last: tuple[str, int] | None = None
-        self._icon = PlainLabel()
+        self._icon = Icon(theme)
         self._word = PlainLabel()
         self._address = PlainLabel()
         self._address.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -79,7 +79,7 @@ class ApiStatus(QWidget):
         self._turn_on_button.setVisible(isinstance(state, Off | Failed) and not no_store)
         self._turn_on_button.setText(self.tr("Turn on") if isinstance(state, Off) else self.tr("Try again"))
         self._show_token_button()
-        self._paint_icon()
+        self._show_icon()
 
     def show_tokens(self, *, any_there: bool) -> None:
         """Offer to make a token as long as there is none."""
@@ -122,7 +122,6 @@ class ApiStatus(QWidget):
         self._turn_on_button.clicked.connect(self.turn_on_wanted)
         self._token_button.clicked.connect(self.token_wanted)
         self._activity.clicked.connect(self.activity_wanted)
-        self._theme.changed.connect(self._paint_icon)
 
     def _button(self, text: str) -> QPushButton:
         button = QPushButton(text)
@@ -158,16 +157,13 @@ class ApiStatus(QWidget):
     def _show_token_button(self) -> None:
         self._token_button.setVisible(isinstance(self._state, On) and not self._has_tokens)
 
-    @Slot()
-    def _paint_icon(self) -> None:
+    def _show_icon(self) -> None:
         name, color = "circle", "text_2"
         if isinstance(self._state, On):
             name, color = "circle-check", "ok"
         elif isinstance(self._state, Failed):
             name, color = "circle-alert", "warning"
-        size = self._theme.metrics.scaled(_ICON)
-        self._icon.setFixedSize(size, size)
-        self._icon.setPixmap(self._theme.icons.pixmap(name, color, size, self.devicePixelRatioF()))
+        self._icon.show_icon(name, color)
 
     @Slot()
     def _show_activity(self) -> None:

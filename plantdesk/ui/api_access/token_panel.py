@@ -24,6 +24,7 @@ from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import ago, date, error_text, long_time, now_ms, one_line, plural
 from plantdesk.ui.theme.metrics import L, M, S
+from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.message_box import MessageBox
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
@@ -67,6 +68,7 @@ class TokenPanel(QWidget):
         self._new_name = ""
         self._new_title = PlainLabel(role="strong", wrapped=True)
         self._new_edit = SecretEdit(self.tr("New token"))
+        self._new_title.setBuddy(self._new_edit)
         self._copy_button = CopyButton(theme, self.tr("Copy token"), primary=True, secret=True)
         self._save_button = QPushButton(self.tr("Save to &file…"))
         self._new_card = self._make_card()
@@ -79,6 +81,7 @@ class TokenPanel(QWidget):
         self._name_edit = QLineEdit(maxLength=100)
         self._name_edit.setPlaceholderText(self.tr("Name for a new token, such as greenhouse"))
         self._name_edit.setAccessibleName(self.tr("Name for a new token"))
+        self._empty_label.setBuddy(self._name_edit)
         self._lifetime_box = self._make_lifetimes()
         self._create_button = QPushButton(self.tr("&Create token"))
         for button in (self._create_button, self._save_button):
@@ -299,8 +302,7 @@ class TokenPanel(QWidget):
         return PlainTable(self._theme, self.tr("Tokens"), (*heads, ""), max_rows=_MAX_ROWS)
 
     def _make_lifetimes(self) -> QComboBox:
-        box = QComboBox()
-        box.setAccessibleName(self.tr("When the new token expires"))
+        box = ComboBox(self.tr("When the new token expires"))
         for days in _LIFETIMES:
             text = self.tr("Never expires") if days is None else self.tr("Expires in {n} days").format(n=days)
             box.addItem(text, days)

@@ -13,7 +13,8 @@ from plantdesk.ui.card.history_lines import added_text, history_lines
 from plantdesk.ui.card.note_edit import NoteEdit
 from plantdesk.ui.card.sections import CardFrame, empty, text_button
 from plantdesk.ui.texts import is_visible, long_time, one_line, source_text
-from plantdesk.ui.theme.metrics import ICON, S, tabular
+from plantdesk.ui.theme.metrics import S, tabular
+from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tag_pill import TagPill
 from plantdesk.ui.widgets.tool_tips import set_tool_tip
@@ -138,10 +139,6 @@ class PlantCard(CardFrame):
         row = QHBoxLayout(widget)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(S + 2)
-        icon = PlainLabel()
-        size = self._theme.metrics.scaled(ICON)
-        icon.setPixmap(self._theme.icons.pixmap(line.icon, "text_2", size, self.devicePixelRatioF()))
-        icon.setFixedWidth(size)
         texts = QVBoxLayout()
         texts.setSpacing(0)
         details = [PlainLabel(detail, role="detail", wrapped=True) for detail in line.details]
@@ -150,7 +147,7 @@ class PlantCard(CardFrame):
         for label in (PlainLabel(line.text, wrapped=True), *details):
             label.setMinimumWidth(1)
             texts.addWidget(label)
-        row.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)
+        row.addWidget(Icon(self._theme, line.icon, "text_2"), alignment=Qt.AlignmentFlag.AlignTop)
         row.addLayout(texts, 1)
         if line.restored is not None:
             row.addWidget(self._undo_button(line))

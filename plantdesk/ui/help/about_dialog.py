@@ -13,6 +13,7 @@ from plantdesk.bug_report import system_facts
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.text_view import TextView
 
@@ -43,7 +44,9 @@ class AboutDialog(Dialog):
             (self.tr("Diagnosis"), self._text_field(diagnosis)),
         ):
             layout.addSpacing(S)
-            layout.addWidget(PlainLabel(title, role="caption"))
+            label = PlainLabel(title, role="caption")
+            label.setBuddy(content)
+            layout.addWidget(label)
             layout.addWidget(content)
         layout.addSpacing(M)
         layout.addLayout(self._foot())
@@ -51,8 +54,6 @@ class AboutDialog(Dialog):
         self._close_button.setFocus()
 
     def _head(self, theme: Theme) -> QHBoxLayout:
-        icon = PlainLabel()
-        icon.setPixmap(theme.icons.pixmap("sprout", "accent", ICON_LARGE, self.devicePixelRatioF()))
         titles = QVBoxLayout()
         titles.setSpacing(0)
         titles.addWidget(PlainLabel(self.tr("PlantDesk {version}").format(version=__version__), role="title"))
@@ -60,7 +61,7 @@ class AboutDialog(Dialog):
         titles.addWidget(PlainLabel(text, tone="muted", wrapped=True))
         head = QHBoxLayout()
         head.setSpacing(L)
-        head.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)
+        head.addWidget(Icon(theme, "sprout", "accent", ICON_LARGE), alignment=Qt.AlignmentFlag.AlignTop)
         head.addLayout(titles, 1)
         return head
 

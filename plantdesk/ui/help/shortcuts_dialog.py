@@ -12,24 +12,30 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QPushButton,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
-from plantdesk.ui.theme.metrics import EDGE, XS, XXL, L, M, S
+from plantdesk.ui.qt import fitted, override
+from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
+from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QKeyEvent
 
     from plantdesk.ui.menus import Menus
 
 #: Between the two columns of groups.
 _GAP = 40
+#: Of a single group.
+_WIDTH = 640
 #: Keys that scroll while the button has the focus.
 _PAGES = {
     Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
@@ -49,45 +55,80 @@ class _Group(Enum):
 
 
 class ShortcutsDialog(Dialog):
-    """Lists the keys of the commands in `menus`, and those that are not commands."""
+    """Lists the keys of the commands in `menus`, and those that are not commands.
+
+    On a screen that is too small for all groups, the user chooses one of them.
+    """
 
     def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
         rows = self._others()
         for section in Section:
             rows[_group_of(section)] += _of_section(menus, section)
+        self._rows = rows
+        self._close_button = QPushButton(self.tr("Close"))
+        self._close_button.clicked.connect(self.accept)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(EDGE, S, EDGE, L)
+        foot.addStretch(1)
+        foot.addWidget(self._close_button)
+        content = self._in_columns()
+        wanted = content.sizeHint() + QSize(EDGE, foot.sizeHint().height() + XS)
+        if fitted(self, wanted) != wanted:
+            content = self._one_by_one()
+            wanted = QSize(_WIDTH, content.heightForWidth(_WIDTH) + foot.sizeHint().height() + XS)
+        self._area = ScrollArea(content)
+        self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._area.setAccessibleName(self.windowTitle())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._area, 1)
+        layout.addLayout(foot)
+        self.resize_to_fit(wanted)
+        self._close_button.setFocus()
+
+    def _in_columns(self) -> QWidget:
         content = QWidget()
         columns = QHBoxLayout(content)
         columns.setContentsMargins(EDGE, L, EDGE, M)
         columns.setSpacing(_GAP)
         for groups in ((_Group.PLANTS, _Group.FIND), (_Group.VIEW, _Group.PROGRAM)):
+            grids = [_grid(self._rows[group]) for group in groups]
+            _align(grids)
             column = QVBoxLayout()
-            column.setSpacing(XXL)
-            for group in groups:
-                column.addLayout(_group_layout(self._title(group), rows[group]))
+            column.setSpacing(S)
+            for group, grid in zip(groups, grids, strict=True):
+                column.addWidget(PlainLabel(self._title(group), role="strong"))
+                column.addWidget(grid)
+                column.addSpacing(L)
             column.addStretch(1)
             columns.addLayout(column, 1)
-        self._lay_out(content)
+        return content
 
-    def _lay_out(self, content: QWidget) -> None:
-        """Let the content scroll where the screen is too low for it."""
-        area = self._area = ScrollArea(content)
-        area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        area.setAccessibleName(self.tr("Keyboard shortcuts"))
-        close = QPushButton(self.tr("Close"))
-        close.clicked.connect(self.accept)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(EDGE, S, EDGE, L)
-        foot.addStretch(1)
-        foot.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(area, 1)
-        layout.addLayout(foot)
-        hint = content.sizeHint()
-        self.resize_to_fit(QSize(hint.width() + EDGE, hint.height() + foot.sizeHint().height() + XS))
-        close.setFocus()
+    def _one_by_one(self) -> QWidget:
+        grids = [_grid(self._rows[group]) for group in _Group]
+        _align(grids)
+        choice, pages = ComboBox(self.tr("Group")), QStackedWidget()
+        for group, grid in zip(_Group, grids, strict=True):
+            choice.addItem(self._title(group))
+            pages.addWidget(grid)
+        choice.currentIndexChanged.connect(pages.setCurrentIndex)
+        label = PlainLabel(self.tr("&Group"))
+        label.setBuddy(choice)
+        head = QHBoxLayout()
+        head.setSpacing(S)
+        head.addWidget(label)
+        head.addWidget(choice)
+        head.addStretch(1)
+        content = QWidget()
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(EDGE, L, EDGE, M)
+        layout.setSpacing(M)
+        layout.addLayout(head)
+        layout.addWidget(pages)
+        layout.addStretch(1)
+        return content
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -146,8 +187,10 @@ def _of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
     return [(each.shortcut().toString(native), each.text().replace("&", "").rstrip("…")) for each in actions]
 
 
-def _group_layout(title: str, rows: list[tuple[str, str]]) -> QVBoxLayout:
-    grid = QGridLayout()
+def _grid(rows: list[tuple[str, str]]) -> QWidget:
+    widget = QWidget()
+    grid = QGridLayout(widget)
+    grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(L)
     grid.setVerticalSpacing(S - 2)
     grid.setColumnStretch(1, 1)
@@ -156,11 +199,17 @@ def _group_layout(title: str, rows: list[tuple[str, str]]) -> QVBoxLayout:
         label = PlainLabel(meaning, wrapped=True)
         label.setMinimumWidth(10 * EDGE)
         grid.addWidget(label, row, 1)
-    layout = QVBoxLayout()
-    layout.setSpacing(S)
-    layout.addWidget(PlainLabel(title, role="strong"))
-    layout.addLayout(grid)
-    return layout
+    grid.setRowStretch(len(rows), 1)
+    return widget
+
+
+def _align(grids: Sequence[QWidget]) -> None:
+    """Let the meanings in several grids begin at the same edge."""
+    layouts = [layout for grid in grids if isinstance(layout := grid.layout(), QGridLayout)]
+    caps = [each for grid in grids for each in grid.findChildren(QWidget) if each.accessibleName()]
+    width = max(each.sizeHint().width() for each in caps)
+    for layout in layouts:
+        layout.setColumnMinimumWidth(0, width)
 
 
 def _key_caps(keys: str) -> QWidget:

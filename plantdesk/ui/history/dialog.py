@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.history.change_list import ChangeList
 from plantdesk.ui.history.model import HistoryModel
 from plantdesk.ui.texts import error_text, long_date, plural, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
+from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
@@ -40,8 +41,7 @@ class HistoryDialog(Dialog):
         self._search_edit = LineEdit(maxLength=_MAX_LENGTH)
         self._search_edit.setPlaceholderText(self.tr("Search the history"))
         self._search_edit.setAccessibleName(self.tr("Search the history"))
-        self._source_box = QComboBox()
-        self._source_box.setAccessibleName(self.tr("Changes of"))
+        self._source_box = ComboBox(self.tr("Changes of"))
         self._source_box.addItem(self.tr("All changes"))
         self._empty_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
         self._message = MessageLine(context.theme)

@@ -24,6 +24,7 @@ from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
+from plantdesk.ui.widgets.spin_box import SpinBox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +140,7 @@ class LabelDialog(Dialog):
         self._cancel_button.clicked.connect(self.reject)
 
     def _number(self) -> QSpinBox:
-        box = QSpinBox()
+        box = SpinBox()
         box.setMinimum(1)
         box.setMinimumWidth(70)
         return box
@@ -149,7 +150,9 @@ class LabelDialog(Dialog):
         left = QVBoxLayout(content)
         left.setContentsMargins(0, 0, M, 0)
         left.setSpacing(S)
-        left.addWidget(PlainLabel(self.tr("Sheet"), role="strong"))
+        title = PlainLabel(self.tr("Sheet"), role="strong")
+        title.setBuddy(self._sheet)
+        left.addWidget(title)
         left.addWidget(self._sheet)
         left.addSpacing(S)
         grid = QGridLayout()

@@ -12,6 +12,7 @@ from plantdesk.ui.labels.sheets import SHEETS, Sheet
 from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.spin_box import DoubleSpinBox, SpinBox
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QAbstractSpinBox
@@ -27,8 +28,7 @@ class SheetChoice(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sheets = ComboBox()
-        self._sheets.setAccessibleName(self.tr("Sheet"))
+        self._sheets = ComboBox(self.tr("Sheet"))
         for sheet in SHEETS:
             size = f"{sheet.width:.4g} × {sheet.height:.4g} mm"
             text = self.tr("{page}, {count} labels, {size}")
@@ -37,7 +37,7 @@ class SheetChoice(QWidget):
         self._sheets.addItem(self.tr("Custom size"))
         self._names = PlainLabel(tone="muted", wrapped=True)
         self._custom = QWidget()
-        self._page = ComboBox()
+        self._page = ComboBox(self.tr("Page"))
         for paper in (QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter):
             self._page.addItem(QPageSize.name(paper), paper.value)
         self._counts = [self._count() for _ in range(2)]
@@ -87,13 +87,13 @@ class SheetChoice(QWidget):
                 length.setValue(size)
 
     def _count(self) -> QSpinBox:
-        box = QSpinBox()
+        box = SpinBox()
         box.setRange(1, _MAX_COUNT)
         box.valueChanged.connect(self.changed)
         return box
 
     def _length(self) -> QDoubleSpinBox:
-        box = QDoubleSpinBox()
+        box = DoubleSpinBox()
         box.setRange(0, _MAX_MM)
         box.setDecimals(2)
         box.setSuffix(" mm")

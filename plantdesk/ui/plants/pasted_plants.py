@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, QSize, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.plants.many_adder import Entry, numbered
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
 
-_SIZE = QSize(660, 520)
+#: For text of 13 px.
+_WIDTH, _MAX_ROWS = 660, 12
 #: Characters; more is read by an import, on a thread of its own.
 _MAX_TEXT = 1_000_000
 #: Characters of a cell of the preview.
@@ -103,7 +104,7 @@ class PasteDialog(Dialog):
         super().__init__("", parent)
         self._found = found
         heads = (self.tr("ID"), self.tr("Name"), self.tr("Tag"), "")
-        self._table = PlainTable(theme, self.tr("Plants to be added"), heads, wide=1)
+        self._table = PlainTable(theme, self.tr("Plants to be added"), heads, wide=1, max_rows=_MAX_ROWS)
         known = sum(entry.name in found.known for entry in found.entries)
         one, many = (
             self.tr("&Leave out the one whose name is here already"),
@@ -121,7 +122,7 @@ class PasteDialog(Dialog):
         self._cancel_button.clicked.connect(self.reject)
         self._add_button.clicked.connect(self._on_add)
         self._show()
-        self.resize_to_fit(_SIZE)
+        self.fit_height(theme.metrics.scaled(_WIDTH))
         self._add_button.setFocus()
 
     @property

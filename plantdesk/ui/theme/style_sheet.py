@@ -64,12 +64,21 @@ QComboBox::drop-down { border: none; width: 26px; }
 QComboBox::down-arrow { image: url("$combo_arrow"); width: 16px; height: 16px; }
 QComboBox QAbstractItemView { border: 1px solid $border; padding: 3px; outline: 0; }
 
-QTabBar::tab {
-  background: transparent; color: $text_2; border: 2px solid transparent; border-radius: 6px; padding: 3px 11px;
+QAbstractSpinBox {
+  background: $surface; color: $text; border: 1px solid $border; border-radius: 6px; padding: 0 2px;
+  min-height: ${inner}px; max-height: ${inner}px; selection-background-color: $selection; selection-color: $text;
 }
-QTabBar::tab:hover { background: $hover; }
-QTabBar::tab:selected { background: $selection; color: $text; }
-QTabBar:focus::tab:selected, QTabBar::tab:selected:focus { border-color: $focus; }
+QAbstractSpinBox:focus { border: 2px solid $focus; padding: 0 1px; min-height: ${inner_2}px; max-height: ${inner_2}px; }
+QAbstractSpinBox:disabled { color: $disabled; border-color: $line; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: none; border-radius: 3px; width: 22px; }
+QAbstractSpinBox::up-button { subcontrol-position: top right; margin: 2px 2px 0 2px; }
+QAbstractSpinBox::down-button { subcontrol-position: bottom right; margin: 0 2px 2px 2px; }
+QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover { background: $hover; }
+QAbstractSpinBox::up-arrow { image: url("$spin_up"); width: 12px; height: 12px; }
+QAbstractSpinBox::down-arrow { image: url("$combo_arrow"); width: 12px; height: 12px; }
+QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus {
+  border: none; padding: 0 0 0 9px; background: transparent; min-height: 0; max-height: 2000px;
+}
 
 QPushButton[variant="primary"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; padding: 0 15px; font-weight: 600;
@@ -117,6 +126,7 @@ QCheckBox { spacing: 8px; min-height: 24px; }
 QCheckBox::indicator, QMenu::indicator {
   width: 18px; height: 18px; border: 1px solid $border; border-radius: 4px; background: $surface;
 }
+QCheckBox::indicator { margin: 2px 0; }
 QCheckBox::indicator:hover { background: $hover; }
 QCheckBox::indicator:focus { border: 2px solid $focus; width: 16px; height: 16px; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check"); }
@@ -229,6 +239,7 @@ def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
         **_derived_colors(colors),
         **_sizes(metrics),
         check=(indicators / f"check-{shade}.svg").as_posix(),
+        spin_up=(indicators / f"up-{shade}.svg").as_posix(),
         combo_arrow=(indicators / f"arrow-{shade}.svg").as_posix(),
         menu_check=(indicators / f"menu-check-{shade}.svg").as_posix(),
     )

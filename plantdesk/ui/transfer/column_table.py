@@ -4,41 +4,65 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHeaderView, QTableWidgetItem
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QFrame, QHeaderView, QSizePolicy, QTableWidgetItem, QVBoxLayout, QWidget
 
+from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line
+from plantdesk.ui.theme.metrics import XS
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.plain_table import PlainTable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from plantdesk.transfer.sample import Sample
     from plantdesk.ui.theme.theme import Theme
 
 #: Rows that are shown, and columns, unless one behind them is a field.
 _ROWS, _COLUMNS = 20, 30
 _MIN_WIDTH, _MAX_WIDTH = 130, 260
-_VISIBLE_ROWS = 7
+#: Rows on a small screen, and columns for which no scrolling is needed.
+_MIN_ROWS, _FEW_COLUMNS = 3, 7
+#: Between two combo boxes, half on each side.
+_GAP = 9
 
 
-class ColumnTable(PlainTable):
-    """`fields_changed`: the user has chosen another field for a column."""
+class ColumnTable(QFrame):
+    """Combo boxes that follow the columns of a table below them. `fields_changed`: the user has chosen a field.
+
+    They are not in the table: assistive technologies would not find them there.
+    """
 
     fields_changed = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, self.tr("First rows of the file"), [""])
+        super().__init__()
+        self.setProperty("card", "true")
         self._theme = theme
         self._combos: list[QComboBox] = []
         #: The combo box that was changed last, and the fields of the others before that.
         self._edited: QComboBox | None = None
         self._others: list[tuple[QComboBox, str]] = []
-        self.horizontalHeader().hide()
-        self.horizontalHeader().setMinimumSectionSize(_MIN_WIDTH)
-        self.setSelectionMode(PlainTable.SelectionMode.NoSelection)
-        self.setHorizontalScrollMode(PlainTable.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().setDefaultSectionSize(theme.metrics.compact_row)
-        self.setMinimumHeight(_VISIBLE_ROWS * theme.metrics.compact_row + 14)
+        self._strip = QWidget()
+        self._strip.setFixedHeight(theme.metrics.control + 2 * XS)
+        self._table = PlainTable(theme, self.tr("First rows of the file"), [""])
+        self._table.horizontalHeader().hide()
+        self._table.horizontalHeader().setMinimumSectionSize(_MIN_WIDTH)
+        self._table.setSelectionMode(PlainTable.SelectionMode.NoSelection)
+        self._table.setHorizontalScrollMode(PlainTable.ScrollMode.ScrollPerPixel)
+        self._table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self._table.verticalHeader().setDefaultSectionSize(theme.metrics.compact_row)
+        self._table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self._table.setMinimumHeight(_MIN_ROWS * theme.metrics.compact_row + 2 * XS)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XS, XS, XS, XS)
+        layout.setSpacing(0)
+        layout.addWidget(self._strip)
+        layout.addWidget(self._table, 1)
+        self._table.horizontalHeader().sectionResized.connect(self._place)
+        self._table.horizontalScrollBar().valueChanged.connect(self._place)
+        self._table.viewport().installEventFilter(self)
 
     @property
     def fields(self) -> dict[str, int]:
@@ -47,32 +71,54 @@ class ColumnTable(PlainTable):
 
     def show_sample(self, sample: Sample) -> None:
         """Show the columns and the first rows of a file."""
-        layout = sample.layout
+        layout, table = sample.layout, self._table
         count = min(len(layout.names), max(_COLUMNS, *(at + 1 for at in layout.fields.values()), 0))
-        self.clear()
-        self._edited = None
-        self.setColumnCount(count)
-        self.setRowCount(2 + min(_ROWS, len(sample.rows)))
-        self.setRowHeight(0, self._theme.metrics.control + 8)
-        field_of = {at: field for field, at in layout.fields.items()}
-        self._combos = [self._combo(at, layout.names[at], field_of.get(at, "")) for at in range(count)]
+        table.clear()
+        table.setColumnCount(count)
+        table.setRowCount(1 + min(_ROWS, len(sample.rows)))
+        self._show_combos(layout.names[:count], {at: field for field, at in layout.fields.items()})
         muted = self._theme.colors.color("text_2")
         for at in range(count):
             heading = layout.names[at] if layout.has_header else self.tr("Column {number}").format(number=at + 1)
-            self._set_cell(1, at, heading).setForeground(muted)
-            for place, row in enumerate(sample.rows[:_ROWS], 2):
+            self._set_cell(0, at, heading).setForeground(muted)
+            for place, row in enumerate(sample.rows[:_ROWS], 1):
                 value = row[at] if at < len(row) else None
                 self._set_cell(place, at, "—" if value is None else value)
         self._fit(sample)
+        self._place()
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and watched is self._table.viewport():
+            self._place()
+        elif event.type() is QEvent.Type.FocusIn and watched in self._combos:
+            at = self._combos.index(watched)
+            self._table.scrollTo(self._table.model().index(self._table.rowAt(0), at))
+        return super().eventFilter(watched, event)
+
+    @Slot()
+    def _place(self) -> None:
+        """Put each combo box above its column."""
+        table, height = self._table, self._strip.height() - 2 * XS
+        start = table.viewport().x() + _GAP // 2
+        for at, combo in enumerate(self._combos):
+            combo.setGeometry(start + table.columnViewportPosition(at), XS, table.columnWidth(at) - _GAP, height)
 
     def _set_cell(self, row: int, column: int, text: str) -> QTableWidgetItem:
         item = QTableWidgetItem(one_line(text))
         item.setFlags(Qt.ItemFlag.ItemIsEnabled)
-        self.setItem(row, column, item)
+        self._table.setItem(row, column, item)
         return item
 
+    def _show_combos(self, names: Sequence[str], fields: dict[int, str]) -> None:
+        for combo in self._combos:
+            combo.hide()
+            combo.deleteLater()
+        self._edited = None
+        self._combos = [self._combo(at, name, fields.get(at, "")) for at, name in enumerate(names)]
+
     def _combo(self, at: int, name: str, field: str) -> QComboBox:
-        combo = ComboBox()
+        combo = ComboBox(self.tr("Field of column {name}").format(name=one_line(name) or at + 1))
         choices = (
             ("id", self.tr("ID")),
             ("name", self.tr("Name")),
@@ -83,9 +129,10 @@ class ColumnTable(PlainTable):
         for value, text in choices:
             combo.addItem(text, value)
         combo.setCurrentIndex(combo.findData(field))
-        combo.setAccessibleName(self.tr("Field of column {name}").format(name=one_line(name) or at + 1))
         combo.currentIndexChanged.connect(self._on_chosen)
-        self.setCellWidget(0, at, combo)
+        combo.installEventFilter(self)
+        combo.setParent(self._strip)
+        combo.show()
         return combo
 
     @Slot()
@@ -106,10 +153,11 @@ class ColumnTable(PlainTable):
         self.fields_changed.emit()
 
     def _fit(self, sample: Sample) -> None:
-        header = self.horizontalHeader()
+        table = self._table
+        header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for at in range(self.columnCount()):
-            self.setColumnWidth(at, max(_MIN_WIDTH, min(_MAX_WIDTH, self.sizeHintForColumn(at))))
-        if self.columnCount() <= _VISIBLE_ROWS:
+        for at in range(table.columnCount()):
+            table.setColumnWidth(at, max(_MIN_WIDTH, min(_MAX_WIDTH, table.sizeHintForColumn(at))))
+        if table.columnCount() <= _FEW_COLUMNS:
             wide = sample.layout.fields.get("name", 0)
-            header.setSectionResizeMode(min(wide, self.columnCount() - 1), QHeaderView.ResizeMode.Stretch)
+            header.setSectionResizeMode(min(wide, table.columnCount() - 1), QHeaderView.ResizeMode.Stretch)

@@ -29,11 +29,11 @@ class ExportDialog(Dialog):
         """Offer `choices`: the text of each, and its name; the last one is chosen at first."""
         super().__init__(self.tr("Export"), parent)
         self._folder = folder
-        self._plants = ComboBox()
+        self._plants = ComboBox(self.tr("Plants"))
         for text, name in choices:
             self._plants.addItem(text, name)
         self._plants.setCurrentIndex(len(choices) - 1)
-        self._forms = ComboBox()
+        self._forms = ComboBox(self.tr("Format"))
         for form, text, _ in self._formats():
             self._forms.addItem(text, form)
         save, cancel = QPushButton(self.tr("&Save as…")), QPushButton(self.tr("Cancel"))

@@ -19,9 +19,11 @@ from plantdesk.ui.transfer.reading_options import ReadingOptions
 from plantdesk.ui.transfer.refused_dialog import RefusedDialog
 from plantdesk.ui.transfer.texts import progress_text
 from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
+from plantdesk.ui.widgets.tab_order import TabOrder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +67,7 @@ class ImportDialog(Dialog):
         self._make_widgets()
         self._lay_out()
         self._connect()
+        TabOrder(self, self)  # of which the columns are known only when the file is read
         self._read_sample()
 
     def _make_widgets(self) -> None:
@@ -251,7 +254,8 @@ class ImportDialog(Dialog):
         layout.setSpacing(0)
         layout.addWidget(ScrollArea(self._body()), 1)
         layout.addLayout(foot)
-        self.resize_to_fit(_SIZE)
+        scaled = self._theme.metrics.scaled
+        self.resize_to_fit(QSize(scaled(_SIZE.width()), scaled(_SIZE.height())))
 
     def _body(self) -> QWidget:
         content = QWidget()
@@ -263,7 +267,7 @@ class ImportDialog(Dialog):
         body.addSpacing(S)
         note = PlainLabel(self.tr("first rows, as they will be read"), tone="muted")
         body.addLayout(_titled(self.tr("Columns"), note))
-        body.addWidget(self._columns.framed(), 1)
+        body.addWidget(self._columns, 1)
         body.addSpacing(S)
         body.addLayout(_titled(self.tr("What will happen"), self._counting))
         body.addWidget(self._outcome)
@@ -272,8 +276,7 @@ class ImportDialog(Dialog):
         return content
 
     def _head(self) -> QHBoxLayout:
-        icon = PlainLabel()
-        icon.setPixmap(self._theme.icons.pixmap("file-spreadsheet", "accent", 24, self.devicePixelRatioF()))
+        icon = Icon(self._theme, "file-spreadsheet", "accent", 24)
         names = [quoted(source.name)[1:-1] for source in self._sources]
         more = plural(len(names[_NAMED:]), self.tr("and 1 more"), self.tr("and {count} more"))
         texts = QVBoxLayout()

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QPushButton
 
 from plantdesk.store import OnClash
 from plantdesk.ui.texts import plural
-from plantdesk.ui.theme.metrics import ICON, L, M, S, tabular
+from plantdesk.ui.theme.metrics import L, M, S, tabular
 from plantdesk.ui.widgets.combo_box import ComboBox
+from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class OutcomePanel(QFrame):
         super().__init__()
         self.setProperty("card", "true")
         self._theme = theme
-        self._icons = [PlainLabel() for _ in _ICONS]
+        self._icons = [Icon(theme, *each) for each in _ICONS]
         self._counts = [
             PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for _ in _ICONS
@@ -54,7 +55,6 @@ class OutcomePanel(QFrame):
         self.invalid_choice = self._combo(self.tr("Rows that are invalid"), invalid)
         self._lay_out()
         self.show_preview(None)
-        theme.changed.connect(self._paint_icons)
 
     @property
     def on_clash(self) -> OnClash:
@@ -91,17 +91,12 @@ class OutcomePanel(QFrame):
         return button
 
     def _combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:
-        combo = ComboBox()
-        combo.setAccessibleName(name)
+        combo = ComboBox(name)
         combo.setMinimumWidth(_CHOICE_WIDTH)
         for text, value in choices:
             combo.addItem(text, value)
         combo.currentIndexChanged.connect(self.changed)
         return combo
-
-    def _paint_icons(self) -> None:
-        for label, (name, color) in zip(self._icons, _ICONS, strict=True):
-            label.setPixmap(self._theme.icons.pixmap(name, color, ICON, self.devicePixelRatioF()))
 
     def _lay_out(self) -> None:
         layout = QGridLayout(self)
@@ -115,8 +110,6 @@ class OutcomePanel(QFrame):
             layout.setRowMinimumHeight(row, self._theme.metrics.compact_row)
             for column, widget in enumerate((self._icons[row], self._counts[row], self._texts[row])):
                 layout.addWidget(widget, row, column)
-        for row, button in self._buttons.items():
-            layout.addWidget(button, row, 3)
-        layout.addWidget(self.clash_choice, _CLASHING, 5)
-        layout.addWidget(self.invalid_choice, _INVALID, 5)
-        self._paint_icons()
+        for row, choice in ((_CLASHING, self.clash_choice), (_INVALID, self.invalid_choice)):
+            layout.addWidget(self._buttons[row], row, 3)
+            layout.addWidget(choice, row, 5)

@@ -102,8 +102,7 @@ class ReadingOptions(QWidget):
         }
 
     def _combo(self, name: str, choices: Iterable[tuple[str, str]]) -> QComboBox:
-        combo = ComboBox()
-        combo.setAccessibleName(name)
+        combo = ComboBox(name)
         for text, value in choices:
             combo.addItem(text, value)
         combo.currentIndexChanged.connect(self.changed)

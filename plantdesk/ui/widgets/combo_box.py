@@ -1,7 +1,8 @@
-"""A combo box that the wheel does not change: it scrolls what the box is in."""
+"""A combo box with a name, which the wheel does not change: it scrolls what the box is in."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QComboBox
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 
 class ComboBox(QComboBox):
     """Is changed by its list and by keys."""
+
+    def __init__(self, name: str) -> None:
+        """Make it with a `name` for screen readers."""
+        super().__init__()
+        self.setAccessibleName(name)
+        if sys.platform == "linux":  # where Qt reports the chosen text as the name
+            self.setAccessibleDescription(name)
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QApplication, QFrame, QWidget
 
 from plantdesk.ui.texts import plural
+from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
@@ -25,15 +26,11 @@ class Message(QFrame):
         """Make an empty message; `actions` keeps the buttons in the layout of the subclass."""
         super().__init__(parent)
         self._theme = theme
-        self._icon_size = icon_size
-        self._icon_name: str | None = None
-        self._icon_color = ""
-        self._icon = PlainLabel()
+        self._icon = Icon(theme, size=icon_size)
         self._text = PlainLabel(wrapped=True)
         self._action_buttons = actions
         self._expiry = QTimer(self, singleShot=True)
         self._expiry.timeout.connect(self._on_expired)
-        theme.changed.connect(self._paint_icon)
 
     @property
     def text(self) -> str:
@@ -42,8 +39,7 @@ class Message(QFrame):
 
     def set_content(self, icon: str | None, color: str, text: str, actions: Iterable[MessageAction]) -> None:
         """Show an icon (None: none) in a colour of the theme, a text, and a button for each action."""
-        self._icon_name, self._icon_color = icon, color
-        self._paint_icon()
+        self._icon.show_icon(icon, color)
         self._text.setText(text)
         self._action_buttons.set_actions(actions)
 
@@ -74,11 +70,3 @@ class Message(QFrame):
             self._expiry.start()
         else:
             self.clear()
-
-    @Slot()
-    def _paint_icon(self) -> None:
-        self._icon.setVisible(self._icon_name is not None)
-        if self._icon_name is not None:
-            ratio, size = self.devicePixelRatioF(), self._theme.metrics.scaled(self._icon_size)
-            self._icon.setFixedSize(size, size)
-            self._icon.setPixmap(self._theme.icons.pixmap(self._icon_name, self._icon_color, size, ratio))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
 from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
@@ -25,13 +26,12 @@ class MessageBox(Dialog):
 
     def __init__(self, theme: Theme, title: str, text: str, details: str, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
-        self._theme = theme
         self._text = PlainLabel(text, role="strong", wrapped=True)
         self._details = PlainLabel(details, tone="muted", wrapped=True)
         self._details.setVisible(bool(details))
         for label in (self._text, self._details):
             label.setFixedWidth(_TEXT_WIDTH)
-        self._icon = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop)
+        self._icon = Icon(theme, size=ICON_LARGE)
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(S)
         self._buttons.addStretch(1)
@@ -44,9 +44,7 @@ class MessageBox(Dialog):
 
     def set_icon(self, name: str, color: str) -> None:
         """Show an icon of the theme beside the text."""
-        pixmap = self._theme.icons.pixmap(name, color, ICON_LARGE, self.devicePixelRatioF())
-        self._icon.setPixmap(pixmap)
-        self._icon.setFixedSize(QSize(ICON_LARGE, ICON_LARGE))
+        self._icon.show_icon(name, color)
 
     def add_button(self, label: str) -> QPushButton:
         """Add a button, which closes the box when it is pressed. The last one has the focus at first."""

@@ -30,9 +30,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def cells(desk: TransferDesk) -> list[list[str]]:
-    """Return the texts of the table of columns below the combo boxes."""
+    """Return the texts of the table below the combo boxes."""
     table = desk.dialog.the(QTableWidget)
-    items = [[table.item(row, at) for at in range(table.columnCount())] for row in range(1, table.rowCount())]
+    items = [[table.item(row, at) for at in range(table.columnCount())] for row in range(table.rowCount())]
     return [["" if item is None else item.text() for item in row] for row in items]
 
 

@@ -1,0 +1,198 @@
+"""Opens each dialog of a window, for tests and pictures that look at all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QPushButton, QTableWidget
+
+from plantdesk.records import FORM
+from plantdesk.store import Selection, SetTag, edited
+from plantdesk.ui.api_access.dialog import ApiDialog
+from plantdesk.ui.api_access.token_panel import TokenPanel
+from plantdesk.ui.backups.restore_dialog import RestoreDialog
+from plantdesk.ui.help.about_dialog import AboutDialog
+from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
+from plantdesk.ui.history.dialog import HistoryDialog
+from plantdesk.ui.labels.dialog import LabelDialog
+from plantdesk.ui.plants.pasted_plants import PasteDialog
+from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.sidebar.tag_commands import TagCommands
+from plantdesk.ui.transfer.export_dialog import ExportDialog
+from plantdesk.ui.transfer.feature import Transfer
+from plantdesk.ui.transfer.import_dialog import ImportDialog
+from plantdesk.ui.transfer.refused_dialog import RefusedDialog
+from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.validation import new_plant
+from tests.support.desk import TIMEOUT, Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from plantdesk.store import Store
+    from plantdesk.ui.theme.theme import Theme
+
+_CSV = "id;name;tag;note\n11;Aster;bed 4;sunny\n12;Ivy;;\n;Rose;bed 2;\n1;Fern;;\ntwelve;Thyme;;\n"
+_PLANTS = (("Salvia nemorosa", "bed 4"), ("Mentha × piperita", "kitchen"), ("Monstera deliciosa", None))
+
+
+def fill(store: Store) -> None:
+    """Add plants, changes, a note and a backup's worth of history for the dialogs to show."""
+    plants = [{"id": number, "name": name, **({"tag": tag} if tag else {})} for number, (name, tag) in _numbered()]
+    for plant in plants:
+        store.add(new_plant(plant), FORM).result()
+    reader = store.reader()
+    row = reader.plant(2)
+    reader.close()
+    assert row is not None
+    store.apply([edited(row, note="Beside the tap, in its own pot: runs.")], FORM).result()
+    store.apply([SetTag(Selection(ids=[1]), "kitchen")], FORM).result()
+
+
+def _numbered() -> list[tuple[int, tuple[str, str | None]]]:
+    return list(enumerate(_PLANTS * 4, start=1))
+
+
+class Dialogs:
+    """Opens the dialogs of the whole window, whose store is filled by `fill`; files are made in a folder."""
+
+    def __init__(self, desk: Desk, theme: Theme, store: Store, folder: Path) -> None:
+        self._desk, self._theme, self._store = desk, theme, store
+        self._folder = folder
+
+    @property
+    def names(self) -> dict[str, Callable[[], QDialog]]:
+        """The dialogs by name, each with the function that opens it."""
+        return {
+            "about": self._about,
+            "shortcuts": self._shortcuts,
+            "history": self._history,
+            "api": self._api,
+            "token": self._token,
+            "unfolded": self._unfolded,
+            "revoke": self._revoke,
+            "restore": self._restore,
+            "import": self._import,
+            "refused": self._refused,
+            "export": self._export,
+            "labels": self._labels,
+            "paste": self._paste,
+            "merge": self._merge,
+            "failure": self._failure,
+        }
+
+    def open(self, name: str) -> QDialog:
+        """Open a dialog, and wait until it shows what it reads."""
+        return self.names[name]()
+
+    def _about(self) -> QDialog:
+        return self._shown("About PlantDesk", AboutDialog)
+
+    def _shortcuts(self) -> QDialog:
+        return self._shown("Keyboard shortcuts", ShortcutsDialog)
+
+    def _history(self) -> QDialog:
+        dialog = self._shown("History…", HistoryDialog)
+        self._until_text(dialog, "…", absent=True)
+        return dialog
+
+    def _api(self) -> QDialog:
+        return self._shown("API access…", ApiDialog)
+
+    def _token(self) -> QDialog:
+        dialog = self._api()
+        inside = Desk(self._desk.qtbot, dialog)
+        inside.field("Name for a new token").setText("greenhouse")
+        inside.the(TokenPanel).create_token()
+        table = inside.the(QTableWidget, "Tokens")
+        self._desk.until(lambda: table.isVisible() and table.rowCount() > 0)
+        return dialog
+
+    def _unfolded(self) -> QDialog:
+        dialog = self._token()
+        for button in dialog.findChildren(QPushButton):
+            if button.accessibleDescription() == "hidden":
+                button.click()
+        return dialog
+
+    def _revoke(self) -> QDialog:
+        panel = Desk(self._desk.qtbot, self._token()).the(TokenPanel)
+        Desk(self._desk.qtbot, panel).the(QTableWidget, "Tokens").selectRow(0)
+        panel.revoke_selected()
+        return self._visible(MessageBox)
+
+    def _restore(self) -> QDialog:
+        self._desk.action("Back up now").trigger()
+        self._desk.until(lambda: "Backed up" in self._desk.toast.text)
+        self._desk.toast.clear()
+        dialog = self._shown("Restore…", RestoreDialog)
+        table = Desk(self._desk.qtbot, dialog).the(QTableWidget)
+        self._desk.until(lambda: table.rowCount() > 0)
+        self._until_text(dialog, "…", absent=True)
+        return dialog
+
+    def _import(self) -> QDialog:
+        file = self._folder / "plants-2026.csv"
+        file.write_text(_CSV, encoding="utf-8")
+        transfer = self._desk.window.findChild(Transfer)
+        assert transfer is not None
+        transfer.import_files([file])
+        dialog = self._visible(ImportDialog)
+        self._until_text(dialog, "counted over the whole file")
+        return dialog
+
+    def _refused(self) -> QDialog:
+        Desk(self._desk.qtbot, self._import()).button("Show").click()
+        return self._visible(RefusedDialog)
+
+    def _export(self) -> QDialog:
+        self._select()
+        return self._shown("Export…", ExportDialog)
+
+    def _labels(self) -> QDialog:
+        self._select()
+        return self._shown("Print labels…", LabelDialog)
+
+    def _paste(self) -> QDialog:
+        QGuiApplication.clipboard().setText("Monstera deliciosa\nAster\n\nRose\n")
+        self._desk.name.setFocus()
+        self._desk.name.paste()
+        return self._visible(PasteDialog)
+
+    def _merge(self) -> QDialog:
+        commands = self._desk.window.findChild(TagCommands)
+        assert commands is not None
+        commands.rename(self._store, "bed 4", "kitchen", {"kitchen": 5})
+        return self._visible(MessageBox)
+
+    def _failure(self) -> QDialog:
+        text = "“plants.db” is open in another PlantDesk, which does not answer. End that program, then try again."
+        box = MessageBox(self._theme, "PlantDesk cannot be opened", text, "", self._desk.window)
+        box.set_icon("triangle-alert", "warning")
+        box.add_button("Close")
+        box.open()
+        return box
+
+    def _select(self) -> None:
+        table = self._desk.the(PlantTable)
+        self._desk.until(lambda: table.model().rowCount() > 0)
+        table.setFocus()
+        table.selectRow(1)
+        self._desk.until(lambda: len(table.selected_ids()) == 1)
+
+    def _shown(self, command: str, kind: type[QDialog]) -> QDialog:
+        self._desk.action(command).trigger()
+        return self._visible(kind)
+
+    def _visible(self, kind: type[QDialog]) -> QDialog:
+        def found() -> list[QDialog]:
+            return [each for each in self._desk.window.findChildren(kind) if each.isVisible()]
+
+        self._desk.qtbot.waitUntil(lambda: bool(found()), timeout=TIMEOUT)
+        return found()[-1]
+
+    def _until_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:
+        inside = Desk(self._desk.qtbot, dialog)
+        self._desk.until(lambda: any(text in each for each in inside.texts()) is not absent)

@@ -1,0 +1,190 @@
+"""Every dialog of the window, as users of a keyboard, a screen reader, little sight or a small screen meet it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QAccessible, QColor, QImage
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QTabBar,
+    QWidget,
+)
+
+from plantdesk.ui.theme.colors import contrast
+from plantdesk.ui.theme.theme import Theme, ThemeMode
+from tests.support.desk import Desk
+from tests.support.dialogs import Dialogs, fill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QDialog
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.workspace import Workspace
+
+NAMES = (
+    *("about", "shortcuts", "history", "api", "token", "unfolded", "revoke", "restore"),
+    *("import", "refused", "export", "labels", "paste", "merge", "failure"),
+)
+_FIELDS = (QLineEdit, QPlainTextEdit, QAbstractSpinBox, QComboBox)
+#: WCAG 2.2: the contrast of text, and the size of what is clicked.
+_CONTRAST, _TARGET = 4.5, 24
+_RATIO = 2
+
+
+class Window(Desk):
+    """The whole window, whose dialogs are opened."""
+
+    def __init__(self, qtbot: QtBot, workspace: Workspace, dialogs: Dialogs) -> None:
+        super().__init__(qtbot, workspace.window())
+        self.dialogs = dialogs
+
+    def open(self, name: str) -> QDialog:
+        dialog = self.dialogs.open(name)
+        dialog.activateWindow()
+        self.until(dialog.isActiveWindow)
+        QApplication.processEvents()
+        return dialog
+
+
+@pytest.fixture
+def window(qtbot: QtBot, bare: Workspace, theme: Theme, store: Store, tmp_path: Path) -> Window:
+    fill(store)
+    bare.complete()
+    bare.set_store(store, named=False)
+    return Window(qtbot, bare, Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path))
+
+
+def stops(dialog: QWidget) -> list[QWidget]:
+    """Return what can get the focus by Tab."""
+    return [
+        each
+        for each in dialog.findChildren(QWidget)
+        if each.isVisibleTo(dialog)
+        and each.window() is dialog
+        and each.isEnabled()
+        and each.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and each.focusProxy() is None
+        and not (isinstance(each, QLineEdit) and isinstance(each.parent(), QAbstractSpinBox))
+    ]
+
+
+def place(widget: QWidget, dialog: QWidget) -> QRect:
+    return QRect(widget.mapTo(dialog, QPoint()), widget.size())
+
+
+def spoken(widget: QWidget) -> str:
+    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name)
+
+
+def seen(widget: QWidget) -> str:
+    return f"{type(widget).__name__} {spoken(widget)!r} at {widget.geometry().getRect()}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_screen_readers_find_a_name_and_its_label_for_each_stop(window: Window, name: str) -> None:
+    dialog = window.open(name)
+    assert spoken(dialog)
+    labels = [each for each in dialog.findChildren(QLabel) if each.isVisibleTo(dialog)]
+    for stop in stops(dialog):
+        assert spoken(stop), seen(stop)
+        if isinstance(stop, _FIELDS):
+            beside = [each for each in labels if each.text() and _is_label_of(place(each, dialog), place(stop, dialog))]
+            assert not beside or any(each.buddy() in {stop, stop.parent()} for each in labels), seen(stop)
+    assert not [seen(each) for each in labels if not each.pixmap().isNull() and not spoken(each)]
+
+
+def _is_label_of(label: QRect, field: QRect) -> bool:
+    """Whether a label is right before a field, or right above it."""
+    before = 0 <= field.left() - label.right() < 60 and abs(field.center().y() - label.center().y()) < 10
+    above = 0 <= field.top() - label.bottom() < 14 and abs(field.left() - label.left()) < 20
+    return before or above
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_targets_are_large_enough(window: Window, name: str) -> None:
+    dialog = window.open(name)
+    kinds = (QAbstractButton, QTabBar, *_FIELDS)
+    small = [each for each in stops(dialog) if isinstance(each, kinds) and min(each.size().toTuple()) < _TARGET]
+    assert not [seen(each) for each in small]
+
+
+@pytest.mark.parametrize("mode", [ThemeMode.LIGHT, ThemeMode.DARK])
+@pytest.mark.parametrize("name", NAMES)
+def test_texts_can_be_read(window: Window, theme: Theme, name: str, mode: ThemeMode) -> None:
+    theme.set_mode(mode)
+    dialog = window.open(name)
+    image = QImage(dialog.size() * _RATIO, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(_RATIO)
+    dialog.render(image)
+    for each in dialog.findChildren(QWidget):
+        if isinstance(each, QLabel | QAbstractButton) and each.text() and each.isVisibleTo(dialog) and each.isEnabled():
+            rect = place(each, dialog).intersected(dialog.rect()).adjusted(3, 3, -3, -3)
+            if rect.isValid() and not each.visibleRegion().isEmpty():
+                assert _contrast(image, rect) >= _CONTRAST, seen(each)
+
+
+def _contrast(image: QImage, rect: QRect) -> float:
+    """Return the contrast of the most frequent colour to the one that is most different from it."""
+    part = image.copy(QRect(rect.topLeft() * _RATIO, rect.size() * _RATIO))
+    counts = Counter(memoryview(part.constBits()).cast("I"))
+    (background, _), *others = counts.most_common()
+    enough = [color for color, count in others if count >= part.width() * part.height() * 0.0008]
+    return max((contrast(QColor(color), QColor(background)) for color in enough), default=0.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tab_reaches_all_of_it_from_the_top_to_the_bottom(window: Window, name: str) -> None:
+    dialog = window.open(name)
+    first = window.focused
+    order = [first]
+    for _ in range(60):
+        window.press(Qt.Key.Key_Tab)
+        if window.focused is first:
+            break
+        order.append(window.focused)
+    assert {seen(each) for each in order} == {seen(each) for each in stops(dialog)}
+    top = min(range(len(order)), key=lambda at: (place(order[at], dialog).top(), place(order[at], dialog).left()))
+    for before, after in zip(order[top:] + order[:top], (order[top:] + order[:top])[1:], strict=False):
+        if before.parent() is after.parent():
+            assert place(after, dialog).bottom() > place(before, dialog).top(), (seen(before), seen(after))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mnemonics_are_unique(window: Window, name: str) -> None:
+    dialog = window.open(name)
+    shown = [each for each in dialog.findChildren(QWidget) if each.isVisibleTo(dialog)]
+    texts = [each.text() for each in shown if isinstance(each, QAbstractButton | QLabel)]
+    letters = [text.partition("&")[2][:1].lower() for text in texts if "&" in text.replace("&&", "")]
+    assert len(letters) == len(set(letters)), letters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_escape_closes_it_and_gives_the_focus_back(window: Window, name: str) -> None:
+    dialog = window.open(name)
+    parent = dialog.parentWidget()
+    window.press(Qt.Key.Key_Escape)
+    window.until(lambda: not dialog.isVisible())
+    assert parent is not None
+    parent.window().activateWindow()  # no window manager does it offscreen
+    window.until(lambda: QApplication.focusWidget() is not None)
+    assert window.focused.window() is parent.window()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_fits_on_a_small_screen(window: Window, name: str) -> None:
+    dialog = window.open(name)
+    room = dialog.screen().availableGeometry()
+    assert room.contains(QRect(room.topLeft(), dialog.frameGeometry().size()))
