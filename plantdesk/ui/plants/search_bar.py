@@ -227,10 +227,15 @@ class SearchBar(QWidget):
 
     @Slot()
     def _on_return(self) -> None:
-        """Make chips of the terms that were typed."""
+        """Make chips of the terms that were typed; those that no plant can match stay in the field."""
+        if self._completer.is_choosing:
+            return
         terms = parse_terms(self._field.text())
-        if any(map(is_filter, terms)) and not self._completer.is_choosing:
-            self.set_search(search_text((*self._filters, *terms)))
+        completed = {term: self._completer.completed_term(term) for term in terms if is_filter(term)}
+        found = [term for term in completed.values() if term is not None]
+        if found:
+            self._filters = tuple(dict.fromkeys((*self._filters, *found)))
+            self._set_text(search_text(term for term in terms if completed.get(term) is None))
 
     @Slot(int)
     def _on_removed(self, position: int) -> None:

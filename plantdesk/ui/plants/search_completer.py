@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QListView
 
 from plantdesk.search import PREFIXES, parse_terms
@@ -67,6 +67,31 @@ class SearchCompleter(QObject):
         tags = sorted(counts.tags.items(), key=lambda item: -item[1])
         self._tags = [tag for tag, _ in tags if tag]
         self._sources = list(dict.fromkeys(AddedBy(source.kind, source.label) for source in counts.sources))
+
+    def completed_term(self, term: Term) -> Term | None:
+        """Return a typed term, or that of the only tag or source that contains its value.
+
+        None where no plant has it, or where several contain it, which are offered then.
+        """
+        from plantdesk.store import searched
+
+        condition = term.term if isinstance(term, Not) else term
+        match condition:
+            case HasTag(str(value)) if value and self._tags:
+                known: dict[str, Condition] = {tag: HasTag(tag, exact=True) for tag in self._tags}
+            case AddedBy(kind, str(value)) if value and self._sources:
+                sources = (source for source in self._sources if kind in {None, source.kind})
+                known = {source.label or filter_text(source): source for source in sources}
+            case _:
+                return term
+        texts = {searched(text).strip() for text in known}
+        if (typed := searched(value).strip()) in texts:
+            return term
+        found = [each for text, each in known.items() if typed in searched(text)]
+        if len(found) != 1:
+            QTimer.singleShot(0, self, self._on_edited)  # the popup closes itself after Enter
+            return None
+        return Not(found[0]) if isinstance(term, Not) else found[0]
 
     @Slot()
     def _on_edited(self) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
+from plantdesk.records import FORM
 from plantdesk.store import parse_search
 from plantdesk.ui.plant_drag import plants_data
 from plantdesk.ui.plants.filter_chips import FilterChip
@@ -470,6 +471,32 @@ def test_many_filters_are_in_a_menu(desk: SidebarDesk) -> None:
     menu = desk.button(f"+{hidden}")
     assert menu.isVisible()
     assert parse_search("tag:kitchen tag:hall added:7d from:form id:1-9").groups != ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "chips", "left"),
+    [
+        ("tag:kit ", ["kitchen"], ""),
+        ("-tag:KIT aloe", ["not kitchen"], "aloe"),
+        ("tag:Kitchen", ["Kitchen"], ""),
+        ("tag:shed", [], "tag:shed"),
+        ("tag:h", [], "tag:h"),
+        ("tag:shed tag:hall", ["hall"], "tag:shed"),
+        ("from:for", ["Form"], ""),
+        ("from:gard", ["garden-sync"], ""),
+        ("from:token/gard", ["garden-sync"], ""),
+    ],
+)
+def test_enter_makes_chips_of_tags_and_sources_that_plants_have(
+    desk: SidebarDesk, store: Store, typed: str, chips: list[str], left: str
+) -> None:
+    store.add(new_plant({"id": 500, "name": "Fern", "tag": "hothouse"}), FORM).result(10)
+    desk.qtbot.waitUntil(lambda: "hothouse" in desk.entries())
+    desk.search.setFocus()
+    QTest.keyClicks(desk.search, typed)
+    desk.press(Qt.Key.Key_Return)
+    assert desk.chips() == chips
+    assert desk.search.text() == left
 
 
 @pytest.mark.parametrize("name", ["<b>x</b>", "\x1b\n", "x" * 100_000, "", "\u202etfel"])
