@@ -28,7 +28,8 @@ class Section(Enum):
     """A part of a menu. The commands of a section are in the order in which they were added."""
 
     FILE_PLANTS = auto()
-    FILE_TRANSFER = auto()
+    FILE_IMPORT = auto()
+    FILE_EXPORT = auto()
     FILE_API = auto()
     FILE_BACKUPS = auto()
     FILE_WINDOW = auto()
@@ -172,7 +173,7 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
         (
             tr("&File"),
             [
-                [Section.FILE_PLANTS, Section.FILE_TRANSFER],
+                [Section.FILE_PLANTS, Section.FILE_IMPORT, Section.FILE_EXPORT],
                 [Section.FILE_API],
                 [Section.FILE_BACKUPS],
                 [Section.FILE_WINDOW],

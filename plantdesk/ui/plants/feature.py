@@ -252,7 +252,8 @@ class Plants(Feature):
     def _open_row_menu(self, position: QPoint) -> None:
         from plantdesk.ui.plants.row_filters import add_filters
 
-        sections = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
+        edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
+        sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY
         menu = self.context.menus.context_menu(self._browser.table, *sections)
         add_filters(menu, self._browser.table, partial(self.filter_by, add=False))
         menu.popup(position)

@@ -55,10 +55,10 @@ class Transfer(Feature):
         self._is_running = False
         self._bar: InfoBar | None = None
         self._exports: ExportController | None = None
-        add = partial(context.menus.add, Section.FILE_TRANSFER)
+        add = context.menus.add
         self._commands = [
-            add(self.tr("&Import…"), self._choose_files, "Ctrl+Shift+I"),
-            add(self.tr("&Export…"), self._export, "Ctrl+E"),
+            add(Section.FILE_IMPORT, self.tr("&Import…"), self._choose_files, "Ctrl+Shift+I"),
+            add(Section.FILE_EXPORT, self.tr("&Export…"), self._export, "Ctrl+E"),
         ]
         self._allow(allowed=False)
 

@@ -13,20 +13,25 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from plantdesk.records import COMMAND
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
+from plantdesk.ui.history.dialog import HistoryDialog
+from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.transfer.export_dialog import ExportDialog
 from plantdesk.validation import new_plant
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from PySide6.QtWidgets import QDialog
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -119,6 +124,31 @@ def test_the_menu_key_opens_the_same_menu(desk: Desk) -> None:
     menu = desk.popup()
     assert texts(menu) == [*ROW_MENU, "Show only “Command line”"]
     menu.close()
+
+
+@pytest.mark.parametrize(
+    ("command", "dialog"), [("Print labels…", LabelDialog), ("Export…", ExportDialog), ("History…", HistoryDialog)]
+)
+def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
+    qtbot: QtBot, bare: Workspace, store: Store, add: Adder, command: str, dialog: type[QDialog]
+) -> None:
+    add("Aloe")
+    bare.complete()
+    bare.set_store(store, named=False)
+    desk = Desk(qtbot, bare.window())
+    table = desk.the(PlantTable)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    table.setFocus()
+    table.selectRow(0)
+    desk.press(Qt.Key.Key_F10, SHIFT)
+    menu = desk.popup()
+    action = desk.action(command)
+    assert action in menu.actions(), "the action of the menu bar, with its keys"
+    choose(menu, command)
+    desk.until(lambda: desk.window.findChildren(dialog) != [])
+    opened = desk.the(dialog)
+    desk.until(opened.isVisible)
+    opened.reject()
 
 
 def test_the_menu_of_the_header_hides_and_shows_columns(desk: Desk) -> None:
