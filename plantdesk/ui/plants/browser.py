@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 #: Where the rows begin, so that their text begins at the edge.
 _HANG = EDGE - M
-_WHEEL_AFTER_MS, _OPENING_AFTER_MS = 150, 300
+_OPENING_AFTER_MS = 300
 #: The count is announced to screen readers when typing has paused.
 _ANNOUNCE_AFTER_MS = 600
 
@@ -200,16 +200,9 @@ class PlantBrowser(QFrame):
 
     @Slot(bool)
     def _on_busy_changed(self, busy: bool) -> None:
-        if busy:
-            self._wheel_timer.start()
-        else:
-            self._wheel_timer.stop()
-            self._search_field.set_searching(searching=False)
+        if busy and self._model.query.text != self._model.shown_query.text:
+            self._search_field.wheel.start()
         self._show_state()
-
-    @Slot()
-    def _on_wheel_due(self) -> None:
-        self._search_field.set_searching(searching=self._model.busy and bool(self._model.query.text))
 
     def show_migration(self, share: float) -> None:
         """Show how far (0 to 1) the plants are updated, in place of the rows."""
@@ -224,7 +217,11 @@ class PlantBrowser(QFrame):
     @Slot()
     def _on_count_changed(self) -> None:
         model = self._model
+        if model.busy:  # the count belongs to the rows
+            return
         self._search_bar.set_count(model.rowCount() if model.complete else None, model.total)
+        if model.complete:
+            self._search_field.wheel.stop()
         self._show_state()
 
     @Slot()
@@ -249,6 +246,7 @@ class PlantBrowser(QFrame):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self._failed_page.set_text(error_text(error))
+        self._search_field.wheel.stop()
         self._show_state()
         self.failed.emit(error)
 
@@ -269,7 +267,6 @@ class PlantBrowser(QFrame):
         self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
 
     def _make_timers(self) -> None:
-        self._wheel_timer = QTimer(self, singleShot=True, interval=_WHEEL_AFTER_MS)
         self._opening_timer = QTimer(self, singleShot=True, interval=_OPENING_AFTER_MS)
         self._announce_timer = QTimer(self, singleShot=True, interval=_ANNOUNCE_AFTER_MS)
         self._opening_timer.start()
@@ -309,7 +306,6 @@ class PlantBrowser(QFrame):
         self._api_button.clicked.connect(self.api_access_wanted)
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self._retry_button.clicked.connect(self._model.retry)
-        self._wheel_timer.timeout.connect(self._on_wheel_due)
         self._opening_timer.timeout.connect(self._on_opening_due)
         self._announce_timer.timeout.connect(self._on_announce_due)
 

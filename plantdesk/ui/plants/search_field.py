@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyle, QToolButton, QWidget
 
@@ -12,6 +12,7 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS, M, S
 from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.tool_tips import set_tool_tip
+from plantdesk.ui.widgets.wheel import Wheel
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 #: Characters; each word of a search scans the whole table.
 _MAX_LENGTH = 300
-_TURN_MS, _STEP = 80, 30
 
 
 class SearchField(LineEdit):
@@ -38,9 +38,8 @@ class SearchField(LineEdit):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._angle = 0
-        self._turning = QTimer(self, interval=_TURN_MS)
-        self._turning.timeout.connect(self._on_turn)
+        #: To be started while a search takes its time.
+        self.wheel = Wheel(theme, self)
         self._clear_button = QToolButton(self)
         self._clear_button.setAccessibleName(self.tr("Clear search"))
         set_tool_tip(self._clear_button, self.tr("Clear search (Esc)"))
@@ -55,19 +54,6 @@ class SearchField(LineEdit):
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self.textChanged.connect(self.show_clear_button)
         theme.changed.connect(self.update)
-
-    def set_searching(self, *, searching: bool) -> None:
-        """Show, or no longer show, that the search takes its time."""
-        if searching:
-            self._turning.start()
-        else:
-            self._turning.stop()
-        self.update()
-
-    @property
-    def searching(self) -> bool:
-        """Whether the wheel is shown."""
-        return self._turning.isActive()
 
     def show_clear_button(self) -> None:
         """Show the clear button if there is a text."""
@@ -90,12 +76,11 @@ class SearchField(LineEdit):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.translate(self._icon_rect().center())
-        painter.rotate(self._angle if self.searching else 0)
-        name = "loader-circle" if self.searching else "search"
-        pixmap = self._theme.icons.pixmap(name, "text_2", ICON, self.devicePixelRatioF())
-        painter.drawPixmap(QRect(-ICON // 2, -ICON // 2, ICON, ICON), pixmap)
+        if self.wheel.is_shown:
+            self.wheel.paint(painter, self._icon_rect())
+        else:
+            pixmap = self._theme.icons.pixmap("search", "text_2", ICON, self.devicePixelRatioF())
+            painter.drawPixmap(self._icon_rect(), pixmap)
         painter.end()
 
     @override
@@ -115,12 +100,6 @@ class SearchField(LineEdit):
     def _on_clear_clicked(self) -> None:
         self.setFocus()
         self.clear()
-
-    @Slot()
-    def _on_turn(self) -> None:
-        if self._theme.animated:
-            self._angle = (self._angle + _STEP) % 360
-            self.update(self._icon_rect())
 
     def _make_room(self) -> None:
         """Keep the text between magnifier and button; a line edit does not mirror its margins."""

@@ -1,22 +1,27 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
 from plantdesk.records import Changes
+from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.plants.table.cells import Column
 
 if TYPE_CHECKING:
     import sqlite3
+    from array import array
+    from collections.abc import Iterator
 
+    from PySide6.QtGui import QImage
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store import Store, View
     from plantdesk.ui.plants.browser import PlantBrowser
     from tests.ui.conftest import Adder, Failing
 
@@ -265,3 +270,55 @@ def test_showing_a_plant_clears_a_search_that_hides_it(qtbot: QtBot, filled: Pla
     filled.show_plant(1)
     qtbot.waitUntil(lambda: list(filled.table.selected_ids()) == [1])
     assert filled.search_field.text() == ""
+
+
+# --- long queries -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Let queries for the order of the rows wait until this is set."""
+    released, ids = threading.Event(), Reader.ids
+
+    def wait(self: Reader, view: View) -> Iterator[array[int]]:
+        released.wait()
+        return ids(self, view)
+
+    monkeypatch.setattr(Reader, "ids", wait)
+    yield released
+    released.set()
+
+
+def heading(browser: PlantBrowser, column: Column) -> QImage:
+    """Return what the heading of a column looks like."""
+    header = browser.table.horizontalHeader()
+    rect = QRect(header.sectionViewportPosition(column), 0, header.sectionSize(column), header.height())
+    return header.viewport().grab(rect).toImage()
+
+
+def test_a_sort_that_takes_long_shows_a_wheel_and_the_arrow_moves_with_the_rows(
+    qtbot: QtBot, filled: PlantBrowser, held: threading.Event
+) -> None:
+    added, name = heading(filled, Column.ADDED), heading(filled, Column.NAME)
+    header = filled.table.horizontalHeader()
+    where = QPoint(header.sectionViewportPosition(Column.NAME) + 20, header.height() // 2)
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    qtbot.waitUntil(lambda: heading(filled, Column.NAME) != name)  # the wheel
+    assert heading(filled, Column.ADDED) == added
+    assert names(filled) == ["Cactus", "Basil", "Aloe vera"]
+    assert "3 plants" in texts(filled)
+    wheel = heading(filled, Column.NAME)
+    held.set()
+    qtbot.waitUntil(lambda: names(filled) == ["Aloe vera", "Basil", "Cactus"])
+    qtbot.waitUntil(lambda: heading(filled, Column.NAME) not in (name, wheel))  # the arrow
+    assert heading(filled, Column.ADDED) != added
+
+
+def test_a_search_that_takes_long_shows_a_wheel(qtbot: QtBot, filled: PlantBrowser, held: threading.Event) -> None:
+    search(filled, "o")
+    qtbot.waitUntil(lambda: filled.search_field.wheel.is_shown)
+    held.set()
+    qtbot.waitUntil(lambda: not filled.search_field.wheel.is_shown)
+    search(filled, "x")
+    qtbot.waitUntil(lambda: filled.model.complete and not filled.model.busy)
+    assert not filled.search_field.wheel.is_shown

@@ -93,7 +93,7 @@ class LiveOrder(QObject):
         self.ids: array[int] = array("q")
         self.total: int | None = None
         self._kept = kept
-        self._query = Query()
+        self._query = self.shown_query = Query()  # the one that was requested, and that of the rows
         self._view: View | None = None
         self._state = _State.EMPTY
         self._outdated = False  # the store has changed since the last query, in a way that takes another one
@@ -127,6 +127,8 @@ class LiveOrder(QObject):
     def load(self, query: Query) -> None:
         """Load the rows of another query, or of the same one again."""
         self._query = query
+        if self._state is _State.EMPTY:
+            self.shown_query = query
         self._view = view_of(query)
         self._outdated = False
         self._added_while_loading.clear()
@@ -353,6 +355,7 @@ class LiveOrder(QObject):
         self.replacing.emit()
         self.ids = ids
         if self.busy:
+            self.shown_query = self._query
             self._set_state(_State.FILLING)
         self.replaced.emit(self._current_rows(kept_rows), same_query)
 

@@ -76,6 +76,11 @@ class PlantModel(QAbstractTableModel):
         return self._query
 
     @property
+    def shown_query(self) -> Query:
+        """The query of the rows."""
+        return self._query if self._order is None else self._order.shown_query
+
+    @property
     def total(self) -> int | None:
         """The number of plants in the store, None until it is known."""
         return self._order.total if self._order is not None else None

@@ -351,7 +351,7 @@ class PlantTable(QTableView):
         self.setItemDelegate(RowDelegate(self._theme, self._highlights, RowHover(self), self))
 
     def _set_up_columns(self, model: PlantModel) -> None:
-        header = PlantHeader(self._theme, self)
+        header = PlantHeader(self._theme, model, self)
         self.setHorizontalHeader(header)
         self.setModel(model)
         header.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
