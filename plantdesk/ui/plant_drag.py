@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QMimeData, QRectF, QSize, Qt
 from PySide6.QtGui import QDrag, QFontMetrics, QPainter, QPixmap
+from shiboken6 import isValid
 
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import M
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.theme.theme import Theme
@@ -32,13 +35,19 @@ def is_plants(data: QMimeData) -> bool:
     return data.hasFormat(_FORMAT)
 
 
-def drag_plants(source: QWidget, count: int, theme: Theme) -> None:
-    """Let the user drag the selected plants, of which there are so many, until they are dropped."""
+def drag_plants(source: QWidget, count: int, theme: Theme, notify: Callable[[bool], object]) -> None:
+    """Let the user drag the selected plants, of which there are so many, until they are dropped.
+
+    `notify` is called with True before, and with False after it.
+    """
     drag = QDrag(source)
     drag.setMimeData(plants_data())
     one, many = QCoreApplication.translate("Drag", "1 plant"), QCoreApplication.translate("Drag", "{count} plants")
     drag.setPixmap(_label(plural(count, one, many), theme, source.devicePixelRatioF()))
+    notify(True)
     drag.exec(Qt.DropAction.CopyAction)
+    if isValid(source):  # the window may have been closed meanwhile
+        notify(False)
 
 
 def _label(text: str, theme: Theme, ratio: float) -> QPixmap:

@@ -137,6 +137,7 @@ class Workspace(Page):
         plants.selection_changed.connect(sidebar.show_selection)
         plants.save_search_wanted.connect(sidebar.save_search)
         plants.sidebar_wanted.connect(sidebar.toggle)
+        plants.plants_dragged.connect(sidebar.show_for_drag)
         return sidebar
 
     def _make_late_features(self) -> list[Feature]:

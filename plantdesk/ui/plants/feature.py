@@ -47,7 +47,7 @@ class Plants(Feature):
     `api_access_wanted`: the button of the empty table. `selection_changed(count)`: other rows are selected.
     `card_wanted`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
     search. `save_search_wanted`, `sidebar_wanted`: buttons of the search. `import_wanted(text)`: more was pasted
-    than the form adds.
+    than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended.
     """
 
     api_access_wanted = Signal()
@@ -57,6 +57,7 @@ class Plants(Feature):
     save_search_wanted = Signal()
     sidebar_wanted = Signal()
     import_wanted = Signal(str)
+    plants_dragged = Signal(bool)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -206,6 +207,7 @@ class Plants(Feature):
         browser.selection_count_changed.connect(self._on_selection_changed)
         browser.selection_count_changed.connect(self.selection_changed)
         browser.table.card_wanted.connect(self.card_wanted)
+        browser.table.dragged.connect(self.plants_dragged)
         browser.search_bar.changed.connect(self.search_changed)
         browser.search_bar.save_wanted.connect(self.save_search_wanted)
         browser.search_bar.tags_wanted.connect(self.sidebar_wanted)

@@ -64,6 +64,7 @@ class Sidebar(Feature):
         self._found: dict[str, int] = {}
         self._search = ""
         self._selected = 0
+        self._is_shown_for_drag = False
         self._view = SidebarView(context.theme)
         self._tags = TagCommands(context, self)
         self._toggle = context.menus.add(Section.VIEW_PANES, self.tr("Ta&gs"), self.toggle, "Ctrl+B")
@@ -118,6 +119,15 @@ class Sidebar(Feature):
         pane.toggle()
         if pane.is_drawer:
             self._view.focus_list()
+
+    @Slot(bool)
+    def show_for_drag(self, started: bool) -> None:
+        """Open the sidebar where it is hidden, so that plants can be dropped on a tag; close it afterwards."""
+        pane = self.context.page.sidebar
+        if started:
+            self._is_shown_for_drag = not pane.isVisible()
+        if self._is_shown_for_drag and pane.isVisible() is not started:
+            pane.toggle()
 
     @Slot(str)
     def show_search(self, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.sidebar.entries import Entry
     from plantdesk.ui.theme.theme import Theme
 
+#: While plants are dragged so close to an edge, the list scrolls by so many pixels each time.
+_EDGE, _SCROLL_STEP, _SCROLL_MS = 24, 12, 40
 _CHOOSING = {*ENTER_KEYS, Qt.Key.Key_Space}
 
 
@@ -59,6 +61,9 @@ class SidebarView(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
         self.setAcceptDrops(True)
+        self._scroll_step = 0
+        self._scrolling = QTimer(self, interval=_SCROLL_MS)
+        self._scrolling.timeout.connect(self._on_scroll_due)
         self.clicked.connect(self._on_clicked)
         self._delegate.renamed.connect(self.renamed)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
@@ -141,17 +146,20 @@ class SidebarView(QListView):
     @override
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         index = self._target(event)
+        self._scroll_at_edges(event.position().y())
         self._mark(index)
         event.setAccepted(index.isValid())
 
     @override
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         self._mark(QModelIndex())
+        self._scrolling.stop()
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
         index = self._target(event)
         self._mark(QModelIndex())
+        self._scrolling.stop()
         if index.isValid():
             event.acceptProposedAction()
             self.plants_dropped.emit(self._entries.entry(index))
@@ -174,6 +182,19 @@ class SidebarView(QListView):
         index = self.indexAt(event.position().toPoint())
         is_target = index.isValid() and is_plants(event.mimeData()) and self._entries.entry(index).takes_plants
         return index if is_target else QModelIndex()
+
+    def _scroll_at_edges(self, y: float) -> None:
+        """Scroll while plants are dragged along the upper or lower edge."""
+        self._scroll_step = -_SCROLL_STEP if y < _EDGE else _SCROLL_STEP if y > self.viewport().height() - _EDGE else 0
+        if not self._scroll_step:
+            self._scrolling.stop()
+        elif not self._scrolling.isActive():
+            self._scrolling.start()
+
+    @Slot()
+    def _on_scroll_due(self) -> None:
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + self._scroll_step)
 
     def _mark(self, index: QModelIndex) -> None:
         self._delegate.drop_row = index.row()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QDrag, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
@@ -367,6 +367,46 @@ def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDesk, target: str
     foreign = QMimeData()
     foreign.setText("kitchen")
     assert not drop(desk, "hall", foreign)
+
+
+@pytest.mark.parametrize("width", [1300, 800])
+def test_a_hidden_or_folded_sidebar_opens_while_plants_are_dragged(
+    desk: SidebarDesk, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    desk.window.resize(width, 600)
+    desk.qtbot.waitUntil(lambda: desk.view.isVisible() is (width == 1300))
+    dropped: list[bool] = []
+
+    def drag(_drag: QDrag, _actions: Qt.DropAction) -> None:
+        QApplication.processEvents()
+        dropped.append(drop(desk, "hall"))
+
+    monkeypatch.setattr(QDrag, "exec", drag)
+    if width == 1300:
+        desk.press(Qt.Key.Key_B, CONTROL)
+    assert not desk.view.isVisible()
+    desk.table.selectAll()
+    desk.table.startDrag(Qt.DropAction.CopyAction)
+    assert dropped == [True]
+    assert not desk.view.isVisible()
+    desk.qtbot.waitUntil(lambda: desk.entries().get("hall") == "4")
+
+
+def test_the_list_scrolls_while_plants_are_dragged_to_its_end(desk: SidebarDesk, add: Adder) -> None:
+    for number in range(20):
+        add(f"Plant {number}", tag=f"tag {number}")
+    desk.window.resize(1300, 500)
+    desk.qtbot.waitUntil(lambda: desk.view.verticalScrollBar().maximum() > 0 and "tag 19" in desk.entries())
+    viewport, arguments = (
+        desk.view.viewport(),
+        (Qt.DropAction.CopyAction, plants_data(), Qt.MouseButton.LeftButton, NONE),
+    )
+    desk.view.verticalScrollBar().setValue(0)
+    edge = QPoint(50, viewport.height() - 4)
+    QApplication.sendEvent(viewport, QDragEnterEvent(edge, *arguments))
+    QApplication.sendEvent(viewport, QDragMoveEvent(edge, *arguments))
+    desk.qtbot.waitUntil(lambda: desk.view.verticalScrollBar().value() > 20)
+    QApplication.sendEvent(viewport, QDragLeaveEvent())
 
 
 def test_only_selected_rows_are_dragged(desk: SidebarDesk) -> None:

@@ -17,15 +17,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
-    QContextMenuEvent,
-    QKeyEvent,
-    QKeySequence,
-    QPainter,
-    QPen,
-)
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QContextMenuEvent, QKeyEvent, QKeySequence, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
 from plantdesk.ui.plant_drag import drag_plants
@@ -61,6 +53,7 @@ class PlantTable(QTableView):
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
     number of selected rows. `copy_wanted`: the keys for copying were pressed. `edit_wanted(column)`: Enter or a double
     click on a cell that can be edited. `menu_wanted(position)`: a context menu, on the screen. `card_wanted`: Space.
+    `dragged(started)`: a drag of rows has started, or ended.
     """
 
     unseen_changed = Signal(int)
@@ -69,6 +62,7 @@ class PlantTable(QTableView):
     edit_wanted = Signal(int)
     menu_wanted = Signal(QPoint)
     card_wanted = Signal()
+    dragged = Signal(bool)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -242,7 +236,7 @@ class PlantTable(QTableView):
     @override
     def startDrag(self, supportedActions: Qt.DropAction) -> None:
         """Drag the selected rows, without reading them: there may be a million."""
-        drag_plants(self, self.selected_count(), self._theme)
+        drag_plants(self, self.selected_count(), self._theme, self.dragged.emit)
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
