@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SECONDS = 300
 _ROUNDS = 50
 _TAGS = 10
-_ids = itertools.count(10**9)
+_ids = itertools.count(-(10**9))
 
 
 class Adding:

@@ -10,8 +10,20 @@ import pytest
 
 from plantdesk.errors import NothingToUndoError, UndoConflictError
 from plantdesk.records import FORM, ChangeKind, PlantRow
-from plantdesk.store import DeleteAll, Selection, SetTag, Store, back_up, edited, restore
+from plantdesk.store import (
+    DeleteAll,
+    ImportRow,
+    OnClash,
+    Selection,
+    SetTag,
+    Store,
+    back_up,
+    batch_of,
+    edited,
+    restore,
+)
 from plantdesk.store.sqlite import history
+from plantdesk.validation import new_plant
 from tests.store.contract.test_changes import add, apply, rows, undo
 from tests.store.test_backups import until
 
@@ -102,3 +114,20 @@ def test_deleted_plants_come_back_after_a_restore_took_their_places(
     undo(store)
     undo(store)
     assert {row[:6] for row in rows(store)} == {row[:6] for row in plants}
+
+
+@pytest.mark.parametrize("on_clash", list(OnClash))
+def test_the_size_of_an_import_is_that_of_its_before_images(store: Store, on_clash: OnClash) -> None:
+    store.add(new_plant({"id": 1, "name": "Röse", "tag": "hall"}), FORM).result(SECONDS)
+    names = [*enumerate(["Moss", "Ivy"], 1)]
+    if on_clash is OnClash.REFUSE:
+        names = names[1:]
+    with closing(store.new_import()) as plants:
+        plants.add(batch_of(1, [ImportRow(1, plant_id, plant_id, name, None, "n") for plant_id, name in names]))
+        plants.compare(on_clash, ("id", "name", "tag", "note"))
+        plants.apply("plants.csv")
+    with closing(sqlite3.connect(store.path)) as connection:
+        entry = connection.execute("SELECT plants, size FROM change WHERE kind = 'import'").fetchone()
+        counted = """SELECT count(*), total(50 + length(CAST(coalesce(name, '') || coalesce(tag, '')
+                         || coalesce(note, '') || coalesce(folded, '') AS BLOB))) FROM before_image"""
+        assert entry == connection.execute(counted).fetchone()

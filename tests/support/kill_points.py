@@ -48,7 +48,7 @@ _SECONDS = 60
 _OTHERS = 10_000
 #: Ids of the plants that a scenario changes.
 _OWN = range(1, 31)
-_IMPORTED = range(1000, 3000)
+_IMPORTED = range(1000, 1200)
 _library = ctypes.CDLL(None)
 
 

@@ -8,7 +8,7 @@ CONTRIBUTING, "How plants are changed", explains the tables.
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Column, Integer, MetaData, Table, delete, insert
 
@@ -70,9 +70,25 @@ _SKIPPED = f"""SELECT plant_id FROM before_image AS x WHERE change = :undone AND
     SELECT 1 FROM before_image AS u WHERE u.change = :number AND u.plant_id = x.plant_id) LIMIT {_MAX_LISTED}"""
 _FIRST_NAME = """SELECT coalesce(x.name, plant.name, '') FROM before_image AS x LEFT JOIN plant ON plant.id = x.plant_id
                  WHERE x.change = ? LIMIT 1"""
-_SIZE = f"""SELECT count(*), total(50 + {
-    " + ".join(f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in ("name", "tag", "note", "folded"))
-}) FROM before_image WHERE change = ?"""
+#: Bytes that a before-image takes about, without its texts and with them.
+IMAGE_SIZE = 50
+FULL_IMAGE_SIZE = f"{IMAGE_SIZE} + " + " + ".join(
+    f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in ("name", "tag", "note", "folded")
+)
+_SIZE = f"SELECT count(*), total({FULL_IMAGE_SIZE}) FROM before_image WHERE change = ?"
+
+
+class Entry(NamedTuple):
+    """A row of table `change`."""
+
+    number: int
+    made_at: int
+    source_id: int
+    kind: ChangeKind
+    title: str
+    plants: int
+    undoes: int | None
+    size: int
 
 
 def apply(
@@ -140,11 +156,15 @@ def record(
 ) -> Change:
     """Add the entry of a change whose before-images are stored. Return it."""
     plants, size = connection.execute(_SIZE, (number,)).fetchone()
-    values = (number, now_ms(), source.id, kind, title, plants, undoes, round(size))
+    return add_entry(connection, Entry(number, now_ms(), source.id, kind, title, plants, undoes, round(size)))
+
+
+def add_entry(connection: sqlite3.Connection, entry: Entry) -> Change:
+    """Add an entry of the history. Return it."""
     sql = """INSERT INTO change (number, made_at, source_id, kind, title, plants, undoes, size)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-    connection.execute(sql, values)
-    return read_change(connection, number)
+    connection.execute(sql, entry)
+    return read_change(connection, entry.number)
 
 
 # --- edits ---

@@ -21,7 +21,7 @@ from plantdesk.store.edits import Applied
 from plantdesk.store.folding import folded
 from plantdesk.store.imports import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
 from plantdesk.store.protocols import PlantImport
-from plantdesk.store.sqlite.changes import begin, record, store_images
+from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, Entry, add_entry, begin, record, store_images
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.atomic_file import unnamed_draft
@@ -45,12 +45,14 @@ _MAX_NAME = 40
 #: Rows that a statement collects, and rows that are written between two reports of progress.
 _AT_ONCE, _PART_SIZE = 50, 50_000
 
-#: `known` are rows that are not new, `fresh` those that get an id from the store: the `nth` after the largest.
+#: `known` are rows that are not new, `fresh` those that get an id from the store: the `nth` after the largest;
+#: `replacing` has the rows that replace plants.
 _TABLES = (
     """CREATE TABLE other.row (place INTEGER PRIMARY KEY, line INTEGER NOT NULL, id INTEGER, name TEXT NOT NULL,
                                 tag TEXT, note TEXT, folded TEXT) STRICT""",
     "CREATE TABLE other.known (place INTEGER PRIMARY KEY, clashes INTEGER NOT NULL, owner TEXT NOT NULL) STRICT",
     "CREATE TABLE other.fresh (place INTEGER PRIMARY KEY, nth INTEGER NOT NULL) STRICT",
+    "CREATE TABLE other.replacing (id INTEGER PRIMARY KEY, name TEXT, tag TEXT, note TEXT, folded TEXT) STRICT",
 )
 _INSERT_ROWS = "INSERT INTO other.row ({columns}) VALUES "
 _COLUMNS = ("line", "id", "name", "tag", "note", "folded")
@@ -82,10 +84,11 @@ _INSERT_IMAGES = f"""INSERT INTO main.before_image (change, plant_id, after)
                      SELECT :number, {_ID} AS id, :number {_NEW} ORDER BY id"""
 _INSERT_PLANTS = f"""INSERT INTO main.plant (id, name, tag, note, seq, added_at, source_id, folded, change)
     SELECT {_ID}, r.name, r.tag, r.note, :last + r.place, :now, :source, r.folded, :number {_NEW} ORDER BY r.place"""
-_CLASHING = "SELECT r.id FROM other.known AS k JOIN other.row AS r ON r.place = k.place WHERE k.clashes"
-_REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} FROM other.row AS r
-    WHERE plant.id = r.id AND r.place IN (SELECT max(place) FROM other.row JOIN other.known USING (place)
-                                          WHERE clashes GROUP BY id)"""
+#: Filled in the order of the rows: the last one of an id wins.
+_REPLACING = """INSERT OR REPLACE INTO other.replacing SELECT id, name, tag, note, folded
+                FROM other.known JOIN other.row USING (place) WHERE clashes ORDER BY place"""
+_REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} FROM other.replacing AS r
+              WHERE plant.id = r.id"""
 
 
 class _StaleError(Exception):
@@ -100,6 +103,8 @@ class _Compared(NamedTuple):
     counts: ImportCounts
     #: Whether all rows are new and have ascending ids of their own.
     is_plain: bool
+    #: Bytes of the before-images of the plants that are replaced; None if several rows may have one id.
+    replaced_size: int | None
 
 
 class SqliteImport(PlantImport):
@@ -163,7 +168,7 @@ class SqliteImport(PlantImport):
         same = " AND ".join(f"p.{each} IS r.{each}" for each in ("name", "tag", "note") if each in fields)
         with self._work():
             state = (last_seq(self._raw), last_number(self._raw))
-            for table in ("known", "fresh"):
+            for table in ("known", "fresh", "replacing"):
                 self._raw.execute(f"DELETE FROM other.{table}")
             self._raw.execute(_KNOWN_IN_STORE.format(same=same))
             if not self._ascending:
@@ -171,14 +176,22 @@ class SqliteImport(PlantImport):
                 self._raw.execute(_KNOWN_IN_FILE.format(same=same))
                 if on_clash is OnClash.REPLACE:
                     self._raw.execute(_LAST_WINS)
+            if on_clash is OnClash.REPLACE:
+                self._raw.execute(_REPLACING)
             self._raw.execute(_FRESH, {"new_id": on_clash is OnClash.NEW_ID})
             sql = """SELECT (SELECT count(*) FROM other.row) - count(*), count(*) - total(clashes), total(clashes)
                      FROM other.known"""
             new, unchanged, clashing = map(int, self._raw.execute(sql).fetchone())
+            replaced_size = self._replaced_size() if self._ascending else None
             (has_fresh,) = self._raw.execute("SELECT EXISTS (SELECT 1 FROM other.fresh)").fetchone()
         is_plain = self._ascending and not (has_fresh or unchanged or clashing)
-        self._compared = _Compared(*state, ImportCounts(new, unchanged, clashing), is_plain)
+        self._compared = _Compared(*state, ImportCounts(new, unchanged, clashing), is_plain, replaced_size)
         return self._compared.counts
+
+    def _replaced_size(self) -> int:
+        sql = f"SELECT total({FULL_IMAGE_SIZE}) FROM main.plant WHERE id IN (SELECT id FROM other.replacing)"
+        size: float = self._raw.execute(sql).fetchone()[0]
+        return round(size)
 
     @override
     def clashes(self) -> Iterator[Clash]:
@@ -308,12 +321,17 @@ class _Write:
             "now": now_ms(),
             "source": source.id,
         }
-        plants = self._insert(raw, values)
+        counts, replaced_size = self._compared.counts, self._compared.replaced_size
+        plants = self._insert(raw, values) if counts.new or self._on_clash is OnClash.NEW_ID else 0
+        size = None if replaced_size is None else IMAGE_SIZE * plants + replaced_size
         if self._on_clash is OnClash.REPLACE:
             plants += self._replace(raw, number)
         what = "1 plant" if plants == 1 else f"{plants:,} plants"
         title = f"Import {what} from “{shortened(self._label, _MAX_NAME)}”"
-        return Applied(record(raw, number, source, ChangeKind.IMPORT, title))
+        if size is None:
+            return Applied(record(raw, number, source, ChangeKind.IMPORT, title))
+        entry = Entry(number, values["now"], source.id, ChangeKind.IMPORT, title, plants, None, size)
+        return Applied(add_entry(raw, entry))
 
     def _insert(self, raw: sqlite3.Connection, values: dict[str, int]) -> int:
         """Insert the new plants in parts, for the progress; return their number."""
@@ -337,10 +355,9 @@ class _Write:
 
     def _replace(self, raw: sqlite3.Connection, number: int) -> int:
         add_functions(raw)
-        store_images(raw, number, number, f"id IN ({_CLASHING})")
+        store_images(raw, number, number, "id IN (SELECT id FROM other.replacing)")
         columns = [f"{each} = r.{each}" for each in ("tag", "note") if each in self._fields]
-        tag = "r.tag" if "tag" in self._fields else "plant.tag"
-        columns.append(f"folded = {folded_sql('r.name', tag)}")
+        columns.append(f"folded = {'r.folded' if 'tag' in self._fields else folded_sql('r.name', 'plant.tag')}")
         return raw.execute(_REPLACE.format(columns=", ".join(columns)), {"number": number}).rowcount
 
 

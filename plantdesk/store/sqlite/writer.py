@@ -154,7 +154,8 @@ class Writer:
                     self._run_write(job)
                 else:
                     self._add_with_all_waiting(job)
-                if self._known is not None and self._known.checkpointer.is_due:
+                has_waited = isinstance(job, _WriteJob) and not self._queue.empty()  # perhaps for seconds
+                if self._known is not None and self._known.checkpointer.is_due and not has_waited:
                     self._checkpoint(self._known)
         finally:
             self._end()
