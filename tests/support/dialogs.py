@@ -106,8 +106,9 @@ class Dialogs:
         inside = Desk(self._desk.qtbot, dialog)
         inside.field("Name for a new token").setText("greenhouse")
         inside.the(TokenPanel).create_token()
+        self._until_text(dialog, "New token for")
         table = inside.the(QTableWidget, "Tokens")
-        self._desk.until(lambda: table.isVisible() and table.rowCount() > 0)
+        self._desk.until(lambda: table.isVisible() and _texts(table).count("greenhouse") == 1)
         return dialog
 
     def _unfolded(self) -> QDialog:
@@ -179,8 +180,12 @@ class Dialogs:
         table = self._desk.the(PlantTable)
         self._desk.until(lambda: table.model().rowCount() > 0)
         table.setFocus()
-        table.selectRow(1)
-        self._desk.until(lambda: len(table.selected_ids()) == 1)
+
+        def is_selected() -> bool:
+            table.selectRow(1)  # again where the rows were read anew meanwhile
+            return len(table.selected_ids()) == 1
+
+        self._desk.until(is_selected)
 
     def _shown(self, command: str, kind: type[QDialog]) -> QDialog:
         self._desk.action(command).trigger()
@@ -196,3 +201,8 @@ class Dialogs:
     def _until_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:
         inside = Desk(self._desk.qtbot, dialog)
         self._desk.until(lambda: any(text in each for each in inside.texts()) is not absent)
+
+
+def _texts(table: QTableWidget) -> list[str]:
+    items = [table.item(row, 0) for row in range(table.rowCount())]
+    return [item.text() for item in items if item is not None]

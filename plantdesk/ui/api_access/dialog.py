@@ -24,7 +24,7 @@ from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.copy_button import CopyButton
-from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.dialog import Dialog, needed_height
 from plantdesk.ui.widgets.fold import Fold
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -223,12 +223,12 @@ class ApiDialog(Dialog):
     def _fit(self) -> None:
         """Be as high as the content, as far as the screen has room for it."""
         width = max(self.width(), self._theme.metrics.scaled(_WIDTH))
-        height = self._content.heightForWidth(width) + self._foot.sizeHint().height()
+        height = needed_height(self._inner, width) + self._foot.sizeHint().height()
         self.resize_to_fit(QSize(width, height))
 
     def _lay_out(self) -> None:
         self._content = QWidget()
-        inner = QVBoxLayout(self._content)
+        inner = self._inner = QVBoxLayout(self._content)
         inner.setContentsMargins(EDGE, L, EDGE, M)
         inner.setSpacing(M)
         inner.addLayout(self._switch_row())

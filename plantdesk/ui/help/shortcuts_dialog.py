@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 #: Between the two columns of groups.
 _GAP = 40
-#: Of a single group.
-_WIDTH = 640
 #: Keys that scroll while the button has the focus.
 _PAGES = {
     Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
@@ -72,19 +70,19 @@ class ShortcutsDialog(Dialog):
         foot.setContentsMargins(EDGE, S, EDGE, L)
         foot.addStretch(1)
         foot.addWidget(self._close_button)
-        content = self._in_columns()
-        wanted = content.sizeHint() + QSize(EDGE, foot.sizeHint().height() + XS)
-        if fitted(self, wanted) != wanted:
-            content = self._one_by_one()
-            wanted = QSize(_WIDTH, content.heightForWidth(_WIDTH) + foot.sizeHint().height() + XS)
-        self._area = ScrollArea(content)
-        self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._area.setAccessibleName(self.windowTitle())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._area, 1)
-        layout.addLayout(foot)
+        layout.addLayout(foot)  # before it is measured: Qt ignores what is in no window
+        around = QSize(EDGE, foot.sizeHint().height() + XS)
+        content = self._in_columns()
+        if fitted(self, content.sizeHint() + around) != content.sizeHint() + around:
+            content = self._one_by_one()
+        wanted = content.sizeHint() + around
+        self._area = ScrollArea(content)
+        self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._area.setAccessibleName(self.windowTitle())
+        layout.insertWidget(0, self._area, 1)
         self.resize_to_fit(wanted)
         self._close_button.setFocus()
 
@@ -149,24 +147,24 @@ class ShortcutsDialog(Dialog):
     def _others(self) -> dict[_Group, list[tuple[str, str]]]:
         return {
             _Group.PLANTS: [
-                (self.tr("Enter"), self.tr("Add the plant in the form; edit a plant in the table")),
-                (self.tr("Ctrl+Enter"), self.tr("Add the plant and keep its name for the next one")),
-                (self.tr("Up"), self.tr("Show the plant that was added last, in an empty form")),
+                (self.tr("Enter"), self.tr("Add the plant; in the table: edit it")),
+                (self.tr("Ctrl+Enter"), self.tr("Add the plant and keep its name")),
+                (self.tr("Up"), self.tr("Recall the plant that was added last")),
                 (self.tr("Tab"), self.tr("Go from name to tag while editing")),
             ],
             _Group.FIND: [
                 (self.tr("Down"), self.tr("Go from the search to the first row")),
-                (self.tr("A–Z"), self.tr("Go to the first name in the table that begins so")),
-                (self.tr("Ctrl+Space"), self.tr("Add a filter in the sidebar, or remove it")),
+                (self.tr("A–Z"), self.tr("Go to a name by its first letters")),
+                (self.tr("Ctrl+Space"), self.tr("Add or remove a filter in the sidebar")),
                 (self.tr("Home"), self.tr("Go to the first row; End: to the last")),
             ],
             _Group.VIEW: [
-                (self.tr("Space"), self.tr("Show or hide the card of the selected plants")),
-                (self.tr("F6"), self.tr("Go to the next part of the window; with Shift to the previous one")),
-                (self.tr("Shift+F10"), self.tr("Open the context menu, as the Menu key does")),
+                (self.tr("Space"), self.tr("Show or hide the card")),
+                (self.tr("F6"), self.tr("Go to the next part; Shift+F6: back")),
+                (self.tr("Shift+F10"), self.tr("Open the context menu")),
             ],
             _Group.PROGRAM: [
-                (self.tr("Esc"), self.tr("Close a message, clear the search, or go back to Name")),
+                (self.tr("Esc"), self.tr("Close a message, clear the search")),
                 (self.tr("Alt"), self.tr("Go to the menu bar")),
             ],
         }
@@ -196,9 +194,7 @@ def _grid(rows: list[tuple[str, str]]) -> QWidget:
     grid.setColumnStretch(1, 1)
     for row, (keys, meaning) in enumerate(rows):
         grid.addWidget(_key_caps(keys), row, 0, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignTop)
-        label = PlainLabel(meaning, wrapped=True)
-        label.setMinimumWidth(10 * EDGE)
-        grid.addWidget(label, row, 1)
+        grid.addWidget(PlainLabel(meaning), row, 1)
     grid.setRowStretch(len(rows), 1)
     return widget
 

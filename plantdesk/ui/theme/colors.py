@@ -36,6 +36,11 @@ class Colors(NamedTuple):
     on_toast: str
     toast_link: str
 
+    @property
+    def is_high_contrast(self) -> bool:
+        """Whether every edge is to be visible."""
+        return self.border == self.text
+
     def color(self, name: str) -> QColor:
         """Return the colour called `name`."""
         return QColor(getattr(self, name))

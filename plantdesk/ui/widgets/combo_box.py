@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox
 from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QSize
     from PySide6.QtGui import QWheelEvent
 
 
@@ -22,6 +23,11 @@ class ComboBox(QComboBox):
         self.setAccessibleName(name)
         if sys.platform == "linux":  # where Qt reports the chosen text as the name
             self.setAccessibleDescription(name)
+
+    @override
+    def sizeHint(self) -> QSize:
+        self.ensurePolished()  # Qt forgets it, and takes the box for lower than the style sheet makes it
+        return super().sizeHint()
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -11,6 +11,7 @@ from plantdesk.ui.qt import fitted, override
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
+    from PySide6.QtWidgets import QLayout
 
 ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
@@ -32,7 +33,7 @@ class Dialog(QDialog):
         layout = self.layout()
         if layout is not None:
             layout.activate()
-            self.resize_to_fit(QSize(width, layout.totalHeightForWidth(width)))
+            self.resize_to_fit(QSize(width, needed_height(layout, width)))
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -40,6 +41,11 @@ class Dialog(QDialog):
             press_focused_button(self)
         else:
             super().keyPressEvent(event)
+
+
+def needed_height(layout: QLayout, width: int) -> int:
+    """Return the height that a layout needs in a width, whether or not it has wrapped texts."""
+    return layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()
 
 
 def press_focused_button(window: QWidget) -> bool:

@@ -27,7 +27,7 @@ def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, select
     painter.setFont(theme.metrics.font(FontRole.PILL))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     edge = mixed(foreground, background, 0.38 if selected else 0.16)
-    painter.setPen(edge if visible else colors.color("border"))
+    painter.setPen(edge if visible and not colors.is_high_contrast else colors.color("border"))
     painter.setBrush(background if visible else Qt.BrushStyle.NoBrush)
     line = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)  # a line is centred on its pixels
     painter.drawRoundedRect(line, rect.height() / 2, rect.height() / 2)
