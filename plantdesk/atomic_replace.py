@@ -73,5 +73,8 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
             draft.flush()
             os.fsync(draft.fileno())
         replace(Path(name), file)
+    except OSError as error:
+        error.filename = error.filename or str(file)  # writing does not name it, as where the disk is full
+        raise
     finally:
         Path(name).unlink(missing_ok=True)

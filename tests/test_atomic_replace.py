@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from plantdesk.atomic_replace import replace
+from plantdesk.atomic_replace import replace, replaced_bytes
 
 
 @pytest.fixture
@@ -70,3 +71,20 @@ def test_a_draft_that_cannot_be_renamed_is_removed(files: tuple[Path, Path], tmp
     with pytest.raises(OSError):  # noqa: PT011 - which one depends on the system
         replace(draft, tmp_path / "folder")
     assert not draft.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are POSIX")
+def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path) -> None:
+    import resource
+
+    file = tmp_path / "plants.csv"
+    file.write_text("old", encoding="utf-8")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as raised, replaced_bytes(file) as draft:
+            draft.write(b"x" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert raised.value.filename == str(file)
+    assert [(each.name, each.read_text(encoding="utf-8")) for each in tmp_path.iterdir()] == [("plants.csv", "old")]

@@ -68,7 +68,7 @@ def _hints() -> Iterator[None]:
     try:
         yield
     except NoColumnError as error:
-        raise PlantDeskError(f"{error} Use --map name=COLUMN.") from error
+        raise PlantDeskError(f"{error} Use --map name=COLUMN, or --no-header if the first row is a plant.") from error
     except InvalidRowsError as error:
         raise PlantDeskError(f"{error} Correct the file, or add --skip-invalid.") from error
     except ImportClashError as error:

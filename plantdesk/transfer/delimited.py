@@ -208,7 +208,7 @@ def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dia
         try:
             rows = [row for row in _reader(lines, Dialect(delimiter, quote)) if row]
         except csv.Error:
-            rows = list(_reader(lines[:1], Dialect(delimiter, "")))
+            rows = [lines[0].split(delimiter)]
         widths = set(map(len, rows))
         known = sum(field_of(cell) is not None for cell in rows[0]) if rows else 0
         return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)

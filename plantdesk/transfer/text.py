@@ -122,7 +122,10 @@ class TextFile:
             if head[at::2].count(0) > _MOSTLY * half and not head[1 - at :: 2].count(0):
                 return encoding
         is_utf8 = _is_utf8(head)
-        if (0 in head and b'"' not in head) or (not is_utf8 and _CONTROLS.intersection(head)):
+        controls = _CONTROLS.intersection(head)
+        if is_utf8 and controls == {0} and b'"' not in head and 2 * head.count(0) < len(head):
+            raise self.error("It has a NUL character.", head[: head.index(0)].count(b"\n") + 1)
+        if (0 in head and b'"' not in head) or (not is_utf8 and controls):
             raise FileError(self.name, "It is not a text file.")
         return "utf-8" if is_utf8 else "cp1252"
 

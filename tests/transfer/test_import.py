@@ -173,6 +173,8 @@ def test_several_files_are_one_change(write: Write) -> None:
         (b"SQLite format 3\0", "database"),
         (b"\0" * 1000, "is not a text"),
         (b'id,name\n1,a\n2,b\0c\n3,"d"\n', "line 3: It has a NUL"),
+        (b"id,name\n1,a\n2,b\0c\n", "line 3: It has a NUL character"),
+        (b"id,name\r1,a\r", "line 1: A line ends with CR"),
         (b'id,name\n1,"a\n2,b\n', "line 2: A quote is opened and not closed"),
         (b'id,name\n1,"a"x\n', "line 2: It is not CSV"),
         (b"id,name\n1,a\r2,b\n", "line 2: A line ends with CR"),
