@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QMenu,
     QPushButton,
     QVBoxLayout,
@@ -26,6 +25,7 @@ from plantdesk.ui.texts import ago, date, error_text, long_time, now_ms, one_lin
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.copy_button import CopyButton
+from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.message_box import MessageBox
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -78,7 +78,7 @@ class TokenPanel(QWidget):
         self._card.hide()
         text = self.tr("No tokens yet. A program needs one to add plants.")
         self._empty_label = PlainLabel(text, tone="muted", wrapped=True)
-        self._name_edit = QLineEdit(maxLength=100)
+        self._name_edit = LineEdit(max_length=100)
         self._name_edit.setPlaceholderText(self.tr("Name for a new token, such as greenhouse"))
         self._name_edit.setAccessibleName(self.tr("Name for a new token"))
         self._empty_label.setBuddy(self._name_edit)

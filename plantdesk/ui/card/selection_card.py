@@ -12,7 +12,7 @@ from plantdesk.ui.card.history_lines import added_text
 from plantdesk.ui.card.sections import CardFrame, empty, text_button
 from plantdesk.ui.texts import date, long_time, now_ms, plural, short_time, tag_text
 from plantdesk.ui.theme.metrics import L, S, tabular
-from plantdesk.ui.widgets.line_edit import MAX_LENGTH, LineEdit
+from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tag_completer import tag_completer
 from plantdesk.ui.widgets.tag_pill import TagPill
@@ -64,7 +64,7 @@ class SelectionCard(CardFrame):
         self._title_label = PlainLabel(role="title", wrapped=True)
         self._ids_label = PlainLabel(tone="muted", wrapped=True)
         self._ids_label.setFont(tabular(self._ids_label.font()))
-        self.tag_edit = LineEdit(maxLength=MAX_LENGTH)
+        self.tag_edit = LineEdit()
         self.tag_edit.setCompleter(tag_completer(tags, self))
         self.tag_edit.returnPressed.connect(self._on_return)
         self._tag_button = text_button(self.tr("Set"))

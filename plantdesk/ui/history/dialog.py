@@ -38,7 +38,7 @@ class HistoryDialog(Dialog):
         self._scrolled = 0
         self._model = HistoryModel(opened.queries, self)
         self._list = ChangeList(self._model, context.theme)
-        self._search_edit = LineEdit(maxLength=_MAX_LENGTH)
+        self._search_edit = LineEdit(max_length=_MAX_LENGTH)
         self._search_edit.setPlaceholderText(self.tr("Search the history"))
         self._search_edit.setAccessibleName(self.tr("Search the history"))
         self._source_box = ComboBox(self.tr("Changes of"))

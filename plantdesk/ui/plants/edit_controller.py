@@ -69,7 +69,6 @@ class EditController(QObject):
         self._fault: str | None = None
         self._table = table
         self._editor = table.editor
-        self._editor.setMaxLength(MAX_LENGTH)
         self._completer = tag_completer(tags, self)
         self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None

@@ -56,11 +56,11 @@ class PlantForm(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setAccessibleName(self.tr("New plant"))
-        self._id_edit: QLineEdit = LineEdit(maxLength=MAX_LENGTH)
+        self._id_edit = LineEdit()
         self._set_up(self._id_edit, self.tr("ID of the new plant; empty for the next free one"))
         self._id_edit.setFont(tabular(self._id_edit.font()))
-        self._name_edit = NameField(MAX_LENGTH)
-        self._tag_edit = TagField(theme, MAX_LENGTH)
+        self._name_edit = NameField()
+        self._tag_edit = TagField(theme)
         self._set_up(self._name_edit, self.tr("Name of the new plant"))
         self._set_up(self._tag_edit, self.tr("Tag of the new plant"))
         self._tags = QStringListModel(self)
@@ -223,9 +223,9 @@ class PlantForm(QFrame):
 
     # --- inside ---
 
-    def _set_up(self, field: QLineEdit, accessible_name: str) -> None:
+    def _set_up(self, field: LineEdit, accessible_name: str) -> None:
         field.setAccessibleDescription(accessible_name)
-        field.inputRejected.connect(self._on_input_rejected)
+        field.refused.connect(self._on_refused)
         field.textEdited.connect(self._on_edited)
 
     def _fields(self) -> dict[FieldName, QLineEdit]:
@@ -313,11 +313,6 @@ class PlantForm(QFrame):
             self._message.clear()
         self.clear_faults()
 
-    @Slot()
-    def _on_input_rejected(self) -> None:
-        """Undo a paste that Qt truncated."""
-        field = self.sender()
-        if isinstance(field, QLineEdit):
-            field.undo()
-            text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
-            self._message.show_message(Tone.WARNING, text.format(longest=QLocale().toString(MAX_LENGTH)))
+    @Slot(str)
+    def _on_refused(self, reason: str) -> None:
+        self._message.show_message(Tone.WARNING, reason)

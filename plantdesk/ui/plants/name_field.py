@@ -32,8 +32,8 @@ class NameField(LineEdit):
     rows_pasted = Signal(str)
     left = Signal()
 
-    def __init__(self, max_length: int) -> None:
-        super().__init__(maxLength=max_length)
+    def __init__(self) -> None:
+        super().__init__()
         self._typed = ""
         self._is_filled = False
         self._can_fill = False

@@ -36,7 +36,7 @@ class SearchField(LineEdit):
     last_filter_unwanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, max_length=_MAX_LENGTH)
         self._theme = theme
         #: To be started while a search takes its time.
         self.wheel = Wheel(theme, self)
@@ -47,7 +47,6 @@ class SearchField(LineEdit):
         self._clear_button.setCursor(Qt.CursorShape.ArrowCursor)
         self._clear_button.hide()
         theme.icons.put_on(self._clear_button, "x", "text_2", ICON)
-        self.setMaxLength(_MAX_LENGTH)
         self.setPlaceholderText(self.tr("Search by name, tag or ID"))
         self.setAccessibleName(self.tr("Search by name, tag or ID"))
         self._make_room()

@@ -23,8 +23,8 @@ class TagField(LineEdit):
 
     pinned = Signal(bool)
 
-    def __init__(self, theme: Theme, max_length: int) -> None:
-        super().__init__(maxLength=max_length)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._is_filled = False
         self._filled_text = ""

@@ -14,7 +14,7 @@ from plantdesk.ui.sidebar.entries import Entry, Kind
 from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE, count_text
 from plantdesk.ui.theme.metrics import ICON, FontRole, S, tabular
 from plantdesk.ui.theme.tag_colors import dot_color
-from plantdesk.ui.widgets.line_edit import MAX_LENGTH, LineEdit
+from plantdesk.ui.widgets.line_edit import LineEdit
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
@@ -71,7 +71,7 @@ class EntryDelegate(QStyledItemDelegate):
 
     @override
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        editor = LineEdit(parent, maxLength=MAX_LENGTH)
+        editor = LineEdit(parent)
         editor.setProperty("cell", "true")
         editor.setAccessibleName(self.tr("New name"))
         return editor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.store import OnClash
 from plantdesk.transfer.importing import Wanted
@@ -20,6 +20,7 @@ from plantdesk.ui.transfer.refused_dialog import RefusedDialog
 from plantdesk.ui.transfer.texts import progress_text
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.icon import Icon
+from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
@@ -79,7 +80,7 @@ class ImportDialog(Dialog):
         self._columns = ColumnTable(self._theme)
         self._counting = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignRight)
         self._outcome = OutcomePanel(self._theme)
-        self._tag_edit = QLineEdit()
+        self._tag_edit = LineEdit()
         self._tag_edit.setPlaceholderText(self.tr("As in the file"))
         self._tag_edit.setMaximumWidth(220)
         self._message = MessageLine(self._theme)

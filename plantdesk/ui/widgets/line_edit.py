@@ -1,10 +1,10 @@
-"""The line edit of the main window, which leaves some keys to the menu."""
+"""The line edit of the main window, which leaves some keys to the menu, and refuses what is too long for it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtCore import QEvent, QLocale, QMetaMethod, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
 from plantdesk.ui.qt import override
 
@@ -13,7 +13,18 @@ MAX_LENGTH = 10_000
 
 
 class LineEdit(QLineEdit):
-    """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo where nothing was typed."""
+    """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo where nothing was typed.
+
+    `refused(reason)`: a text was pasted that is too long; Qt would cut it. Where nobody listens, a tooltip says so.
+    """
+
+    refused = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
+        super().__init__(parent, maxLength=max_length)
+        self._text_before = ""
+        self.textChanged.connect(self._on_text_changed)
+        self.inputRejected.connect(self._on_input_rejected)
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -26,6 +37,23 @@ class LineEdit(QLineEdit):
         undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()
         redo = event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable()
         return undo or redo or _is_ctrl_home(event)
+
+    @Slot(str)
+    def _on_text_changed(self, text: str) -> None:
+        self._text_before = text
+
+    @Slot()
+    def _on_input_rejected(self) -> None:
+        """Undo what Qt has inserted of a text; a letter that is typed at the end of the room inserts nothing."""
+        if self.text() != self._text_before:
+            self.undo()
+        text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
+        text = text.format(longest=QLocale().toString(self.maxLength()))
+        if self.isSignalConnected(QMetaMethod.fromSignal(self.refused)):
+            self.refused.emit(text)
+        else:
+            QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), text, self)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
 
 def _is_ctrl_home(event: QKeyEvent) -> bool:

@@ -1,0 +1,113 @@
+"""A megabyte of text pasted into every field of the window: refused whole, never cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip
+
+from plantdesk.records import FORM
+from plantdesk.ui.card.note_edit import NoteEdit
+from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.sidebar.view import SidebarView
+from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.validation import new_plant
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.workspace import Workspace
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+MEGABYTE = "x" * 1_000_000
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
+    store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), FORM).result()
+    bare.complete()
+    bare.set_store(store, named=False)
+    desk = Desk(qtbot, bare.window())
+    desk.window.resize(1300, 800)
+    table, view = desk.the(PlantTable), desk.the(SidebarView)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 1 and view.model().rowCount() > 4)
+    desk.window.activateWindow()
+    QGuiApplication.clipboard().setText(MEGABYTE)
+    return desk
+
+
+@pytest.mark.parametrize("name", ["ID", "Name", "Tag"])
+def test_into_the_form(desk: Desk, name: str) -> None:
+    field = desk.field(name)
+    desk.type(field, "7")
+    desk.press(Qt.Key.Key_V, CONTROL)
+    assert field.text() == "7"
+    assert "10,000" in desk.message.text
+
+
+def test_into_the_search(desk: Desk) -> None:
+    search = desk.the(SearchField)
+    desk.type(search, "fern")
+    search.selectAll()
+    desk.press(Qt.Key.Key_V, CONTROL)
+    assert search.text() == "fern"
+    assert "300" in QToolTip.text()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_F2, Qt.Key.Key_T])
+def test_into_a_cell(desk: Desk, key: Qt.Key) -> None:
+    table = desk.the(PlantTable)
+    table.setFocus()
+    table.selectRow(0)
+    desk.press(key, CONTROL if key == Qt.Key.Key_T else Qt.KeyboardModifier.NoModifier)
+    desk.qtbot.waitUntil(table.editor.isVisible)
+    before = table.editor.text()
+    desk.press(Qt.Key.Key_V, CONTROL)
+    assert table.editor.text() == before
+    assert "10,000" in QToolTip.text()
+
+
+def test_into_the_name_of_a_tag(desk: Desk) -> None:
+    view = desk.the(SidebarView)
+    view.setFocus()
+    view.setCurrentIndex(view.model().index(4, 0))
+    desk.press(Qt.Key.Key_F2)
+    editor = view.findChildren(QLineEdit)[0]
+    assert editor.text() == "hall"
+    QTest.keyClick(editor, Qt.Key.Key_V, CONTROL)
+    assert editor.text() == "hall"
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert view.model().index(4, 0).data() == "hall"
+
+
+def test_into_a_note(desk: Desk) -> None:
+    table = desk.the(PlantTable)
+    table.selectRow(0)
+    desk.press(Qt.Key.Key_I, CONTROL)
+    note = desk.the(NoteEdit)
+    desk.qtbot.waitUntil(note.isVisible)
+    note.setFocus()
+    QTest.keyClick(note, Qt.Key.Key_V, CONTROL)
+    QApplication.processEvents()
+    assert len(note.toPlainText()) in {0, len(MEGABYTE)}
+
+
+def test_a_letter_at_the_end_of_the_room_removes_nothing(qtbot: QtBot) -> None:
+    field = LineEdit(max_length=5)
+    qtbot.addWidget(field)
+    QTest.keyClicks(field, "hallo")
+    with qtbot.waitSignal(field.refused) as refused:
+        QTest.keyClicks(field, "x")
+    assert field.text() == "hallo"
+    assert refused.args is not None
+    assert "5 characters" in refused.args[0]
+    field.selectAll()
+    QTest.keyClicks(field, "new")
+    assert field.text() == "new"
