@@ -12,6 +12,7 @@ from plantdesk.ui.texts import error_text, plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from plantdesk.records import Change
     from plantdesk.store import Applied, Edit, PlantStore
     from plantdesk.ui.feature import WindowContext
 
@@ -31,12 +32,12 @@ class PlantChanges(QObject):
         many: str,
         *,
         title: str | None = None,
-        done: Callable[[], object] | None = None,
+        done: Callable[[Change | None], object] | None = None,
         **values: str,
     ) -> None:
         """Make one change of `edits`; `one` and `many` report it, with `{count}` and `values` (see `texts.plural`).
 
-        `done` is called when it was made, also where it changed no plant.
+        `done` gets it when it was made, None where it changed no plant.
         """
         self._context.page.toast.show_progress(self.tr("Changing plants…"))
 
@@ -47,7 +48,7 @@ class PlantChanges(QObject):
             else:
                 self._context.report_change(change, plural(change.plants, one, many, **values))
             if done is not None:
-                done()
+                done(change)
 
         self._context.bridge.follow(self, store.apply(edits, FORM, title=title), report, self._on_failed)
 

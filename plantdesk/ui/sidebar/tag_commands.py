@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -21,10 +21,12 @@ from plantdesk.validation import plant_fields
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from plantdesk.store import PlantStore
+    from plantdesk.records import Change
+    from plantdesk.store import PlantStore, Undone
     from plantdesk.ui.feature import WindowContext
 
 _MAX_TITLE = 40
+_RENAME = "Rename tag"
 
 
 class TagCommands(QObject):
@@ -36,6 +38,8 @@ class TagCommands(QObject):
         super().__init__(parent)
         self._context = context
         self._changes = PlantChanges(context, self)
+        self._renames: dict[int, tuple[str, str]] = {}
+        context.undo_stack.undone.connect(self._on_undone)
 
     def rename(self, store: PlantStore, tag: str, new: str, counts: Mapping[str | None, int]) -> None:
         """Give the plants of `tag` another one; if other plants have that already, ask first."""
@@ -51,7 +55,7 @@ class TagCommands(QObject):
         elif new in counts:
             self._ask_to_merge(store, tag, new, counts[new])
         else:
-            self._set(store, tag, new, f"Rename tag {_title(tag)} to {_title(new)}")
+            self._set(store, tag, new, f"{_RENAME} {_title(tag)} to {_title(new)}")
 
     def remove(self, store: PlantStore, tag: str) -> None:
         """Remove a tag from its plants."""
@@ -63,7 +67,7 @@ class TagCommands(QObject):
             self.tr("Removed the tag {tag} from 1 plant."),
             self.tr("Removed the tag {tag} from {count} plants."),
             title=f"Remove tag {_title(tag)}",
-            done=partial(self.renamed.emit, tag, None),
+            done=lambda _change: self.renamed.emit(tag, None),
             tag=quoted(tag),
         )
 
@@ -94,11 +98,22 @@ class TagCommands(QObject):
             tag=quoted(new),
         )
 
-    def _on_renamed(self, tag: str, new: str) -> None:
+    def _on_renamed(self, tag: str, new: str, change: Change | None) -> None:
+        if change is not None and change.title.startswith(_RENAME):
+            self._renames[change.number] = tag, new
         hue = self._context.theme.tags.chosen.get(tag)
         if hue is not None and new not in self._context.theme.tags.chosen:
             self._choose_color(new, hue)
         self.renamed.emit(tag, new)
+
+    @Slot(object)
+    def _on_undone(self, undone: Undone) -> None:
+        """Let the filters follow where a new name was taken back, or given again."""
+        rename = self._renames.get(undone.change.undoes or 0)
+        if rename is not None:
+            tag, new = rename
+            self._renames[undone.change.number] = new, tag
+            self.renamed.emit(new, tag)
 
     def _ask_to_merge(self, store: PlantStore, tag: str, into: str, count: int) -> None:
         one, many = self.tr("1 plant has the tag {tag} already."), self.tr("{count} plants have the tag {tag} already.")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QLocale, QMetaMethod, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QLocale, QMetaMethod, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from plantdesk.ui.qt import override
+from plantdesk.ui.widgets.tool_tips import show_below
 
 #: Characters of a name or a tag; a line edit with a megabyte of text blocks the window.
 MAX_LENGTH = 10_000
@@ -52,8 +53,7 @@ class LineEdit(QLineEdit):
         if self.isSignalConnected(QMetaMethod.fromSignal(self.refused)):
             self.refused.emit(text)
         else:
-            QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), text, self)
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+            show_below(self, text)
 
 
 def _is_ctrl_home(event: QKeyEvent) -> bool:

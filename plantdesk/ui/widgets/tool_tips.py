@@ -6,6 +6,10 @@ import html
 import textwrap
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QToolTip
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
@@ -24,3 +28,9 @@ def set_tool_tip(widget: QWidget, text: str) -> None:
     """Show `text` as the tooltip of a widget; a screen reader gets it without markup, unless it is the name."""
     widget.setToolTip(tool_tip(text))
     widget.setAccessibleDescription(text if text != widget.accessibleName() else "")
+
+
+def show_below(widget: QWidget, text: str) -> None:
+    """Show `text` below a widget now, and let screen readers speak it."""
+    QToolTip.showText(widget.mapToGlobal(QPoint(0, widget.height())), tool_tip(text), widget)
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))

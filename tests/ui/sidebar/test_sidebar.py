@@ -286,6 +286,12 @@ def test_a_tag_is_renamed_in_place_and_the_filter_follows(desk: SidebarDesk) -> 
     desk.table.setFocus()
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
+    desk.sees("Aloe", "Cactus")
+    assert desk.chips() == ["kitchen"]
+    desk.press(Qt.Key.Key_Z, CONTROL | SHIFT)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("cuisine") == "2")
+    desk.sees("Aloe", "Cactus")
+    assert desk.chips() == ["cuisine"]
 
 
 @pytest.mark.parametrize("answer", ["Merge", "Cancel"])
@@ -299,6 +305,12 @@ def test_a_tag_is_merged_after_a_question(desk: SidebarDesk, answer: str) -> Non
     QTest.mouseClick(Desk(desk.qtbot, box).button(answer), Qt.MouseButton.LeftButton)
     expected = ("3", None) if answer == "Merge" else ("1", "2")
     desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == expected)
+    if answer == "Merge":
+        desk.window.activateWindow()
+        desk.table.setFocus()
+        desk.qtbot.waitUntil(desk.table.hasFocus)
+        desk.press(Qt.Key.Key_Z, CONTROL)
+        desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == ("1", "2"))
 
 
 def test_escape_keeps_the_name_of_a_tag(desk: SidebarDesk) -> None:
