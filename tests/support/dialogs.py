@@ -101,25 +101,25 @@ class Dialogs:
     def _api(self) -> QDialog:
         return self._shown("API access…", ApiDialog)
 
-    def _token(self) -> QDialog:
+    def _token(self, name: str = "greenhouse") -> QDialog:
         dialog = self._api()
         inside = Desk(self._desk.qtbot, dialog)
-        inside.field("Name for a new token").setText("greenhouse")
+        inside.field("Name for a new token").setText(name)
         inside.the(TokenPanel).create_token()
         self._until_text(dialog, "New token for")
         table = inside.the(QTableWidget, "Tokens")
-        self._desk.until(lambda: table.isVisible() and _texts(table).count("greenhouse") == 1)
+        self._desk.until(lambda: table.isVisible() and _texts(table).count(name) == 1)
         return dialog
 
     def _unfolded(self) -> QDialog:
-        dialog = self._token()
+        dialog = self._token("greenhouse 2")
         for button in dialog.findChildren(QPushButton):
             if button.accessibleDescription() == "hidden":
                 button.click()
         return dialog
 
     def _revoke(self) -> QDialog:
-        panel = Desk(self._desk.qtbot, self._token()).the(TokenPanel)
+        panel = Desk(self._desk.qtbot, self._token("greenhouse 3")).the(TokenPanel)
         Desk(self._desk.qtbot, panel).the(QTableWidget, "Tokens").selectRow(0)
         panel.revoke_selected()
         return self._visible(MessageBox)
@@ -182,7 +182,7 @@ class Dialogs:
         table.setFocus()
 
         def is_selected() -> bool:
-            table.selectRow(1)  # again where the rows were read anew meanwhile
+            table.setCurrentIndex(table.model().index(1, 1))  # again where the rows were read anew meanwhile
             return len(table.selected_ids()) == 1
 
         self._desk.until(is_selected)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from plantdesk.ui.theme.colors import contrast
 from plantdesk.ui.theme.theme import Theme, ThemeMode
+from plantdesk.ui.widgets.plain_table import PlainTable
 from tests.support.desk import Desk
 from tests.support.dialogs import Dialogs, fill
 
@@ -188,3 +189,13 @@ def test_it_fits_on_a_small_screen(window: Window, name: str) -> None:
     dialog = window.open(name)
     room = dialog.screen().availableGeometry()
     assert room.contains(QRect(room.topLeft(), dialog.frameGeometry().size()))
+
+
+@pytest.mark.parametrize("name", ["restore", "revoke", "labels", "export"])
+def test_rows_are_selected_in_a_mirrored_window_too(window: Window, name: str) -> None:
+    QApplication.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    try:
+        dialog = window.open(name)
+        assert all(table.selected_row is not None for table in dialog.findChildren(PlainTable))
+    finally:
+        QApplication.setLayoutDirection(Qt.LayoutDirection.LeftToRight)

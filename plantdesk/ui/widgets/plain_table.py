@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QIcon
+from PySide6.QtGui import QContextMenuEvent, QIcon, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -17,19 +20,47 @@ from PySide6.QtWidgets import (
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import XS
+from plantdesk.ui.widgets.line_painting import draw_line
 from plantdesk.ui.widgets.tool_tips import tool_tip
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+    from PySide6.QtGui import QKeyEvent, QPainter
 
     from plantdesk.ui.theme.theme import Theme
 
+    Index = QModelIndex | QPersistentModelIndex
+
 _MIN_ROWS = 4
+#: What Qt leaves between the text and its rectangle.
+_GAP = 3
 _ARROWS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
 _LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
 _TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
+
+
+class _CellDelegate(QStyledItemDelegate):
+    """Paints texts as sharp in a mirrored table as in another."""
+
+    @override
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        cell = QStyleOptionViewItem(option)
+        self.initStyleOption(cell, index)
+        text, style = cell.text, cell.widget.style()
+        rect = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, cell, cell.widget).adjusted(
+            _GAP, 0, -_GAP, 0
+        )
+        cell.text = ""
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
+        painter.save()
+        painter.setFont(cell.font)
+        painter.setPen(cell.palette.color(QPalette.ColorRole.Text))
+        draw_line(painter, rect.adjusted(_GAP, 0, -_GAP, 0), text, cell.direction, cell.displayAlignment)
+        painter.restore()
 
 
 class PlainTable(QTableWidget):
@@ -50,6 +81,7 @@ class PlainTable(QTableWidget):
         super().__init__(0, len(heads))
         self._theme = theme
         self._max_rows = max_rows
+        self.setItemDelegate(_CellDelegate(self))
         self.setHorizontalHeaderLabels(list(heads))
         self.setAccessibleName(name)
         header = self.horizontalHeader()
@@ -110,6 +142,10 @@ class PlainTable(QTableWidget):
         item = self.item(row, column)
         if item is not None:
             item.setData(Qt.ItemDataRole.ToolTipRole, tool_tip(text))
+
+    @override
+    def selectRow(self, row: int) -> None:
+        self.setCurrentCell(row, 0)  # Qt's own does nothing in a mirrored table
 
     @override
     def sizeHint(self) -> QSize:

@@ -14,6 +14,7 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.texts import is_visible
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import XS, M, S, tabular
+from plantdesk.ui.widgets.line_painting import draw_line
 from plantdesk.ui.widgets.tag_pill import paint_pill, pill_size
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 #: The corners of a row's background.
 RADIUS = 6
 _BAR = QSize(3, 20)
-_LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class RowDelegate(QStyledItemDelegate):
@@ -131,9 +131,7 @@ class RowDelegate(QStyledItemDelegate):
 
     def _text(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, text: str, color: str) -> None:
         painter.setPen(self._theme.colors.color(color))
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # “6:23 PM” stays so in a mirrored window
-        painter.drawText(rect, QStyle.visualAlignment(option.direction, _LEADING), shown)
+        draw_line(painter, rect, text, option.direction)
 
     def _paint_tag(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, tag: str) -> None:
         """Paint a tag, whose text begins where other texts begin."""
