@@ -41,6 +41,8 @@ class RowReader:
 
     def __init__(self, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
         self._number, self._columns, self._refused = number, columns, refused
+        #: The members of the last JSON object by field.
+        self._members: dict[tuple[str, ...], dict[str, str]] = {}
         #: The fields that the file has, after it was read.
         self.fields: set[str] = set()
 
@@ -126,12 +128,18 @@ class RowReader:
         return None, fields.name, fields.tag, plant_note(note)
 
     def _renamed(self, item: Mapping[str, object]) -> dict[str, object]:
+        names = tuple(item)
+        if names not in self._members:
+            self._members = {names: self._mapped(names)}  # as a rule all objects have the same
+        return {field: item[name] for field, name in self._members[names].items()}
+
+    def _mapped(self, names: tuple[str, ...]) -> dict[str, str]:
+        """Return the member of each field."""
         chosen, only = self._columns.chosen, self._columns.only
-        if not chosen and all(name not in item or name in READ for name in item):
-            return {name: value for name, value in item.items() if name in READ}
-        names = list(item)
-        wanted = {field: column for field, column in chosen.items() if column in item}
-        return {field: item[names[at]] for field, at in mapped(names, wanted, only=only).items()}
+        if not chosen and all(name in READ for name in names):
+            return {name: name for name in names}
+        wanted = {field: column for field, column in chosen.items() if column in names}
+        return {field: names[at] for field, at in mapped(names, wanted, only=only).items()}
 
 
 def _check_width(cells: Sequence[str | None], width: int) -> None:
