@@ -130,10 +130,11 @@ class ActivityPanel(QWidget):
         refused = [answer for answer in self._answers if answer.number is not None]
         self._visible = refused if self._refused_box.isChecked() else self._answers
         self._table.show_rows([self._texts(answer) for answer in self._visible])
-        for row, answer in enumerate(self._visible):
-            self._decorate(row, answer)
-            if answer == kept:
-                self._table.selectRow(row)
+        with self._table.changing_cells():
+            for row, answer in enumerate(self._visible):
+                self._decorate(row, answer)
+        if kept in self._visible:
+            self._table.selectRow(self._visible.index(kept))
         self._pages.setCurrentIndex(0 if self._visible else 1)
         none = self.tr("No request was refused.") if self._answers else self.tr("No program has sent a request yet.")
         self._empty_label.setText(none)

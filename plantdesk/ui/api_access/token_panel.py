@@ -207,18 +207,23 @@ class TokenPanel(QWidget):
         self._show_leading()
         self.refresh()
 
+    def _decorate(self, place: int, row: TokenRow) -> None:
+        self._table.set_icon(place, _MENU, self._theme.icons.icon("ellipsis", "text_2"))
+        self._table.set_tool_tip(place, _MENU, self.tr("Menu of this token"))
+        for column, timestamp in ((1, row.created_at), (2, row.last_used_at), (3, row.expires_at)):
+            if timestamp is not None:
+                self._table.set_tool_tip(place, column, long_time(timestamp))
+
     def _on_listed(self, rows: list[TokenRow]) -> None:
         selected = self._selected_row()
         self._rows = rows
         self._table.show_rows([self._texts(row) for row in rows], numbers=[_PLANTS])
-        for place, row in enumerate(rows):
-            self._table.set_icon(place, _MENU, self._theme.icons.icon("ellipsis", "text_2"))
-            self._table.set_tool_tip(place, _MENU, self.tr("Menu of this token"))
-            for column, timestamp in ((1, row.created_at), (2, row.last_used_at), (3, row.expires_at)):
-                if timestamp is not None:
-                    self._table.set_tool_tip(place, column, long_time(timestamp))
-            if selected is not None and row.name == selected.name:
-                self._table.selectRow(place)
+        with self._table.changing_cells():
+            for place, row in enumerate(rows):
+                self._decorate(place, row)
+        names = [row.name for row in rows]
+        if selected is not None and selected.name in names:
+            self._table.selectRow(names.index(selected.name))
         self._card.setVisible(bool(rows))
         self._empty_label.setVisible(not rows)
         self.resized.emit()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QIcon, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -24,7 +25,7 @@ from plantdesk.ui.widgets.line_painting import draw_line
 from plantdesk.ui.widgets.tool_tips import tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from PySide6.QtCore import QModelIndex, QPersistentModelIndex
     from PySide6.QtGui import QKeyEvent, QPainter
@@ -120,16 +121,26 @@ class PlainTable(QTableWidget):
     def show_rows(self, rows: Sequence[Sequence[str]], *, numbers: Collection[int] = ()) -> None:
         """Replace the rows; the columns `numbers` are aligned at their end."""
         self.setRowCount(len(rows))
-        for place, row in enumerate(rows):
-            for column, text in enumerate(row):
-                item = QTableWidgetItem(text)
-                item.setTextAlignment(_TRAILING if column in numbers else _LEADING)
-                self.setItem(place, column, item)
+        with self.changing_cells():
+            for place, row in enumerate(rows):
+                for column, text in enumerate(row):
+                    item = QTableWidgetItem(text)
+                    item.setTextAlignment(_TRAILING if column in numbers else _LEADING)
+                    self.setItem(place, column, item)
         for column in numbers:
             head = self.horizontalHeaderItem(column)
             if head is not None:
                 head.setTextAlignment(_TRAILING)
         self._fit_height()
+
+    @contextmanager
+    def changing_cells(self) -> Iterator[None]:
+        """Change many cells in a block: after each change alone Qt would measure all rows for the widths."""
+        model = self.model()
+        with QSignalBlocker(model):
+            yield
+        if model.rowCount() and not model.signalsBlocked():
+            model.dataChanged.emit(model.index(0, 0), model.index(model.rowCount() - 1, model.columnCount() - 1))
 
     def set_icon(self, row: int, column: int, icon: QIcon) -> None:
         """Show an icon before the text of a cell."""
