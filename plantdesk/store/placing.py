@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Callable, Sequence
+    from collections.abc import Set as AbstractSet
 
 #: Ids that are compared in one round, and rows that an id is compared with in one.
 _ROUND = 4096
@@ -21,25 +21,30 @@ class Place(NamedTuple):
 
 
 def find_places(
-    new: Sequence[int], known: array[int], in_order: Callable[[Sequence[int]], Sequence[int]]
+    new: Sequence[int],
+    known: Sequence[int],
+    in_order: Callable[[Sequence[int]], Sequence[int]],
+    moved: AbstractSet[int] = frozenset(),
 ) -> list[Place] | None:
     """Return where `new` ids, sorted already, belong among `known` ones. None where `known` is too far out of date.
 
-    New ids that are known are left out. `in_order` sorts ids, without those that do not exist any more. Takes four
-    rounds for a million rows.
+    New ids that are known are left out, unless they have `moved`: the rows of those do not count. `in_order` sorts ids,
+    without those that do not exist any more. Takes four rounds for a million rows.
     """
     searches = [_Search(plant_id, 0, len(known)) for plant_id in new]
     while unfinished := [search for search in searches if search.low < search.high]:
         probes = max(1, min(_MAX_PROBES, _ROUND // len(unfinished)))
         rows = [search.probes(probes) for search in unfinished]
-        ids = {known[row] for each in rows for row in each}.union(search.id for search in unfinished)
+        probed = {row: known[row] for each in rows for row in each}
+        ids = set(probed.values()).union(search.id for search in unfinished)
         position = {plant_id: at for at, plant_id in enumerate(in_order(list(ids)))}
         for search, its_rows in zip(unfinished, rows, strict=True):
-            search.is_known = any(known[row] == search.id for row in its_rows)
+            search.is_known = search.id not in moved and any(probed[row] == search.id for row in its_rows)
             if search.is_known:
                 search.high = search.low
             else:
-                found = {row: position[known[row]] for row in its_rows if known[row] in position}
+                still = ((row, probed[row]) for row in its_rows if probed[row] not in moved)
+                found = {row: position[plant_id] for row, plant_id in still if plant_id in position}
                 if not search.narrow(found, len(its_rows), position):
                     return None
     return [Place(search.low, search.id) for search in searches if not search.is_known]

@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from contextlib import suppress
+from collections import deque
+from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import bindparam, func, text
 from sqlmodel import col, select
 
+from plantdesk.errors import StoreUnreachableError
 from plantdesk.store.placing import find_places
 from plantdesk.store.sqlite.connections import snapshot
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.text_index import candidates
 from plantdesk.store.tables import PlantTable
-from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from sqlalchemy import Connection, TextClause
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.selections import Selection
     from plantdesk.store.placing import Place
     from plantdesk.store.sqlite.text_index import Candidates
-    from plantdesk.store.sqlite.view_index import Indexed, ViewIndex
+    from plantdesk.store.sqlite.view_index import ViewIndex
     from plantdesk.store.views import View
 
 #: More candidates than this are not worth it: a scan gives the first rows at once.
@@ -45,13 +46,24 @@ class IndexedReads:
         self._index = index
         self._attached: Path | None = None
 
-    def sorted_ids(self, view: View) -> array[int] | None:
-        """Return all ids in the order of a view. Raises sqlite3.Error."""
+    def sorted_ids(self, view: View, sizes: Iterable[int]) -> Iterator[array[int]] | None:
+        """Return all ids in the order of a view, in chunks of these sizes.
+
+        Raises sqlite3.Error; the iterator raises StoreUnreachableError, and the query is to be repeated.
+        """
         indexed = None if self._index is None else self._index.indexed
         if indexed is None or not view.plants.is_everything or view.order not in indexed.orders:
             return None
-        with suppress(OSError), snapshot(self._raw):
-            return self._brought_up_to_date(indexed, view)
+        with suppress(OSError), ExitStack() as stack:
+            known = stack.enter_context(indexed.opened_order(view.order, descending=view.descending))
+            with snapshot(self._raw):
+                changed = indexed.changed(self._raw)
+                if changed is None:
+                    return None
+                in_order = partial(sort_ids, self._connection, view=view)
+                places = find_places(in_order(list(changed.before | changed.added)), known, in_order, changed.before)
+            if places is not None:
+                return self._placed(stack.pop_all(), _Placed(known, places, changed.before), sizes)
         return None
 
     def candidates(self, selection: Selection) -> TextClause | None:
@@ -81,19 +93,14 @@ class IndexedReads:
                 UNION ALL SELECT plant_id FROM before_image WHERE change > :indexed_change)"""
         ).bindparams(bindparam("indexed_seq", indexed.seq), bindparam("indexed_change", indexed.change))
 
-    def _brought_up_to_date(self, indexed: Indexed, view: View) -> array[int] | None:
-        changed = indexed.changed(self._raw)
-        if changed is None:
-            return None
-        known = indexed.order(view.order)
-        if view.descending:
-            untagged_from = indexed.tagged if view.order is Order.TAG else len(known)
-            known = known[:untagged_from][::-1] + known[untagged_from:][::-1]
-        if changed.before:
-            known = array("q", [plant_id for plant_id in known if plant_id not in changed.before])
-        in_order = partial(sort_ids, self._connection, view=view)
-        places = find_places(in_order(list(changed.before | changed.added)), known, in_order)
-        return None if places is None else _with_places(known, places)
+    def _placed(self, opened: ExitStack, placed: _Placed, sizes: Iterable[int]) -> Iterator[array[int]]:
+        with opened:
+            try:
+                yield from placed.chunks(sizes)
+            except OSError as error:
+                if self._index is not None:
+                    self._index.drop()
+                raise StoreUnreachableError from error
 
     def _attach(self, path: Path) -> None:
         if self._attached == path:
@@ -119,10 +126,29 @@ def sort_ids(connection: Connection, ids: Sequence[int], view: View) -> list[int
     return list(connection.scalars(statement.order_by(*ordering(view.order, descending=view.descending))))
 
 
-def _with_places(known: array[int], places: Sequence[Place]) -> array[int]:
-    whole, start = array("q"), 0
-    for place in places:
-        whole += known[start : place.row]
-        whole.append(place.id)
-        start = place.row
-    return whole + known[start:]
+class _Placed(NamedTuple):
+    """An order that is brought up to date: the places of new ids in it, and ids that have left theirs."""
+
+    known: Sequence[int]
+    places: Sequence[Place]
+    left: Collection[int]
+
+    def chunks(self, sizes: Iterable[int]) -> Iterator[array[int]]:
+        """Yield the ids, about so many at a time. Raises OSError."""
+        places, start, count = deque(self.places), 0, len(self.known)
+        for size in sizes:
+            end, chunk = min(start + size, count), array("q")
+            while places and (places[0].row < end or end == count):
+                place = places.popleft()
+                chunk += self._part(start, place.row)
+                chunk.append(place.id)
+                start = place.row
+            chunk += self._part(start, end)
+            yield chunk
+            if end == count:
+                return
+            start = end
+
+    def _part(self, start: int, end: int) -> array[int]:
+        part = array("q", self.known[start:end])
+        return array("q", [plant_id for plant_id in part if plant_id not in self.left]) if self.left else part

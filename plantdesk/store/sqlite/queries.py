@@ -10,6 +10,7 @@ import threading
 from array import array
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func
@@ -75,8 +76,8 @@ class Reader(PlantReader):
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
         with self._query():
-            if (whole := self._indexed.sorted_ids(view)) is not None:
-                yield from _chunks(whole)
+            if (sorted_ids := self._indexed.sorted_ids(view, _sizes())) is not None:
+                yield from sorted_ids
                 return
             candidates = self._indexed.candidates(view.plants)
             with snapshot(self._raw):
@@ -289,10 +290,9 @@ class Reader(PlantReader):
         self._indexed = IndexedReads(connection, self._index)
 
 
-def _chunks(ids: array[int]) -> Iterator[array[int]]:
-    yield ids[:_FIRST_CHUNK]
-    for start in range(_FIRST_CHUNK, len(ids), _CHUNK):
-        yield ids[start : start + _CHUNK]
+def _sizes() -> Iterator[int]:
+    """Return the sizes of the chunks of a view, without an end."""
+    return chain((_FIRST_CHUNK,), repeat(_CHUNK))
 
 
 def _ordering(view: View) -> list[ColumnElement[Any]]:

@@ -15,7 +15,6 @@ import sqlite3
 import tempfile
 import threading
 import time
-from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,16 +22,20 @@ from plantdesk.errors import StoreError
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
+from plantdesk.store.sqlite.order_file import opened
 from plantdesk.store.sqlite.ordering import SORTED, sorted_ids
 from plantdesk.store.sqlite.row_reads import last_seq
 from plantdesk.store.sqlite.text_index import CREATE_TABLE, indexed_text
+from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from sqlalchemy import Connection
 
     from plantdesk.records import Changes
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.views import Order
+    from plantdesk.store.sqlite.order_file import OrderFile
 
 _log = logging.getLogger(__name__)
 
@@ -66,6 +69,8 @@ class Indexed(NamedTuple):
     change: int
     words: Path
     orders: dict[Order, Path]
+    #: The plants in the files of the orders.
+    plants: int
     #: Plants with a tag: the first ones in the order of tags.
     tagged: int
 
@@ -85,11 +90,10 @@ class Indexed(NamedTuple):
             return None
         return Changed({plant_id for (plant_id,) in added}, {plant_id for (plant_id,) in before})
 
-    def order(self, order: Order) -> array[int]:
-        """Return the ids in an order, ascending. Raises OSError."""
-        ids = array("q")
-        ids.frombytes(self.orders[order].read_bytes())
-        return ids
+    def opened_order(self, order: Order, *, descending: bool) -> AbstractContextManager[OrderFile]:
+        """Open the ids in an order; plants without a tag are the last ones by tag, both ways. Raises OSError."""
+        split = self.tagged if order is Order.TAG else self.plants
+        return opened(self.orders[order], self.plants, split if descending else None)
 
 
 class ViewIndex:
@@ -186,9 +190,9 @@ class ViewIndex:
                 raw.execute(
                     f"INSERT INTO made.words (rowid, text) SELECT seq, {indexed_text()} FROM main.plant ORDER BY seq"
                 )
-                (tagged,) = raw.execute("SELECT count(*) FROM plant WHERE tag IS NOT NULL").fetchone()
+                counted, tagged = raw.execute("SELECT count(*), count(tag) FROM plant").fetchone()
                 orders = {order: self._write(connection, order, folder / f"{number}-{order}") for order in SORTED}
-        made = Indexed(generation, seq, change, folder / f"{number}.db", orders, tagged)
+        made = Indexed(generation, seq, change, folder / f"{number}.db", orders, counted, tagged)
         with self._lock:
             before, self._indexed = self._indexed, made if self._drops == drops else None
         if before is not None:
