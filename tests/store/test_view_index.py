@@ -154,6 +154,7 @@ def test_views_are_the_same_while_the_index_lags_behind(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(queries, "_FIRST_CHUNK", 3)
             patch.setattr(queries, "_CHUNK", 2)
+            patch.setattr(queries, "_LARGE_CHUNK", 5)
             assert_same_as_without(store, index, sorted_views())
         assert index.indexed is not None
 

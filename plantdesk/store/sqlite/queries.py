@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Select, TextClause
+    from sqlalchemy.engine.interfaces import DBAPICursor
     from sqlmodel.sql.expression import SelectOfScalar
 
     from plantdesk.records import Change, PlantChange, PlantRow
@@ -51,7 +52,8 @@ if TYPE_CHECKING:
 
 #: Ids in the first chunk of a view: a few screens, available at once.
 _FIRST_CHUNK = 512
-_CHUNK = 50_000
+#: Ids that follow, at first and later: the window paints its rows again after each chunk.
+_CHUNK, _LARGE_CHUNK = 50_000, 200_000
 #: Plants among which the first chunk of a search is looked for, in the order of the table: 40 ms.
 _NEWEST = 20_000
 #: Plants that are read together.
@@ -92,13 +94,12 @@ class Reader(PlantReader):
         if first:
             yield first
         with self._connection.execute(statement.order_by(*_ordering(view))) as result:
-            size = _FIRST_CHUNK
+            sizes = _sizes()
             if first:
                 result.cursor.fetchmany(len(first))
-                size = _CHUNK
-            while rows := result.cursor.fetchmany(size):
-                yield array("q", [plant_id for (plant_id,) in rows])
-                size = _CHUNK
+                next(sizes)
+            while chunk := _fetched(result.cursor, next(sizes)):
+                yield chunk
 
     def _newest_ids(self, statement: SelectOfScalar[int]) -> array[int]:
         """Return the first chunk of a search, newest first, if the newest plants fill it: the rest has to be sorted."""
@@ -292,7 +293,15 @@ class Reader(PlantReader):
 
 def _sizes() -> Iterator[int]:
     """Return the sizes of the chunks of a view, without an end."""
-    return chain((_FIRST_CHUNK,), repeat(_CHUNK))
+    return chain((_FIRST_CHUNK, _CHUNK), repeat(_LARGE_CHUNK))
+
+
+def _fetched(cursor: DBAPICursor, size: int) -> array[int]:
+    """Return so many ids, or those that are left; a list of all their rows would take much memory."""
+    ids = array("q")
+    while len(ids) < size and (rows := cursor.fetchmany(min(size - len(ids), _CHUNK))):
+        ids.extend([plant_id for (plant_id,) in rows])
+    return ids
 
 
 def _ordering(view: View) -> list[ColumnElement[Any]]:

@@ -177,7 +177,6 @@ class ViewIndex:
         with translate_errors(), make_engine(self._file.connect).connect() as connection:
             raw = driver_connection(connection)
             raw.set_progress_handler(lambda: self._closing, _PROGRESS_STEPS)  # true ends the statement
-            raw.execute("PRAGMA cache_size = -8000")
             (plants,) = raw.execute("SELECT count(*) FROM plant").fetchone()
             if plants < self._min_plants or self._is_recent(raw):
                 return

@@ -175,6 +175,7 @@ class WriteConnection:
         """Open the connection. Raises StoreMovedError, sqlite3.Error and SQLAlchemy's DBAPIError."""
         self.connection = make_engine(file.connect).connect()
         self.raw = driver_connection(self.connection)
+        self.raw.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
         self.checkpointer = Checkpointer(file, self.raw)
         try:
             self.detector = ChangeDetector(self.raw)
