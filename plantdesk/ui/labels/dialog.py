@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from plantdesk.records import PlantRow
     from plantdesk.ui.theme.theme import Theme
 
-_SIZE = QSize(820, 690)
+_SIZE = QSize(840, 690)
 _LEFT_WIDTH = 270
 _MAX_COPIES = 999
 
@@ -151,7 +151,7 @@ class LabelDialog(Dialog):
         left.setContentsMargins(0, 0, M, 0)
         left.setSpacing(S)
         title = PlainLabel(self.tr("Sheet"), role="strong")
-        title.setBuddy(self._sheet)
+        title.setBuddy(self._sheet.field)
         left.addWidget(title)
         left.addWidget(self._sheet)
         left.addSpacing(S)

@@ -58,6 +58,11 @@ class SheetChoice(QWidget):
         return Sheet("", QPageSize.PageSizeId(self._page.currentData()), columns, rows, *lengths)
 
     @property
+    def field(self) -> QComboBox:
+        """The field for the sheet, of which a label is the buddy."""
+        return self._sheets
+
+    @property
     def index(self) -> int:
         """The place of the sheet in the list."""
         return self._sheets.currentIndex()

@@ -86,7 +86,7 @@ QPushButton[variant="primary"] {
 QPushButton[variant="primary"]:hover { background: $accent_hover; border-color: $accent_hover; }
 QPushButton[variant="primary"]:pressed { background: $accent_pressed; border-color: $accent_pressed; }
 QPushButton[variant="primary"]:focus { border: 2px solid $text; padding: 0 14px; }
-QPushButton[variant="primary"]:disabled { background: $line; color: $disabled; border-color: $line; }
+QPushButton[variant="primary"]:disabled { background: $primary_off; color: $disabled; border-color: $line; }
 
 QToolButton, QPushButton[variant="icon"] {
   background: transparent; color: $text; border: 1px solid transparent; border-radius: 6px; padding: 3px;
@@ -253,6 +253,7 @@ def _derived_colors(colors: Colors) -> dict[str, str]:
         "toast_muted": mixed(colors.color("on_toast"), colors.color("toast"), 0.7).name(),
         "toast_edge": "#59634F" if colors.dark else colors.toast,
         "disabled": mixed(text, colors.color("window"), 0.5).name(),
+        "primary_off": colors.window if colors.is_high_contrast else colors.line,
         "accent_hover": mixed(accent, text, 0.88).name(),
         "accent_pressed": mixed(accent, text, 0.76).name(),
     }

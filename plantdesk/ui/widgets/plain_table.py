@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Index = QModelIndex | QPersistentModelIndex
 
 _MIN_ROWS = 4
-#: What Qt leaves between the text and its rectangle.
+#: From the edge of its rectangle to a text.
 _GAP = 3
 _ARROWS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
 _LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
@@ -60,7 +60,8 @@ class _CellDelegate(QStyledItemDelegate):
         painter.save()
         painter.setFont(cell.font)
         painter.setPen(cell.palette.color(QPalette.ColorRole.Text))
-        draw_line(painter, rect.adjusted(_GAP, 0, -_GAP, 0), text, cell.direction, cell.displayAlignment)
+        ends = QStyle.visualAlignment(cell.direction, cell.displayAlignment) & Qt.AlignmentFlag.AlignRight
+        draw_line(painter, rect.translated(-_GAP if ends else _GAP, 0), text, cell.direction, cell.displayAlignment)
         painter.restore()
 
 
