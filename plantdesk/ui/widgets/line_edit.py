@@ -16,6 +16,8 @@ MAX_LENGTH = 10_000
 class LineEdit(QLineEdit):
     """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo where nothing was typed.
 
+    Ctrl+E as well, which on X11 has the effect of End.
+
     `refused(reason)`: a text was pasted that is too long; Qt would cut it. Where nobody listens, a tooltip says so.
     """
 
@@ -37,7 +39,7 @@ class LineEdit(QLineEdit):
     def _is_of_menu(self, event: QKeyEvent) -> bool:
         undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()
         redo = event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable()
-        return undo or redo or _is_ctrl_home(event)
+        return undo or redo or _is_ctrl(event, Qt.Key.Key_Home) or _is_ctrl(event, Qt.Key.Key_E)
 
     @Slot(str)
     def _on_text_changed(self, text: str) -> None:
@@ -56,5 +58,5 @@ class LineEdit(QLineEdit):
             show_below(self, text)
 
 
-def _is_ctrl_home(event: QKeyEvent) -> bool:
-    return event.key() == Qt.Key.Key_Home and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+def _is_ctrl(event: QKeyEvent, key: Qt.Key) -> bool:
+    return event.key() == key and event.modifiers() == Qt.KeyboardModifier.ControlModifier

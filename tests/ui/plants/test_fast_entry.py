@@ -209,6 +209,16 @@ def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDesk) -> None:
     assert desk.name.hasFocus()
 
 
+def test_enter_pressed_twice_adds_once_and_keeps_the_message(desk: EntryDesk) -> None:
+    desk.types("Fern")
+    desk.press(Qt.Key.Key_Return)
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Fern”.")
+    desk.press(Qt.Key.Key_Return)
+    assert desk.message.text == "Added “Fern”."
+    desk.has(("Fern", None), ("Monstera deliciosa", "living room"))
+
+
 def test_ctrl_enter_keeps_the_name(desk: EntryDesk) -> None:
     desk.types("Fern")
     desk.press(Qt.Key.Key_Return, CONTROL)
