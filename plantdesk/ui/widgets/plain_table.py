@@ -60,8 +60,7 @@ class _CellDelegate(QStyledItemDelegate):
         painter.save()
         painter.setFont(cell.font)
         painter.setPen(cell.palette.color(QPalette.ColorRole.Text))
-        ends = QStyle.visualAlignment(cell.direction, cell.displayAlignment) & Qt.AlignmentFlag.AlignRight
-        draw_line(painter, rect.translated(-_GAP if ends else _GAP, 0), text, cell.direction, cell.displayAlignment)
+        draw_line(painter, rect, text, cell.direction, cell.displayAlignment)
         painter.restore()
 
 
