@@ -79,7 +79,7 @@ class Service:
 
     def start(self, folder: Path) -> Self:
         """Start the process and wait until it accepts connections."""
-        self.port = _free_port()
+        self.port = free_port()
         self.database = folder / f"{self.name}.db"
         environment = {**os.environ, "PLANTDESK_HOME": str(folder / self.name), "PYTHONPATH": str(_ROOT)}
         if self.is_plantdesk:
@@ -139,8 +139,7 @@ class Service:
 
     def _cpu_seconds(self) -> float:
         assert self.process is not None
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        return cpu_seconds(self.process.pid)
 
 
 def main() -> None:
@@ -210,7 +209,14 @@ def _require(services: list[Service], cases: list[str], part: float) -> None:
         raise SystemExit(f"Below {part} of the goals: {'; '.join(low)}")
 
 
-def _free_port() -> int:
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time that a process has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         port: int = listener.getsockname()[1]
         return port
