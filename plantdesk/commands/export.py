@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.commands.filters import selection_of
 from plantdesk.commands.opening import open_read_only
+from plantdesk.commands.termination import cleaned_up_when_terminated
 from plantdesk.transfer.exporting import write_plants
 from plantdesk.transfer.formats import format_of
 
@@ -24,7 +25,7 @@ def run(database: Path, file: Path, given: Format | None, wanted: Filter) -> int
     Raises UnknownFormatError, UnknownSourceError, StoreError, OutputError, OSError.
     """
     form = format_of(file, given)
-    with closing(open_read_only(database)) as store:
+    with cleaned_up_when_terminated(), closing(open_read_only(database)) as store:
         count = write_plants(file, form, store, selection_of(store, wanted), lambda _count: None)
     print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
     return 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.commands.formatting import print_json
 from plantdesk.commands.opening import is_store, open_store
+from plantdesk.commands.termination import cleaned_up_when_terminated
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.store import ImportClashError, OnClash
 from plantdesk.transfer.columns import NoColumnError
@@ -36,6 +37,7 @@ def run(
     """
     progress = _Progress()
     with ExitStack() as stack:
+        stack.enter_context(cleaned_up_when_terminated())
         stack.enter_context(_hints())
         store = stack.enter_context(_opened(database, dry_run=dry_run))
         files_import = stack.enter_context(FileImport(store, wanted, progress.show))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -144,3 +147,20 @@ def test_a_folder_that_is_missing_is_reported_by_the_name_of_the_file(
 ) -> None:
     assert main(["export", str(tmp_path / "missing" / "plants.csv")]) == 1
     assert f"{tmp_path / 'missing' / 'plants.csv'}: No such file" in capfd.readouterr().err
+
+
+_TERMINATED = """
+import signal, sys
+from pathlib import Path
+from plantdesk.atomic_replace import replaced_bytes
+from plantdesk.commands.termination import cleaned_up_when_terminated
+with cleaned_up_when_terminated(), replaced_bytes(Path(sys.argv[1])):
+    signal.raise_signal(signal.SIGTERM)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_an_export_that_is_terminated_leaves_no_draft(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _TERMINATED, str(tmp_path / "plants.xlsx")]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == -signal.SIGTERM
+    assert not list(tmp_path.glob("*plants.xlsx*"))

@@ -281,20 +281,21 @@ def test_standard_input_is_read() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-def test_an_interrupt_leaves_nothing() -> None:
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", -15), ("SIGHUP", -1)])
+def test_an_interrupt_leaves_nothing(number: str, code: int) -> None:
     command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "csv"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         process.stdin.write(b"name\n" + b"Fern\n" * 200_000)
         process.stdin.flush()  # the pipe holds 64 KiB, so the rows are being read
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.Signals[number])
         with contextlib.suppress(BrokenPipeError):
             while process.poll() is None:  # a read that begins as the signal comes must not wait for ever
                 process.stdin.write(b"Fern\n" * 1000)
                 process.stdin.flush()
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
-        assert process.wait(30) == 130
+        assert process.wait(30) == code
     assert stored() == []
     assert not list(paths.database_file().parent.glob("*.new"))
 

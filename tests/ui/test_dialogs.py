@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -16,13 +16,16 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QPushButton,
     QTabBar,
     QWidget,
 )
 
+from plantdesk.ui.qt import fitted
 from plantdesk.ui.theme.colors import contrast
 from plantdesk.ui.theme.theme import Theme, ThemeMode
 from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.widgets.scroll_area import ScrollArea
 from tests.support.desk import Desk
 from tests.support.dialogs import Dialogs, fill
 
@@ -189,6 +192,24 @@ def test_it_fits_on_a_small_screen(window: Window, name: str) -> None:
     dialog = window.open(name)
     room = dialog.screen().availableGeometry()
     assert room.contains(QRect(room.topLeft(), dialog.frameGeometry().size()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_large_text_on_a_small_screen_is_not_wider_than_the_dialog(window: Window, theme: Theme, name: str) -> None:
+    theme.set_text_scale(1.5)
+    try:
+        dialog = window.open(name)
+        for button in dialog.findChildren(QPushButton):
+            if button.text() == "Change how it is read…":
+                button.click()
+        dialog.resize(fitted(dialog, QSize(800, 600)))
+        QApplication.processEvents()
+        for area in dialog.findChildren(ScrollArea):
+            assert area.horizontalScrollBar().maximum() == 0, area.widget().minimumSizeHint()
+            assert area.widget().width() <= area.viewport().width()
+        assert dialog.width() <= fitted(dialog, QSize(800, 600)).width()
+    finally:
+        theme.set_text_scale(1)
 
 
 @pytest.mark.parametrize("name", ["restore", "revoke", "labels", "export"])

@@ -46,7 +46,7 @@ class LabelDialog(Dialog):
     def __init__(self, theme: Theme, plants: Sequence[PlantRow], sheet: int = 0, parent: QWidget | None = None) -> None:
         """Show the labels of `plants`; `sheet` is the place of the first sheet in the list."""
         super().__init__(self.tr("Print labels"), parent)
-        self._plants = plants
+        self._theme, self._plants = theme, plants
         self._shown_page = 0
         self._sheet = SheetChoice()
         self._start, self._copies = self._number(), self._number()
@@ -189,7 +189,7 @@ class LabelDialog(Dialog):
 
     def _lay_out(self) -> None:
         area = ScrollArea(self._choices(), horizontal=False)
-        area.setFixedWidth(_LEFT_WIDTH + XL)
+        area.setFixedWidth(self._theme.metrics.scaled(_LEFT_WIDTH) + XL)
         body = QHBoxLayout()
         body.setSpacing(L)
         body.addWidget(area)

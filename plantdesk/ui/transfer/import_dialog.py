@@ -78,7 +78,7 @@ class ImportDialog(Dialog):
         self._options = ReadingOptions()
         self._options.hide()
         self._columns = ColumnTable(self._theme)
-        self._counting = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignRight)
+        self._counting = _note()
         self._outcome = OutcomePanel(self._theme)
         self._tag_edit = LineEdit()
         self._tag_edit.setPlaceholderText(self.tr("As in the file"))
@@ -266,7 +266,7 @@ class ImportDialog(Dialog):
         body.addLayout(self._head())
         body.addWidget(self._options)
         body.addSpacing(S)
-        note = PlainLabel(self.tr("first rows, as they will be read"), tone="muted")
+        note = _note(self.tr("first rows, as they will be read"))
         body.addLayout(_titled(self.tr("Columns"), note))
         body.addWidget(self._columns, 1)
         body.addSpacing(S)
@@ -304,9 +304,12 @@ class ImportDialog(Dialog):
         return row
 
 
+def _note(text: str = "") -> PlainLabel:
+    return PlainLabel(text, tone="muted", alignment=Qt.AlignmentFlag.AlignRight, wrapped=True)
+
+
 def _titled(title: str, note: QWidget) -> QHBoxLayout:
     row = QHBoxLayout()
     row.addWidget(PlainLabel(title, role="strong"))
-    row.addStretch(1)
-    row.addWidget(note)
+    row.addWidget(note, 1)
     return row

@@ -40,7 +40,7 @@ class OutcomePanel(QFrame):
             PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for _ in _ICONS
         ]
-        self._texts = [PlainLabel() for _ in _ICONS]
+        self._texts = [PlainLabel(wrapped=True) for _ in _ICONS]
         self._buttons = {each: self._button() for each in (_CLASHING, _INVALID)}
         self.clash_choice = self._combo(
             self.tr("Rows whose ID is taken"),
@@ -104,12 +104,13 @@ class OutcomePanel(QFrame):
         layout.setHorizontalSpacing(M)
         layout.setVerticalSpacing(S)
         layout.setColumnMinimumWidth(1, 70)
-        layout.setColumnStretch(4, 1)
+        layout.setColumnStretch(2, 1)
         for row in range(len(_ICONS)):
             self._counts[row].setFont(tabular())
             layout.setRowMinimumHeight(row, self._theme.metrics.compact_row)
-            for column, widget in enumerate((self._icons[row], self._counts[row], self._texts[row])):
-                layout.addWidget(widget, row, column)
+            layout.addWidget(self._icons[row], row, 0)
+            layout.addWidget(self._counts[row], row, 1)
+            layout.addWidget(self._texts[row], row, 2, 1, 1 if row in self._buttons else 3)
         for row, choice in ((_CLASHING, self.clash_choice), (_INVALID, self.invalid_choice)):
             layout.addWidget(self._buttons[row], row, 3)
-            layout.addWidget(choice, row, 5)
+            layout.addWidget(choice, row, 4)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QVBoxLayout, QWidget
 
 from plantdesk.transfer.delimited import ONE_COLUMN
-from plantdesk.ui.theme.metrics import M, S
+from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
@@ -44,15 +44,15 @@ class ReadingOptions(QWidget):
         self._quote = self._combo(self.tr("Quotes"), (('"', '"'), ("'", "'"), (self.tr("None"), "")))
         self._header = QCheckBox(self.tr("First row holds the names"))
         self._header.toggled.connect(self.changed)
-        combos = QHBoxLayout()
-        combos.setSpacing(S)
-        for combo in (self._encoding, self._delimiter, self._quote):
+        combos = QGridLayout()
+        combos.setHorizontalSpacing(M)
+        combos.setVerticalSpacing(XS)
+        for column, combo in enumerate((self._encoding, self._delimiter, self._quote)):
             label = PlainLabel(combo.accessibleName())
             label.setBuddy(combo)
-            combos.addWidget(label)
-            combos.addWidget(combo)
-            combos.addSpacing(M)
-        combos.addStretch(1)
+            combos.addWidget(label, 0, column)
+            combos.addWidget(combo, 1, column)
+        combos.setColumnStretch(3, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
