@@ -10,7 +10,7 @@ from plantdesk.commands.filters import selection_of
 from plantdesk.commands.opening import open_read_only
 from plantdesk.commands.termination import cleaned_up_when_terminated
 from plantdesk.transfer.exporting import write_plants
-from plantdesk.transfer.formats import format_of
+from plantdesk.transfer.formats import WRITTEN, format_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def run(database: Path, file: Path, given: Format | None, wanted: Filter) -> int:
     """Write plants to `file` in their order of arrival; a file that exists is replaced when all is written.
 
-    Raises UnknownFormatError, UnknownSourceError, StoreError, OutputError, OSError.
+    Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
-    form = format_of(file, given)
+    form = format_of(file, given, WRITTEN)
     with cleaned_up_when_terminated(), closing(open_read_only(database)) as store:
         count = write_plants(file, form, store, selection_of(store, wanted), lambda _count: None)
     print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)

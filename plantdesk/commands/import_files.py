@@ -15,8 +15,10 @@ from plantdesk.commands.termination import cleaned_up_when_terminated
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.store import ImportClashError, OnClash
 from plantdesk.transfer.columns import NoColumnError
+from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.importing import FileImport, InvalidRowsError
 from plantdesk.transfer.sources import file_source
+from plantdesk.transfer.targets import checked_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +37,7 @@ def run(
 
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportClashError, StoreError, OSError.
     """
+    _check_rejects(rejects, files)
     progress = _Progress()
     with ExitStack() as stack:
         stack.enter_context(cleaned_up_when_terminated())
@@ -62,6 +65,15 @@ def run(
         else:
             _print_change(applied)
     return 1 if _left_out(preview, wanted) else 0
+
+
+def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
+    if rejects is None:
+        return
+    if str(rejects) == PIPE:
+        raise PlantDeskError("--rejects needs the name of a file.")
+    if checked_target(rejects) in {file.resolve() for file in files}:
+        raise PlantDeskError("--rejects names a file that is imported. Choose another one.")
 
 
 @contextmanager

@@ -23,6 +23,8 @@ DELIMITERS = (",", ";", "\t", "|")
 ONE_COLUMN = "\x1f"
 #: Rows of a batch, where they are read one by one.
 _MAX_ROWS = 5000
+#: Columns of a block that is split at once.
+_MAX_WIDTH = 1000
 
 
 class Dialect(NamedTuple):
@@ -97,6 +99,8 @@ class DelimitedTable:
         if (quote and quote in block) or "\0" in block or "\r" in block:
             return None
         width = block.partition("\n")[0].count(delimiter) + 1
+        if width > _MAX_WIDTH:
+            return None
         cells = block.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
         ends = cells[width :: width + 1]
         if ends.count("\n") != len(ends) or block.count("\n") != len(ends) or len(cells) % (width + 1) != width:

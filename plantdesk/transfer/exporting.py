@@ -10,6 +10,7 @@ from plantdesk import output
 from plantdesk.atomic_replace import replaced_bytes, replaced_text
 from plantdesk.store import Selection
 from plantdesk.transfer.formats import PIPE, Format
+from plantdesk.transfer.targets import checked_target
 from plantdesk.transfer.writing import DELIMITERS, csv_pieces, pieces, values_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def write_plants(
 ) -> int:
     """Write plants to a file, or to standard output for `-`, in their order of arrival, and return their number.
 
-    `progress` is called with the plants that were written so far. Raises StoreError, OutputError, OSError.
+    `progress` is called with the plants that were written so far. Raises PlantDeskError and OSError.
     """
     count = 0
 
@@ -58,7 +59,7 @@ def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
 
     values = ([values_of(row) for row in batch] for batch in batches)
     if str(file) != PIPE:
-        with replaced_bytes(file.resolve()) as stream:
+        with replaced_bytes(checked_target(file)) as stream:
             write_workbook(stream, values)
         return
     with tempfile.TemporaryFile() as copy:
@@ -76,7 +77,7 @@ def _written(file: Path) -> Iterator[Callable[[str], object]]:
         yield output.write_data
         output.flush()
         return
-    file = file.resolve()  # a symlink stays one
+    file = checked_target(file)
     if file.exists() and not file.is_file():  # a pipe or a device, which cannot be replaced
         with file.open("w", encoding="utf-8", newline="") as stream:
             yield stream.write

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
 #: The fields that an export has; an import reads the first four, the others are the store's own.
@@ -54,15 +55,15 @@ WRITTEN = tuple(form for form in Format if form not in {Format.STORE, Format.MAR
 
 
 class UnknownFormatError(PlantDeskError):
-    """Neither the name of a file nor an option says its format."""
+    """Neither the name of a file nor an option says which of the possible formats it has."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"The format of “{name}” is not known by its name. Add --format {', '.join(Format)}.")
+    def __init__(self, name: str, possible: Iterable[Format]) -> None:
+        super().__init__(f"The format of “{name}” is not known by its name. Add --format {', '.join(possible)}.")
 
 
-def format_of(file: Path, given: Format | None) -> Format:
+def format_of(file: Path, given: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:
     """Return the format `given`, or that of the suffix of `file`. Raises UnknownFormatError."""
     found = given or SUFFIXES.get(file.suffix.lower())
-    if found is None:
-        raise UnknownFormatError("-" if str(file) == PIPE else file.name)
+    if found is None or found not in possible:
+        raise UnknownFormatError("-" if str(file) == PIPE else file.name, possible)
     return found

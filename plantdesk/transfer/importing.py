@@ -14,6 +14,8 @@ from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.store import OnClash
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.reading import Refused
+from plantdesk.transfer.targets import checked_target
+from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -63,7 +65,12 @@ class FileImport:
     """
 
     def __init__(self, store: PlantStore, wanted: Wanted, progress: Progress, *, listed: int = LISTED) -> None:
-        """Begin; at most so many invalid rows, and so many that clash, are `listed`. Raises StoreError."""
+        """Begin; at most so many invalid rows, and so many that clash, are `listed`.
+
+        Raises InvalidPlantError for the tag, and StoreError.
+        """
+        if wanted.tag is not None:
+            plant_fields({"name": "-", "tag": wanted.tag})
         self._wanted, self._progress, self._max_listed = wanted, progress, listed
         self._names: list[str] = []
         self._fields: list[set[str]] = []
@@ -116,10 +123,10 @@ class FileImport:
         return self._import.apply(self._names[0] + (f" and {others} more" if others else ""), progress)
 
     def write_refused(self, file: Path) -> None:
-        """Write the rows that are invalid or clash to a CSV file with the reasons. Raises OSError."""
+        """Write the rows that are invalid or clash to a CSV file with the reasons. Raises PlantDeskError, OSError."""
         import csv
 
-        with replaced_text(file, newline="") as stream:
+        with replaced_text(checked_target(file), newline="") as stream:
             writer = csv.writer(stream)
             writer.writerow(_COLUMNS)
             for row in self._all_refused():

@@ -52,4 +52,5 @@ class Source(NamedTuple):
 
 def file_source(path: Path) -> Source:
     """Return the source for a path; `-` is standard input."""
-    return Source("standard input" if str(path) == PIPE else path.name, path)
+    name = path.name.encode("utf-8", "replace").decode()  # it may have bytes that are not UTF-8
+    return Source("standard input" if str(path) == PIPE else name, path)

@@ -149,6 +149,25 @@ def test_a_folder_that_is_missing_is_reported_by_the_name_of_the_file(
     assert f"{tmp_path / 'missing' / 'plants.csv'}: No such file" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["plants.db", "plants.db-wal", ".plants.db.lock", "link.csv"])
+def test_a_database_is_never_replaced(tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
+    database, rows = paths.database_file(), tmp_path / "rows.csv"
+    (database.parent / "link.csv").symlink_to(database)
+    rows.write_text("id,name\nx,Rose\n")
+    before = database.read_bytes()
+    target = str(database.parent / name)
+    assert main(["export", target, "--format", "csv"]) == 1
+    assert main(["export", target, "--format", "xlsx"]) == 1
+    assert main(["import", str(rows), "--rejects", target]) == 1
+    assert capfd.readouterr().err.count("belongs to a database") == 3
+    assert database.read_bytes() == before
+
+
+def test_formats_that_are_only_read_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(tmp_path / "plants.md")]) == 1
+    assert "Add --format csv, excel, tsv, json, jsonl, xlsx." in capfd.readouterr().err
+
+
 _TERMINATED = """
 import signal, sys
 from pathlib import Path

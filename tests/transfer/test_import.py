@@ -305,3 +305,28 @@ def test_no_wrong_map(capfd: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
             main(["import", "x.csv", *arguments])
     assert "id, name, tag or note" in capfd.readouterr().err
+
+
+def test_rejects_never_replace_the_input(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file, link = tmp_path / "plants.csv", tmp_path / "link.csv"
+    file.write_text("id,name\nx,Rose\n2,Yew\n")
+    link.symlink_to(file)
+    assert main(["import", str(file), "--skip-invalid", "--rejects", str(link)]) == 1
+    assert "--rejects" in capfd.readouterr().err
+    assert file.read_text() == "id,name\nx,Rose\n2,Yew\n"
+
+
+def test_the_tag_of_an_option_is_checked(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("name\nFern\n")
+    assert main(["import", str(file), "--tag", "a\0\udcff"]) == 1
+    assert "tag" in capfd.readouterr().err
+    assert stored() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are Unicode")
+def test_a_file_may_have_a_name_that_is_not_utf8(tmp_path: Path) -> None:
+    file = tmp_path / "\udcff.csv"
+    file.write_text("name\nFern\n")
+    assert main(["import", str(file)]) == 0
+    assert [name for _, name, *_ in stored()] == ["Fern"]

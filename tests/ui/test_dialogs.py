@@ -205,8 +205,7 @@ def test_large_text_on_a_small_screen_is_not_wider_than_the_dialog(window: Windo
         dialog.resize(fitted(dialog, QSize(800, 600)))
         QApplication.processEvents()
         for area in dialog.findChildren(ScrollArea):
-            assert area.horizontalScrollBar().maximum() == 0, area.widget().minimumSizeHint()
-            assert area.widget().width() <= area.viewport().width()
+            assert area.horizontalScrollBar().maximum() == 0
         assert dialog.width() <= fitted(dialog, QSize(800, 600)).width()
     finally:
         theme.set_text_scale(1)

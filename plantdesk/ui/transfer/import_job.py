@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
+from plantdesk.errors import PlantDeskError
 from plantdesk.store import Applied, OnClash
 from plantdesk.transfer.importing import FileImport
 
@@ -87,7 +88,7 @@ class ImportJob(QObject):
         def run(files_import: FileImport) -> None:
             try:
                 files_import.write_refused(file)
-            except OSError as error:
+            except (PlantDeskError, OSError) as error:
                 self._bridge.call(self, self.not_saved.emit, error)
             else:
                 self._bridge.call(self, self.saved.emit, file)

@@ -64,7 +64,7 @@ class RefusedDialog(Dialog):
         self._message.show_message(Tone.OK, self.tr("Saved to “{file}”.").format(file=file.name))
 
     @Slot(object)
-    def show_not_saved(self, error: OSError) -> None:
+    def show_not_saved(self, error: Exception) -> None:
         """Report that the rows could not be written."""
         self._message.show_message(Tone.ERROR, error_text(error))
 

@@ -1,0 +1,32 @@
+"""Checks the files that an export or an import replaces."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from plantdesk.errors import PlantDeskError, shortened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SQLITE = b"SQLite format 3\0"
+#: The files that belong to a database of this name.
+_COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
+
+
+def checked_target(file: Path) -> Path:
+    """Return the file behind symlinks that is to be replaced. Raises PlantDeskError for a database, and OSError."""
+    file = file.resolve()  # a symlink stays one
+    companion = _COMPANION.fullmatch(file.name)
+    databases = [file, *(file.with_name(name) for name in (companion.groups() if companion else ()) if name)]
+    if any(map(_is_database, databases)):
+        raise PlantDeskError(f"“{shortened(file.name, 60)}” belongs to a database. Choose another file.")
+    return file
+
+
+def _is_database(file: Path) -> bool:
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return stream.read(len(_SQLITE)) == _SQLITE
