@@ -14,7 +14,7 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ from plantdesk.validation import plant_fields
 from tests.benchmarks.table import Pulse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _SECONDS = 60
 _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -127,23 +127,29 @@ class Bench:
                 raise TimeoutError
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--plants", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=20)
-    options = parser.parse_args()
+@contextmanager
+def open_window(plants: int) -> Iterator[tuple[Desktop, Path]]:
+    """Start the program with a store of so many plants; yield it and the path of the store."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PLANTDESK_HOME"] = folder
         path = Path(folder) / "plants.db"
         Store(path).close()
         with closing(sqlite3.connect(path)) as database, database:
-            database.execute(_FILL, (options.plants,))
-        app = QApplication([])
-        desktop = Desktop(app, path, 0)
+            database.execute(_FILL, (plants,))
+        desktop = Desktop(QApplication([]), path, 0)
         desktop.preferences.change(updates_answered=True)
         desktop.start()
-        Bench(desktop, path).run(options.rounds)
+        yield desktop, path
         desktop.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--plants", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=20)
+    options = parser.parse_args()
+    with open_window(options.plants) as (desktop, path):
+        Bench(desktop, path).run(options.rounds)
 
 
 if __name__ == "__main__":

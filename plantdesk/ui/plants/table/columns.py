@@ -133,8 +133,9 @@ class TableColumns(QObject):
         heading = QFontMetrics(self._theme.font(FontRole.CAPTION)).horizontalAdvance(column_title(column))
         return heading + XS + ICON + 2 * M
 
-    def _digit(self) -> int:
-        return max(self._digits().horizontalAdvance("0"), 1)
+    def _digit(self) -> float:
+        """Return the width of a digit; in whole pixels it would be the same for several text sizes."""
+        return max(self._digits().horizontalAdvance("0" * 10), 1) / 10
 
     def _digits(self) -> QFontMetrics:
         """Return the metrics of the theme's font: the table gets it only after the theme has changed."""

@@ -7,7 +7,6 @@ After a failure the query is repeated until it succeeds.
 
 from __future__ import annotations
 
-import contextlib
 from array import array
 from enum import Enum
 from functools import partial
@@ -148,19 +147,20 @@ class LiveOrder(QObject):
             self.total += len(ids)
         self._insert_added(ids)
 
-    def update(self, updated: Sequence[int], removed: Sequence[int]) -> None:
+    def update(self, updated: Sequence[int], removed: Sequence[int], row_of: Callable[[int], int | None]) -> None:
         """Show that plants were edited or restored (`updated`) and deleted.
 
-        A few are looked up in the rows, 10 ms each at a million; else the rows are compared with the store.
+        A few are looked up by `row_of`, else the rows are compared with the store.
         """
         keeps_order = self._query.column in {Column.ADDED, Column.ID} and not self._query.text
         few = len(updated) + len(removed) <= _MAX_LOOKED_UP and self._state is _State.COMPLETE
-        if not few or (updated and not keeps_order) or any(plant_id not in self.ids for plant_id in updated):
+        if not few or (updated and not keeps_order) or any(row_of(plant_id) is None for plant_id in updated):
             self.refresh_later()
             return
         for plant_id in removed:
-            with contextlib.suppress(ValueError):  # the query does not match it
-                self._remove(self.ids.index(plant_id), 1)
+            row = row_of(plant_id)
+            if row is not None:  # the query matches it
+                self._remove(row, 1)
         if self.total is not None:
             self.total -= len(removed)
         self.count_changed.emit()

@@ -12,22 +12,22 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
-    QRect,
     Qt,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QContextMenuEvent, QKeyEvent, QKeySequence, QPainter, QPen
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QContextMenuEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QWidget
 
 from plantdesk.ui.plant_drag import drag_plants
 from plantdesk.ui.plants.table.cell_editor import CellEditor
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import TableColumns
-from plantdesk.ui.plants.table.delegate import RADIUS, RowDelegate
+from plantdesk.ui.plants.table.delegate import RowDelegate
 from plantdesk.ui.plants.table.header import PlantHeader
 from plantdesk.ui.plants.table.highlights import RowHighlights
 from plantdesk.ui.plants.table.layout import TableLayout
+from plantdesk.ui.plants.table.ring import RingTable
 from plantdesk.ui.plants.table.row_hover import RowHover
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.plants.table.type_ahead import TypeAhead
@@ -36,18 +36,17 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
+    from PySide6.QtGui import QMouseEvent, QResizeEvent
 
     from plantdesk.ui.plants.table.model import PlantModel
     from plantdesk.ui.theme.theme import Theme
 
     Index = QModelIndex | QPersistentModelIndex
 
-_RING = 2
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
-class PlantTable(QTableView):
+class PlantTable(RingTable):
     """The view of a `PlantModel`.
 
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
@@ -65,7 +64,7 @@ class PlantTable(QTableView):
     dragged = Signal(bool)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._plants = model
         self._theme = theme
         self._compact = False
@@ -275,18 +274,7 @@ class PlantTable(QTableView):
     @override
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
-        self.viewport().update()  # the focus ring is around the whole row, Qt repaints only the cell
         self._place_editor()
-
-    @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self.hasFocus() and self.currentIndex().isValid():
-            painter = QPainter(self.viewport())
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(self._theme.colors.color("focus"), _RING))
-            painter.drawRoundedRect(self._row_rect(self.currentIndex().row()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
-            painter.end()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -380,12 +368,6 @@ class PlantTable(QTableView):
             self.scrollToTop()
         else:
             self.scrollToBottom()
-
-    def _row_rect(self, row: int) -> QRect:
-        columns = [column for column in Column if not self.isColumnHidden(column)]
-        rects = (self.visualRect(self._plants.index(row, column)) for column in (columns[0], columns[-1]))
-        first, last = rects
-        return first.united(last)
 
     def _set_unseen(self, count: int) -> None:
         if count != self._unseen:

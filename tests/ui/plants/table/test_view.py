@@ -5,13 +5,16 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QGuiApplication
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QGuiApplication, QPaintEvent, QRegion
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from plantdesk.records import FORM, Changes, PlantRow
 from plantdesk.ui.plants.new_plants_button import NewPlantsButton
 from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.model import PLANT_ROLE
+from plantdesk.ui.qt import override
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import M
 from plantdesk.validation import new_plant
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-    from PySide6.QtWidgets import QApplication, QPushButton
+    from PySide6.QtWidgets import QPushButton, QWidget
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
@@ -341,13 +344,48 @@ def test_the_id_column_is_as_wide_as_the_widest_id(table: PlantTable) -> None:
     assert narrow < needed < table.columnWidth(Column.ID)
 
 
-def test_larger_text_makes_room_for_the_ids(table: PlantTable, theme: Theme) -> None:
-    table.columns.set_contents("1234567", has_sources=False)
-    theme.set_text_scale(2)
-    digits = QFontMetrics(theme.font()).horizontalAdvance("1234567")
-    theme_width = table.columnWidth(Column.ID)
+@pytest.mark.parametrize("scale", [1.1, 1.21, 1.33, 2])
+def test_larger_text_makes_room_for_the_ids(table: PlantTable, theme: Theme, scale: float) -> None:
+    table.columns.set_contents("1000000", has_sources=False)
+    for each in (1.25, 1.0, scale):  # digits of some sizes are of equal width in whole pixels
+        theme.set_text_scale(each)
+    digits = QFontMetrics(theme.font()).horizontalAdvance("1000000")
+    assert table.columnWidth(Column.ID) - 2 * M >= digits
     theme.set_text_scale(1)
-    assert theme_width > digits
+
+
+def test_only_the_row_of_an_edited_plant_is_painted_again(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable
+) -> None:
+    table.setFocus()
+    table.selectRow(2)
+    row = table.currentIndex().data(PLANT_ROLE)
+    QApplication.processEvents()
+    painted = _PaintedRegion(table.viewport())
+    browser.apply(Changes((), updated=(row._replace(name="Renamed"),)))
+    browser.search_field.setFocus()
+    table.setFocus()
+    qtbot.waitUntil(lambda: not painted.region.isEmpty())
+    top, height = table.rowViewportPosition(2), table.rowHeight(2)
+    painted_rect = painted.region.boundingRect()
+    assert painted_rect.top() >= top
+    assert painted_rect.height() < 2 * height
+    assert table.currentIndex().siblingAtColumn(Column.NAME).data() == "Renamed"
+
+
+class _PaintedRegion(QObject):
+    """Collects what is painted of a widget."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.region = QRegion()
+        widget.installEventFilter(self)
+
+    @override
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.region = self.region.united(event.region())
+        return False
 
 
 def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTable, theme: Theme) -> None:
