@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QEventLoop, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
@@ -52,6 +52,8 @@ class Bench:
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
+        self._wake_up = QTimer(interval=20)  # ends the waiting for what has no event
+        self._wake_up.start()
         self._until(lambda: bool(window.findChildren(PlantTable)))
         (self._table,) = window.findChildren(PlantTable)
         self._paints = Paints(self._table)
@@ -132,8 +134,7 @@ class Bench:
     def _until(condition: Callable[[], bool]) -> None:
         end = time.monotonic() + _SECONDS
         while not condition():
-            QApplication.processEvents()
-            time.sleep(0.0003)
+            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)  # polling would count as work
             if time.monotonic() > end:
                 raise TimeoutError
 
