@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from plantdesk.records import Source, SourceKind
 from plantdesk.selections import AddedOn
 from plantdesk.store.counts import CountedAt, Counts
+from plantdesk.store.sqlite.connections import snapshot
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.row_reads import last_seq
 
@@ -54,15 +55,12 @@ def count_plants(connection: sqlite3.Connection, before: Counts | None) -> Count
 
     Raises StoreDamagedError and sqlite3.Error.
     """
-    connection.execute("BEGIN")  # all counts are of one moment
-    try:
+    with snapshot(connection):
         now = CountedAt(last_seq(connection), last_number(connection), AddedOn(0, 0).milliseconds())
         sources = _sources(connection)
         if before is None or not _is_quick(connection, before, now):
             return _all(connection, sources, now)
         return _changed(connection, sources, before, now)
-    finally:
-        connection.execute("ROLLBACK")
 
 
 def _is_quick(connection: sqlite3.Connection, before: Counts, now: CountedAt) -> bool:

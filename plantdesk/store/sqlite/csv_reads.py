@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plantdesk.store.protocols import CsvPage
+from plantdesk.store.sqlite.connections import snapshot
 from plantdesk.store.sqlite.row_reads import rows_since
 
 if TYPE_CHECKING:
@@ -44,16 +45,13 @@ class CsvPages:
 
     def next(self, connection: sqlite3.Connection) -> CsvPage | None:
         """Return the plants that follow in their order of arrival; None at the end. Raises sqlite3.Error."""
-        connection.execute("BEGIN")  # all is of one moment
-        try:
+        with snapshot(connection):
             nth = connection.execute(_NTH, (self._after, _PAGE - 1)).fetchone()
             count, last = (_PAGE, *nth) if nth else connection.execute(_REST, (self._after,)).fetchone()
             if not count:
                 return None
             text = self._text(connection, count, last)
             rows = [] if text else rows_since(connection, self._after, count)
-        finally:
-            connection.execute("ROLLBACK")
         self._after = last
         return CsvPage(count, text, rows)
 
