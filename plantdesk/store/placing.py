@@ -25,13 +25,14 @@ def find_places(
     known: Sequence[int],
     in_order: Callable[[Sequence[int]], Sequence[int]],
     moved: AbstractSet[int] = frozenset(),
+    first: int = 0,
 ) -> list[Place] | None:
     """Return where `new` ids, sorted already, belong among `known` ones. None where `known` is too far out of date.
 
     New ids that are known are left out, unless they have `moved`: the rows of those do not count. `in_order` sorts ids,
-    without those that do not exist any more. Takes four rounds for a million rows.
+    without those that do not exist any more. None belongs before the `first` row. Takes four rounds for a million rows.
     """
-    searches = [_Search(plant_id, 0, len(known)) for plant_id in new]
+    searches = [_Search(plant_id, first, len(known)) for plant_id in new]
     while unfinished := [search for search in searches if search.low < search.high]:
         probes = max(1, min(_MAX_PROBES, _ROUND // len(unfinished)))
         rows = [search.probes(probes) for search in unfinished]

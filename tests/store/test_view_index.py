@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.errors import IdTakenError, NothingToUndoError, StoreUnreachableError, UndoConflictError
+from plantdesk.errors import IdTakenError, NothingToUndoError, UndoConflictError
 from plantdesk.records import COMMAND, FORM, Changes
 from plantdesk.store import DeleteAll, Order, Reader, Selection, SetTag, Store, View, parse_search
 from plantdesk.store.sqlite import queries
@@ -174,7 +174,7 @@ def test_a_damaged_index_is_dropped(store: Store, tmp_path: Path) -> None:
     assert index.indexed is None
 
 
-def test_an_order_that_is_cut_is_not_used_again(store: Store, tmp_path: Path) -> None:
+def test_an_order_that_is_cut_is_completed_without_it(store: Store, tmp_path: Path) -> None:
     store.add_each([(plant(number, f"Aloe {number}"), FORM) for number in range(1000)]).result(SECONDS)
     index = built(store, tmp_path / "index")
     assert index.indexed is not None
@@ -182,9 +182,17 @@ def test_an_order_that_is_cut_is_not_used_again(store: Store, tmp_path: Path) ->
     by_name.write_bytes(by_name.read_bytes()[:-8])
     view = View(Selection(), Order.NAME, descending=False)
     with closing(Reader(store.file, index)) as reader, closing(Reader(store.file)) as plain:
-        with pytest.raises(StoreUnreachableError):
-            view_ids(reader, view)
         assert view_ids(reader, view) == view_ids(plain, view)
+    assert index.indexed is None
+
+
+def test_a_plant_is_added_where_many_were_deleted(store: Store, tmp_path: Path) -> None:
+    store.add_each([(plant(number, f"Aloe {number:04}"), FORM) for number in range(1500)]).result(SECONDS)
+    index = built(store, tmp_path / "index")
+    store.apply([DeleteAll(Selection(ids=list(range(800, 1100))))], COMMAND).result(SECONDS)
+    store.add(plant(2000, "Aloe 0950"), FORM).result(SECONDS)
+    assert_same_as_without(store, index)
+    assert index.indexed is not None
 
 
 def test_a_missing_index_is_not_missed(store: Store, tmp_path: Path) -> None:

@@ -6,23 +6,20 @@ import json
 import sqlite3
 from array import array
 from collections import deque
-from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, func, text
 from sqlmodel import col, select
 
-from plantdesk.errors import StoreUnreachableError
 from plantdesk.store.placing import find_places
-from plantdesk.store.sqlite.connections import snapshot
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.text_index import candidates
 from plantdesk.store.tables import PlantTable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from sqlalchemy import Connection, TextClause
@@ -37,8 +34,12 @@ if TYPE_CHECKING:
 _MAX_CANDIDATES = 60_000
 
 
+class IndexUnusableError(Exception):
+    """There is no index, or it cannot be used for this view."""
+
+
 class IndexedReads:
-    """The indexes as one reader uses them. All methods return None where there is none, or it is of no use."""
+    """The indexes as one reader uses them."""
 
     def __init__(self, connection: Connection, index: ViewIndex | None) -> None:
         self._connection = connection
@@ -46,28 +47,45 @@ class IndexedReads:
         self._index = index
         self._attached: Path | None = None
 
-    def sorted_ids(self, view: View, sizes: Iterable[int]) -> Iterator[array[int]] | None:
-        """Return all ids in the order of a view, in chunks of these sizes.
+    def sorted_ids(self, view: View, sizes: Iterator[int]) -> Iterator[array[int]]:
+        """Yield all ids in the order of a view, in chunks of these sizes. Within a snapshot.
 
-        Raises sqlite3.Error; the iterator raises StoreUnreachableError, and the query is to be repeated.
+        Raises sqlite3.Error, and IndexUnusableError also after some chunks, which are right.
         """
-        indexed = None if self._index is None else self._index.indexed
-        if indexed is None or not view.plants.is_everything or view.order not in indexed.orders:
-            return None
-        with suppress(OSError), ExitStack() as stack:
-            known = stack.enter_context(indexed.opened_order(view.order, descending=view.descending))
-            with snapshot(self._raw):
-                changed = indexed.changed(self._raw)
-                if changed is None:
-                    return None
-                in_order = partial(sort_ids, self._connection, view=view)
-                places = find_places(in_order(list(changed.before | changed.added)), known, in_order, changed.before)
-            if places is not None:
-                return self._placed(stack.pop_all(), _Placed(known, places, changed.before), sizes)
-        return None
+        index = self._index
+        indexed = None if index is None else index.indexed
+        if index is None or indexed is None or not view.plants.is_everything or view.order not in indexed.orders:
+            raise IndexUnusableError
+        changed = indexed.changed(self._raw)
+        if changed is None:
+            raise IndexUnusableError
+        try:
+            with indexed.opened_order(view.order, descending=view.descending) as known:
+                yield from self._merged(known, changed, view, sizes)
+        except OSError as error:
+            index.drop()
+            raise IndexUnusableError from error
+
+    def _merged(
+        self, known: Sequence[int], changed: set[int], view: View, sizes: Iterator[int]
+    ) -> Iterator[array[int]]:
+        """Merge the changed ids with the known ones: the first rows by sorting all of them, the others by bisection."""
+        in_order = partial(sort_ids, self._connection, view=view)
+        first = known[: next(sizes)]
+        ids = in_order([*changed.union(first)])
+        if len(first) == len(known):
+            yield array("q", ids)
+            return
+        unchanged = set(first) - changed
+        end = max((row for row, plant_id in enumerate(ids, 1) if plant_id in unchanged), default=0)
+        yield array("q", ids[:end])
+        places = find_places(ids[end:], known, in_order, changed, len(first))
+        if places is None:
+            raise IndexUnusableError
+        yield from _chunks(known, places, changed, sizes, len(first))
 
     def candidates(self, selection: Selection) -> TextClause | None:
-        """Return the condition that narrows a search down to the candidates of the index.
+        """Return the condition that narrows a search down to the candidates of the index; None where it does not help.
 
         Not within a transaction, which would end with the tables that this makes. Raises sqlite3.Error.
         """
@@ -93,15 +111,6 @@ class IndexedReads:
                 UNION ALL SELECT plant_id FROM before_image WHERE change > :indexed_change)"""
         ).bindparams(bindparam("indexed_seq", indexed.seq), bindparam("indexed_change", indexed.change))
 
-    def _placed(self, opened: ExitStack, placed: _Placed, sizes: Iterable[int]) -> Iterator[array[int]]:
-        with opened:
-            try:
-                yield from placed.chunks(sizes)
-            except OSError as error:
-                if self._index is not None:
-                    self._index.drop()
-                raise StoreUnreachableError from error
-
     def _attach(self, path: Path) -> None:
         if self._attached == path:
             return
@@ -126,29 +135,22 @@ def sort_ids(connection: Connection, ids: Sequence[int], view: View) -> list[int
     return list(connection.scalars(statement.order_by(*ordering(view.order, descending=view.descending))))
 
 
-class _Placed(NamedTuple):
-    """An order that is brought up to date: the places of new ids in it, and ids that have left theirs."""
+def _chunks(
+    known: Sequence[int], new: Sequence[Place], changed: set[int], sizes: Iterator[int], start: int
+) -> Iterator[array[int]]:
+    """Yield the unchanged ids of an order from a row on, and the new ones at their places. Raises OSError."""
 
-    known: Sequence[int]
-    places: Sequence[Place]
-    left: Collection[int]
+    def unchanged(start: int, end: int) -> array[int]:
+        ids = array("q", known[start:end])
+        return array("q", [plant_id for plant_id in ids if plant_id not in changed]) if changed else ids
 
-    def chunks(self, sizes: Iterable[int]) -> Iterator[array[int]]:
-        """Yield the ids, about so many at a time. Raises OSError."""
-        places, start, count = deque(self.places), 0, len(self.known)
-        for size in sizes:
-            end, chunk = min(start + size, count), array("q")
-            while places and (places[0].row < end or end == count):
-                place = places.popleft()
-                chunk += self._part(start, place.row)
-                chunk.append(place.id)
-                start = place.row
-            chunk += self._part(start, end)
-            yield chunk
-            if end == count:
-                return
-            start = end
-
-    def _part(self, start: int, end: int) -> array[int]:
-        part = array("q", self.known[start:end])
-        return array("q", [plant_id for plant_id in part if plant_id not in self.left]) if self.left else part
+    places = deque(new)
+    while start < len(known) or places:
+        end, chunk = min(start + next(sizes), len(known)), array("q")
+        while places and (places[0].row < end or end == len(known)):
+            place = places.popleft()
+            chunk += unchanged(start, place.row)
+            chunk.append(place.id)
+            start = place.row
+        yield chunk + unchanged(start, end)
+        start = end

@@ -28,7 +28,7 @@ from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.csv_reads import CsvPages
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
-from plantdesk.store.sqlite.indexed_reads import IndexedReads, sort_ids
+from plantdesk.store.sqlite.indexed_reads import IndexedReads, IndexUnusableError, sort_ids
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.row_reads import chunks, last_seq, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.sqlite.sql_functions import add_functions
@@ -78,25 +78,28 @@ class Reader(PlantReader):
     @override
     def ids(self, view: View) -> Iterator[array[int]]:
         with self._query():
-            if (sorted_ids := self._indexed.sorted_ids(view, _sizes())) is not None:
-                yield from sorted_ids
-                return
             candidates = self._indexed.candidates(view.plants)
             with snapshot(self._raw):
-                yield from self._searched_ids(view, candidates)
+                given = 0
+                try:
+                    for chunk in self._indexed.sorted_ids(view, _sizes()):
+                        given += len(chunk)
+                        yield chunk
+                except IndexUnusableError:
+                    yield from self._selected_ids(view, candidates, given)
 
-    def _searched_ids(self, view: View, candidates: TextClause | None) -> Iterator[array[int]]:
-        statement, first = ids_of(view.plants), array("q")
+    def _selected_ids(self, view: View, candidates: TextClause | None, given: int) -> Iterator[array[int]]:
+        """Yield the ids that follow the first ones, which were given already."""
+        statement, sizes = ids_of(view.plants), _sizes()
         if candidates is not None:
             statement = statement.where(candidates)
         elif not view.plants.is_everything and view.order is Order.ADDED and view.descending:
-            first = self._newest_ids(statement)
-        if first:
-            yield first
+            if newest := self._newest_ids(statement):
+                yield newest
+            given = len(newest)
         with self._connection.execute(statement.order_by(*_ordering(view))) as result:
-            sizes = _sizes()
-            if first:
-                result.cursor.fetchmany(len(first))
+            if given:
+                _fetched(result.cursor, given)
                 next(sizes)
             while chunk := _fetched(result.cursor, next(sizes)):
                 yield chunk

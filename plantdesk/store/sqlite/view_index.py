@@ -54,13 +54,6 @@ _PROGRESS_STEPS = 100_000
 _PAUSE = 0.002
 
 
-class Changed(NamedTuple):
-    """The ids of plants with a later place in the order of arrival, and of those with before-images."""
-
-    added: set[int]
-    before: set[int]
-
-
 class Indexed(NamedTuple):
     """What was indexed: the file and the moment of it, and the files made."""
 
@@ -78,7 +71,7 @@ class Indexed(NamedTuple):
         """Whether all that has changed since can be found, and is little. Raises sqlite3.Error."""
         return self.changed(connection) is not None
 
-    def changed(self, connection: sqlite3.Connection) -> Changed | None:
+    def changed(self, connection: sqlite3.Connection) -> set[int] | None:
         """Return the ids of the plants that have changed since; None where not all are known, or they are too many.
 
         Raises sqlite3.Error.
@@ -88,7 +81,7 @@ class Indexed(NamedTuple):
         before = connection.execute(sql, (self.change, MAX_CHANGED + 1)).fetchall()
         if max(len(added), len(before)) > MAX_CHANGED or is_pruned_since(connection, self.change):
             return None
-        return Changed({plant_id for (plant_id,) in added}, {plant_id for (plant_id,) in before})
+        return {plant_id for (plant_id,) in (*added, *before)}
 
     def opened_order(self, order: Order, *, descending: bool) -> AbstractContextManager[OrderFile]:
         """Open the ids in an order; plants without a tag are the last ones by tag, both ways. Raises OSError."""
@@ -201,7 +194,7 @@ class ViewIndex:
         if self.indexed is None:
             return False
         changed = self.indexed.changed(connection)
-        return changed is not None and max(map(len, changed)) < MAX_CHANGED // 2
+        return changed is not None and len(changed) < MAX_CHANGED // 2
 
     def _write(self, connection: Connection, order: Order, path: Path) -> Path:
         with path.open("wb") as file:
