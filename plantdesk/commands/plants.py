@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
 def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> int:
     """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
     with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
-        rows = itertools.islice(reader.selected(selection_of(store, wanted)), limit)
+        rows = reader.selected(selection_of(store, wanted), limit)
         if form is Form.CSV and not _is_on_terminal():
             output.use_utf8()
         for text in {Form.TEXT: _as_text, Form.JSON: _as_json, Form.CSV: _as_csv}[form](rows):

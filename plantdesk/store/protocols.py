@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.imports import Clash, ImportBatch, ImportCounts, OnClash
     from plantdesk.store.placing import Place
-    from plantdesk.store.views import KnownName, Order, View
+    from plantdesk.store.views import KnownName, View
     from plantdesk.validation import NewPlant, PlantFields
 
 
@@ -124,8 +124,8 @@ class PlantReader(PlantPages, Protocol):
     def count_selected(self, selection: Selection) -> int:
         """Return the number of plants of a set."""
 
-    def selected(self, selection: Selection, order: Order = ...) -> Iterator[PlantRow]:
-        """Yield the plants of a set in an order, newest first for `Order.ADDED`; read in pages, not in one snapshot."""
+    def selected(self, selection: Selection, limit: int | None = ...) -> Iterator[PlantRow]:
+        """Yield the plants of a set, newest first, at most `limit`; read in pages, not in one snapshot."""
 
     def history(
         self, limit: int = ..., before: int | None = None, text: str = "", source: Source | None = None

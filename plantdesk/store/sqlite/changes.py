@@ -75,20 +75,25 @@ IMAGE_SIZE = 50
 FULL_IMAGE_SIZE = f"{IMAGE_SIZE} + " + " + ".join(
     f"coalesce(length(CAST({each} AS BLOB)), 0)" for each in ("name", "tag", "note", "folded")
 )
-_SIZE = f"SELECT count(*), total({FULL_IMAGE_SIZE}) FROM before_image WHERE change = ?"
+_EXTENT = f"SELECT count(*), total({FULL_IMAGE_SIZE}) FROM before_image WHERE change = ?"
+
+
+class Extent(NamedTuple):
+    """The plants of a change, and the bytes of their before-images."""
+
+    plants: int
+    size: float
 
 
 class Entry(NamedTuple):
-    """A row of table `change`."""
+    """An entry of the history that is to be added."""
 
     number: int
-    made_at: int
-    source_id: int
+    source: Source
     kind: ChangeKind
     title: str
-    plants: int
-    undoes: int | None
-    size: int
+    undoes: int | None = None
+    extent: Extent | None = None
 
 
 def apply(
@@ -116,7 +121,7 @@ def apply(
     if not plants:
         return Applied(None)
     (name,) = raw.execute(_FIRST_NAME, (number,)).fetchone()
-    return Applied(record(raw, number, source, kind or kind_of(edits), title or title_of(edits, plants, name)))
+    return Applied(record(raw, Entry(number, source, kind or kind_of(edits), title or title_of(edits, plants, name))))
 
 
 def undo(connection: sqlite3.Connection, change: Change | int | None, source: Source) -> Undone:
@@ -146,25 +151,14 @@ def begin(connection: sqlite3.Connection) -> int:
     return last_number(connection) + 1
 
 
-def record(
-    connection: sqlite3.Connection,
-    number: int,
-    source: Source,
-    kind: ChangeKind,
-    title: str,
-    undoes: int | None = None,
-) -> Change:
-    """Add the entry of a change whose before-images are stored. Return it."""
-    plants, size = connection.execute(_SIZE, (number,)).fetchone()
-    return add_entry(connection, Entry(number, now_ms(), source.id, kind, title, plants, undoes, round(size)))
-
-
-def add_entry(connection: sqlite3.Connection, entry: Entry) -> Change:
-    """Add an entry of the history. Return it."""
+def record(connection: sqlite3.Connection, entry: Entry) -> Change:
+    """Add the entry of a change whose before-images are stored; without an extent they are counted. Return it."""
+    number, source, kind, title, undoes, extent = entry
+    plants, size = extent or connection.execute(_EXTENT, (number,)).fetchone()
     sql = """INSERT INTO change (number, made_at, source_id, kind, title, plants, undoes, size)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-    connection.execute(sql, entry)
-    return read_change(connection, entry.number)
+    connection.execute(sql, (number, now_ms(), source.id, kind, title, plants, undoes, round(size)))
+    return read_change(connection, number)
 
 
 # --- edits ---
@@ -284,7 +278,7 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
     skipped = connection.execute(_SKIPPED, values).fetchall() if plants < undone.plants else []
     kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
     title = f"{kind.capitalize()}: {undone.title.removeprefix('Undo: ').removeprefix('Redo: ')}"
-    change = record(connection, values["number"], source, kind, title, number)
+    change = record(connection, Entry(values["number"], source, kind, title, number))
     _mark(connection, number, is_undone=True)
     return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped))
 

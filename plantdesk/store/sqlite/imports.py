@@ -21,7 +21,7 @@ from plantdesk.store.edits import Applied
 from plantdesk.store.folding import folded
 from plantdesk.store.imports import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
 from plantdesk.store.protocols import PlantImport
-from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, Entry, add_entry, begin, record, store_images
+from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, Entry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.atomic_file import unnamed_draft
@@ -328,10 +328,8 @@ class _Write:
             plants += self._replace(raw, number)
         what = "1 plant" if plants == 1 else f"{plants:,} plants"
         title = f"Import {what} from “{shortened(self._label, _MAX_NAME)}”"
-        if size is None:
-            return Applied(record(raw, number, source, ChangeKind.IMPORT, title))
-        entry = Entry(number, values["now"], source.id, ChangeKind.IMPORT, title, plants, None, size)
-        return Applied(add_entry(raw, entry))
+        extent = None if size is None else Extent(plants, size)
+        return Applied(record(raw, Entry(number, source, ChangeKind.IMPORT, title, extent=extent)))
 
     def _insert(self, raw: sqlite3.Connection, values: dict[str, int]) -> int:
         """Insert the new plants in parts, for the progress; return their number."""

@@ -209,10 +209,9 @@ class Reader(PlantReader):
             return self._connection.execute(statement).scalar_one()
 
     @override
-    def selected(self, selection: Selection, order: Order = Order.ADDED) -> Iterator[PlantRow]:
-        view = View(selection, order, descending=order is Order.ADDED)
+    def selected(self, selection: Selection, limit: int | None = None) -> Iterator[PlantRow]:
         with self._query():
-            statement = self._ids_of(selection).order_by(*_ordering(view))
+            statement = self._ids_of(selection).order_by(*_ordering(View(selection))).limit(limit)
             ids: list[int] = list(self._connection.scalars(statement))
         for chunk in chunks(ids):
             rows = self.rows(chunk)
