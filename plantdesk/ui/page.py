@@ -6,13 +6,12 @@ from enum import IntEnum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Slot
+from PySide6.QtCore import QEvent, QRect, Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.side_pane import SidePane
-from plantdesk.ui.theme.metrics import L
 from plantdesk.ui.widgets.bar_stack import BarStack
 from plantdesk.ui.widgets.toast import Toast
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _SIDEBAR, _CARD, _MAX_CARD = 212, 320, 400
 #: In a narrower page the sidebar is folded.
 _SIDEBAR_FROM = 900
-#: From the end of the list to the toast: it ends where the rows end.
+#: From the edges of the list to the toast: it ends where the rows end.
 _TOAST_EDGE = 18
 
 
@@ -45,9 +44,10 @@ class Part(IntEnum):
 
 
 class Page(QFrame):
-    """Shows the panes of the features, parted by lines: its own background. `toast` reports what was done.
+    """Shows the panes of the features, parted by lines: its own background.
 
-    `sidebar` and `card` are docked beside the list, or fold where it would get too narrow.
+    `sidebar` and `card` are docked beside the list, or fold where it would get too narrow. `toast`, at the end of the
+    list, reports what was done.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -56,12 +56,12 @@ class Page(QFrame):
         self._parts: list[tuple[Part, QWidget, Callable[[], object]]] = []
         self._needed_width: Callable[[], int] = int
         self._strip = QFrame(self)
-        self._list: QWidget = QFrame(self)  # until there is a main pane
+        self._list = QFrame(self)
         self._bar_stack = BarStack(theme)
         self.sidebar = SidePane("sidebar", self)
         self.card = SidePane("card", self)
+        self.toast = Toast(theme)
         self._lay_out()
-        self.toast = Toast(theme, self)
         self.add_part(Part.TOAST, self.toast, self.toast.focus_first)
         for pane in (self.sidebar, self.card):
             pane.changed.connect(self.fold)
@@ -74,10 +74,7 @@ class Page(QFrame):
     def set_main_pane(self, pane: QWidget, needed_width: Callable[[], int] = int) -> None:
         """Show `pane` below the bars, in all the room that is left; the card folds where that is not `needed_width`."""
         self._needed_width = needed_width
-        self._body.insertWidget(0, pane, 1)
-        self._body.removeWidget(self._list)
-        self._list.deleteLater()
-        self._list = pane
+        self._list_layout.insertWidget(0, pane, 1)
         self.fold()
 
     @cached_property
@@ -91,7 +88,7 @@ class Page(QFrame):
 
     @property
     def list_rect(self) -> QRect:
-        """Where the main pane is."""
+        """Where the main pane is, with the toast below it."""
         return self._list.geometry()
 
     def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
@@ -159,6 +156,12 @@ class Page(QFrame):
         self._sidebar_slot = QVBoxLayout()
         self._sidebar_slot.addWidget(self.sidebar)
         self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # after the form in the tab order
+        self._list_layout = QVBoxLayout(self._list)
+        self._list_layout.setContentsMargins(0, 0, 0, 0)
+        self._list_layout.setSpacing(0)
+        self._toast_row = QHBoxLayout()
+        self._toast_row.addWidget(self.toast, 1, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignBottom)
+        self._list_layout.addLayout(self._toast_row)
         self._body = QHBoxLayout()
         self._body.addWidget(self._list, 1)
         self._body.addWidget(self.card)
@@ -173,7 +176,7 @@ class Page(QFrame):
         return min(max(scaled(_CARD), self.width() // 4), scaled(_MAX_CARD))
 
     def _place_drawers(self) -> None:
-        """Lay folded panes over the list, the sidebar at its start and the card at its end."""
+        """Lay folded panes over the list, the sidebar at its start, the card at its end, and the toast between them."""
         top = self._strip.geometry().bottom() + 2
         for pane, at_start in ((self.sidebar, True), (self.card, False)):
             if pane.is_folded:
@@ -181,11 +184,9 @@ class Page(QFrame):
                 rect = QRect(x, top, pane.width(), self.height() - top)
                 pane.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
                 pane.raise_()
-        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
-        area = self._list.geometry()
-        corner = QPoint(area.left() + _TOAST_EDGE if mirrored else area.right() + 1 - _TOAST_EDGE, self.height() - L)
-        self.toast.place(corner, area.width() - 2 * _TOAST_EDGE)
-        self.toast.raise_()
+        start, end = (_TOAST_EDGE + (pane.width() if pane.is_drawer else 0) for pane in (self.sidebar, self.card))
+        self._toast_row.setContentsMargins(*mirrored(self, start, 0, end, 0))
+        self.toast.set_max_width(self._list.width() - start - end)
 
 
 def _has_focus(widget: QWidget) -> bool:

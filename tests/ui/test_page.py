@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from plantdesk.ui.page import Page, Part
@@ -28,7 +29,9 @@ def page(qtbot: QtBot, theme: Theme, window: QWidget) -> Page:
     """A page with a form, a list that needs 600 pixels beside the card, a sidebar and a card."""
     page = Page(theme, window)
     page.add_top_pane(QLineEdit())
-    page.set_main_pane(QFrame(), lambda: NEEDED)
+    main_pane = QFrame()
+    main_pane.setObjectName("list")
+    page.set_main_pane(main_pane, lambda: NEEDED)
     for pane in (page.sidebar, page.card):
         pane.set_content(QLineEdit())
         pane.set_wanted(wanted=True)
@@ -99,6 +102,22 @@ def test_a_pane_without_content_takes_no_room(qtbot: QtBot, theme: Theme, window
     window.show()
     assert page.sidebar.isHidden()
     qtbot.waitUntil(lambda: page.list_rect.width() == 1000)
+
+
+@pytest.mark.parametrize("drawer", ["sidebar", "card"])
+def test_a_message_covers_neither_the_list_nor_an_open_pane(qtbot: QtBot, page: Page, drawer: str) -> None:
+    (pane,) = (each for each in page.findChildren(QFrame) if each.objectName() == "list")
+    page.resize(800, 500)
+    getattr(page, drawer).toggle()
+    page.toast.show_problem("Nothing was copied. " * 5)
+    qtbot.waitUntil(lambda: page.toast.isVisible() and pane.height() < page.list_rect.height())
+    toast = QRect(page.toast.mapTo(page, QPoint()), page.toast.size())
+    list_pane = QRect(pane.mapTo(page, QPoint()), pane.size())
+    assert not toast.intersects(list_pane)
+    assert not toast.intersects(getattr(page, drawer).geometry())
+    assert page.list_rect.contains(toast)
+    page.toast.clear()
+    qtbot.waitUntil(lambda: pane.height() == page.list_rect.height())
 
 
 def test_f6_skips_what_is_hidden(page: Page) -> None:

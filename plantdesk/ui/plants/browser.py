@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.midnight import Midnight
 from plantdesk.ui.plants.arrival_announcer import ArrivalAnnouncer
-from plantdesk.ui.plants.new_plants_button import NewPlantsButton
 from plantdesk.ui.plants.search_bar import SearchBar
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
@@ -73,7 +72,6 @@ class PlantBrowser(QFrame):
         self._search_field = self._search_bar.field
         self._table = PlantTable(self._model, theme)
         self.positions = PositionKeeper(self._table, self._model)
-        self._new_plants_button = NewPlantsButton(self._table, theme, self)
         self._opening_label = PlainLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self._table)
         self._make_pages()
@@ -289,6 +287,8 @@ class PlantBrowser(QFrame):
 
     def _connect(self) -> None:
         self._search_bar.changed.connect(self._on_search_changed)
+        self._search_bar.top_wanted.connect(self._table.jump_to_top)
+        self._table.unseen_changed.connect(self._search_bar.set_new_plants)
         self._midnight.passed.connect(self._model.reload_if_relative)
         self._search_field.down_pressed.connect(self._on_down_pressed)
         self._model.busy_changed.connect(self._on_busy_changed)

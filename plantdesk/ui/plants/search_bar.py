@@ -1,4 +1,4 @@
-"""The row above the table: search field, filters and count. What it shows as a whole is one search text."""
+"""The row above the table: search field, filters, new plants and count. Its field and filters are one search text."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ class SearchBar(QWidget):
     """Search field and filters.
 
     `changed(text)`: the search is another one. `save_wanted`: the user wants to keep the search. `tags_wanted`: the
-    button that stands for the folded sidebar.
+    button that stands for the folded sidebar. `top_wanted`: the button that reports new plants above the visible rows.
     """
 
     changed = Signal(str)
     save_wanted = Signal()
     tags_wanted = Signal()
+    top_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,6 +60,7 @@ class SearchBar(QWidget):
         self._field = SearchField(theme)
         self._chips = FilterChips(theme)
         self._save_button = QToolButton()
+        self._new_plants_button = QPushButton()
         self._count_label = PlainLabel("…", tone="muted", alignment=_TRAILING)
         self._count_label.setFont(tabular())
         self._set_up_buttons()
@@ -71,6 +73,7 @@ class SearchBar(QWidget):
         self._chips.removed.connect(self._on_removed)
         self._save_button.clicked.connect(self.save_wanted)
         self._tags_button.clicked.connect(self.tags_wanted)
+        self._new_plants_button.clicked.connect(self.top_wanted)
 
     @property
     def field(self) -> SearchField:
@@ -122,6 +125,13 @@ class SearchBar(QWidget):
     def set_tags_button(self, *, visible: bool) -> None:
         """Show the button that stands for the folded sidebar, or not."""
         self._tags_button.setVisible(visible)
+        self._fit()
+
+    @Slot(int)
+    def set_new_plants(self, count: int) -> None:
+        """Show how many new plants are above the visible rows, if any; nothing in the table moves."""
+        self._new_plants_button.setText(plural(count, self.tr("1 new plant"), self.tr("{count} new plants")))
+        self._new_plants_button.setVisible(count > 0)
         self._fit()
 
     def set_count(self, shown: int | None, total: int | None) -> None:
@@ -187,7 +197,7 @@ class SearchBar(QWidget):
         is_wide = self.window().width() >= scaled(_WIDE)
         margins = self._layout.contentsMargins()
         room = self.width() - margins.left() - margins.right() - self._count_label.sizeHint().width() - 2 * S
-        for button in (self._tags_button, self._save_button):
+        for button in (self._tags_button, self._save_button, self._new_plants_button):
             room -= 0 if button.isHidden() else button.sizeHint().width() + S
         self._chips.set_room(room - scaled(_SEARCH if is_wide and room > scaled(2 * _SEARCH) else _MIN_SEARCH))
         chips = self._chips.sizeHint().width() + S if self._filters else 0
@@ -204,6 +214,11 @@ class SearchBar(QWidget):
         set_tool_tip(self._save_button, self.tr("Save this search"))
         self._save_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._save_button.hide()
+        icons.put_on(self._new_plants_button, "arrow-up", "on_accent")
+        self._new_plants_button.setProperty("variant", "pill")
+        self._new_plants_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_tool_tip(self._new_plants_button, self.tr("Show the new plants (Ctrl+Home)"))
+        self._new_plants_button.hide()
 
     def _lay_out(self) -> None:
         self._layout = QHBoxLayout(self)
@@ -212,6 +227,7 @@ class SearchBar(QWidget):
         for widget in (self._tags_button, self._field, self._chips, self._save_button):
             self._layout.addWidget(widget)
         self._layout.addStretch()
+        self._layout.addWidget(self._new_plants_button)
         self._layout.addWidget(self._count_label)
         self._chips.hide()
 

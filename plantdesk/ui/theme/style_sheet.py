@@ -2,7 +2,7 @@
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, detail, key, title, empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary,
-icon, floating, link, quiet, fold) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card, toast) and
+icon, pill, link, quiet, fold) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card, toast) and
 `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the background
 behind it.
 """
@@ -115,12 +115,12 @@ QPushButton[variant="quiet"]:hover, QPushButton[variant="fold"]:hover { backgrou
 QPushButton[variant="quiet"]:focus { border: 2px solid $focus; padding: 0 6px; min-height: ${link}px; }
 QPushButton[variant="fold"]:focus { border: 2px solid $focus; padding: 0 4px 0 0; min-height: ${link}px; }
 
-QPushButton[variant="floating"] {
-  background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${floating_radius}px;
-  padding: 0 15px; min-height: ${floating}px; font-weight: 600;
+QPushButton[variant="pill"] {
+  background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${pill_radius}px;
+  padding: 0 15px; min-height: ${pill}px; font-weight: 600;
 }
-QPushButton[variant="floating"]:hover { background: $accent_hover; border-color: $accent_hover; }
-QPushButton[variant="floating"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${floating_2}px; }
+QPushButton[variant="pill"]:hover { background: $accent_hover; border-color: $accent_hover; }
+QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; min-height: ${pill_2}px; }
 
 QCheckBox { spacing: 8px; min-height: 24px; }
 QCheckBox::indicator, QMenu::indicator {
@@ -139,7 +139,10 @@ QFrame[pane="lines"] { background: $line; }
 QFrame[pane="strip"], QFrame[pane="card"] { background: $window; }
 QFrame[pane="sidebar"] { background: $sidebar; }
 QFrame[pane="list"] { background: $surface; }
-QFrame[pane="toast"] { background: $toast; border: 1px solid $toast_edge; border-radius: 10px; }
+QFrame[pane="toast"] {
+  background: $toast; border: 1px solid $toast_edge; border-radius: 10px; margin: 8px 0 16px;
+  min-height: ${toast_height}px;
+}
 QFrame[pane="toast"] QLabel { color: $on_toast; }
 QFrame[pane="toast"] QLabel[tone="muted"] { color: $toast_muted; }
 QFrame[pane="toast"] QPushButton {
@@ -260,17 +263,18 @@ def _derived_colors(colors: Colors) -> dict[str, str]:
 
 
 def _sizes(metrics: Metrics) -> dict[str, str]:
-    floating = metrics.compact_row + metrics.compact_row % 2
+    pill = metrics.compact_row + metrics.compact_row % 2
     return {
         "inner": str(metrics.control - 2),
         "inner_2": str(metrics.control - 4),
         "small": str(max(24, metrics.compact_row - 4)),
         "small_2": str(max(24, metrics.compact_row - 4) - 2),
-        "floating": str(floating - 2),
-        "floating_2": str(floating - 4),
-        "floating_radius": str(floating // 2),
+        "pill": str(pill - 2),
+        "pill_2": str(pill - 4),
+        "pill_radius": str(pill // 2),
         "link": str(max(20, metrics.line + 2)),
         "row": str(metrics.row),
+        "toast_height": str(metrics.control + 8),
         "header_pad": "12",
         "sidebar_pad": "8",
         "item": str(metrics.compact_row),

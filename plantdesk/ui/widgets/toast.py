@@ -1,15 +1,15 @@
-"""A short message over the lower end of the list about something that was done, with its actions."""
+"""A short message below the list about something that was done, with its actions."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QSize, Qt, QTimer, QVariantAnimation, Slot
+from PySide6.QtCore import QEasingCurve, QEvent, Qt, QTimer, QVariantAnimation, Slot
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout, QWidget
 
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import ICON, L, M, S
 from plantdesk.ui.widgets.action_buttons import ActionButtons
 from plantdesk.ui.widgets.close_button import CloseButton
@@ -28,22 +28,21 @@ if TYPE_CHECKING:
 _SHOWN_MS, _SPOKEN_MS = 8000, 30_000
 #: Milliseconds after which work that goes on is reported.
 _PROGRESS_MS = 400
-_IN_MS, _SLIDE = 150, 8
+_FADE_MS = 150
 
 
 class Toast(Message):
-    """Shows one message at a time, the latest, at `place` of its parent.
+    """Shows one message at a time, the latest. It takes no room while it is hidden, and covers nothing.
 
     It stays while the pointer or the focus is on it. Escape closes it and gives the focus back.
     """
 
-    def __init__(self, theme: Theme, parent: QWidget, *, shown_ms: int = _SHOWN_MS) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make a hidden toast, which shows a message for `shown_ms` milliseconds."""
         layout = self._layout = QHBoxLayout()
         super().__init__(theme, ICON, ActionButtons(layout, first=2, small=True), parent)
         self.setProperty("pane", "toast")
         self._shown_ms = shown_ms
-        self._bottom_right = QPoint()
         self._max_width = 0
         self._focus_before: QWidget | None = None
         self._is_visited = False
@@ -55,23 +54,23 @@ class Toast(Message):
         self._expiry.setInterval(shown_ms)
         self._progress = QTimer(self, singleShot=True, interval=_PROGRESS_MS)
         self._progress.timeout.connect(self._on_progress_due)
-        self._make_slide()
-        layout.setContentsMargins(L, S, S, S)
+        self._make_fade()
+        layout.setContentsMargins(*mirrored(self, L, S, S, S))
         layout.setSpacing(M)
         for widget in (self._icon, self._text, self._key_label, self._close_button):
             layout.addWidget(widget)
         self.setLayout(layout)
         self.hide()
 
-    def _make_slide(self) -> None:
-        self._slide = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=_IN_MS)
-        self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
-        self._slide.valueChanged.connect(self._on_slid)
-        self._slide.finished.connect(self._on_slid_in)
+    def _make_fade(self) -> None:
+        self._fading = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=_FADE_MS)
+        self._fading.setEasingCurve(QEasingCurve.Type.OutCubic)
         # Never exchanged: Qt deletes the effect of before, and the program crashes when the window is deleted.
-        self._fade = QGraphicsOpacityEffect(self)
-        self._fade.setEnabled(False)
-        self.setGraphicsEffect(self._fade)
+        self._opacity = QGraphicsOpacityEffect(self)
+        self._opacity.setEnabled(False)
+        self.setGraphicsEffect(self._opacity)
+        self._fading.valueChanged.connect(self._opacity.setOpacity)
+        self._fading.finished.connect(self._on_faded_in)
 
     @property
     def is_waiting(self) -> bool:
@@ -110,10 +109,10 @@ class Toast(Message):
         first = next(iter(self._action_buttons.buttons), self._close_button)
         first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def place(self, bottom_right: QPoint, max_width: int) -> None:
-        """Move to a corner of the parent; a wider message takes several lines."""
-        self._bottom_right, self._max_width = bottom_right, max_width
-        self._move()
+    def set_max_width(self, width: int) -> None:
+        """Let a message that would be wider than this take several lines."""
+        self._max_width = width
+        self._fit_text()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -125,15 +124,15 @@ class Toast(Message):
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in {QEvent.Type.FontChange, QEvent.Type.LayoutDirectionChange}:
-            self._move()
+        if event.type() is QEvent.Type.FontChange:
+            self._fit_text()
 
     @Slot()
     def hide_key(self) -> None:
         """Remove the key, which does something else now."""
         if not self._key_label.isHidden():
             self._key_label.hide()
-            self._move()
+            self._fit_text()
 
     def _show(self, icon: str | None, text: str, *actions: MessageAction, key: str = "") -> None:
         self._progress.stop()
@@ -145,12 +144,12 @@ class Toast(Message):
         self._key_label.setText(key)
         self._key_label.setVisible(bool(key))
         self.setAccessibleName(text)
+        self._fit_text()
         self.show()
-        self.raise_()
-        self._move()
         self.announce_with_buttons([label for label, _ in actions])
         if was_hidden and self._theme.animated and self.window().isVisible():
-            self._slide.start()
+            self._opacity.setEnabled(True)
+            self._fading.start()
 
     def _run(self, action: Callable[[], object]) -> None:
         self.clear()
@@ -161,39 +160,19 @@ class Toast(Message):
             self._focus_before.setFocus()
         self._focus_before = None
 
-    def _move(self) -> None:
-        """Take the place: right below in the list, or mirrored."""
+    def _fit_text(self) -> None:
+        """Give the text its natural width, or what the other parts leave of the room."""
         if self._max_width <= 0:
             return
-        buttons = sum(width + M for width in self._action_buttons.widths) + self._close_button.sizeHint().width()
+        taken = sum(width + M for width in self._action_buttons.widths) + self._close_button.sizeHint().width()
         parts = ((self._icon, ICON), (self._key_label, self._key_label.sizeHint().width()))
-        buttons += sum(width + M for part, width in parts if not part.isHidden())
-        room = self._max_width - L - 2 * S - M - buttons
+        taken += sum(width + M for part, width in parts if not part.isHidden())
+        room = self._max_width - L - 2 * S - M - taken
         self._text.setFixedWidth(max(min(self._text.fontMetrics().horizontalAdvance(self.text) + 2, room), 80))
-        self._layout.activate()
-        size = QSize(self.sizeHint().width(), max(self.heightForWidth(self.sizeHint().width()), self._height()))
-        self.resize(size)
-        slid = round((1 - self._slide_value()) * _SLIDE)
-        x = self._bottom_right.x() - (0 if self.isRightToLeft() else size.width())
-        self.move(x, self._bottom_right.y() - size.height() + slid)
-
-    def _height(self) -> int:
-        return self._theme.metrics.control + S + 2
-
-    def _slide_value(self) -> float:
-        value = self._slide.currentValue()
-        return value if self._slide.state() is QVariantAnimation.State.Running and isinstance(value, float) else 1.0
 
     @Slot()
-    def _on_slid(self) -> None:
-        self._fade.setOpacity(self._slide_value())
-        self._fade.setEnabled(True)
-        self._move()
-
-    @Slot()
-    def _on_slid_in(self) -> None:
-        self._fade.setEnabled(False)
-        self._move()
+    def _on_faded_in(self) -> None:
+        self._opacity.setEnabled(False)
 
     @Slot()
     def _on_progress_due(self) -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from plantdesk.ui.widgets.toast import Toast
 from tests.support.desk import Desk
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.theme.theme import Theme
 
-CORNER, WIDTH = QPoint(700, 500), 600
+WIDTH = 600
 
 
 class ToastDesk(Desk):
@@ -25,9 +25,13 @@ class ToastDesk(Desk):
         super().__init__(qtbot, QWidget())
         qtbot.addWidget(self.widget)
         self.widget.resize(800, 600)
-        self.edit = QLineEdit(self.widget)
+        self.edit = QLineEdit()
         self.chosen: list[str] = []
-        Toast(theme, self.widget, shown_ms=0).place(CORNER, WIDTH)
+        toast = Toast(theme, shown_ms=0)
+        toast.set_max_width(WIDTH)
+        layout = QVBoxLayout(self.widget)
+        layout.addWidget(self.edit, 1)
+        layout.addWidget(toast, 0, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignBottom)
         with qtbot.waitActive(self.widget):
             self.widget.show()
         self.edit.setFocus()
@@ -72,13 +76,12 @@ def test_its_action_is_done_once(desk: ToastDesk) -> None:
     assert (desk.chosen, desk.toast.isHidden(), desk.edit.hasFocus()) == (["undo"], True, True)
 
 
-def test_it_ends_at_its_corner_and_wraps_what_is_too_long(desk: ToastDesk) -> None:
+def test_it_is_as_wide_as_its_text_and_wraps_what_is_too_long(desk: ToastDesk) -> None:
     desk.toast.show_problem("Short.")
-    desk.until(lambda: desk.toast.geometry().bottomRight() == CORNER - QPoint(1, 1))
+    desk.until(lambda: 0 < desk.toast.width() < WIDTH // 2)
     height = desk.toast.height()
     desk.toast.show_problem("Long words. " * 40, ("Undo", desk.undo))
-    desk.until(lambda: desk.toast.geometry().bottomRight() == CORNER - QPoint(1, 1))
-    assert desk.toast.height() > height
+    desk.until(lambda: desk.toast.height() > height)
     assert desk.toast.width() <= WIDTH
 
 

@@ -280,6 +280,10 @@ class PlantTable(RingTable):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._columns.fit()
+        before = event.oldSize().height()
+        row = self.visualRect(self.currentIndex())
+        if event.size().height() <= row.bottom() < before:  # a toast is shown, or the window gets lower
+            self.scrollTo(self.currentIndex())
 
     @Slot(object)
     def _on_rows_added(self, ids: array[int]) -> None:

@@ -8,10 +8,9 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QGuiApplication, QPaintEvent, QRegion
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from plantdesk.records import FORM, Changes, PlantRow
-from plantdesk.ui.plants.new_plants_button import NewPlantsButton
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.qt import override
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-    from PySide6.QtWidgets import QPushButton, QWidget
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
@@ -56,8 +54,7 @@ def selected(table: PlantTable) -> list[int]:
 
 
 def pill(table: PlantTable) -> QPushButton:
-    (button,) = table.window().findChildren(NewPlantsButton)
-    return button
+    return next(each for each in table.window().findChildren(QPushButton) if "new plants" in each.toolTip())
 
 
 def click_row(table: PlantTable, row: int, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -100,18 +97,22 @@ def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTabl
     assert pill(table).text() == "1 new plant"
 
 
-def test_the_pill_is_in_the_accessibility_tree(
+def test_the_pill_covers_nothing_and_is_in_the_accessibility_tree(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTable, add: Adder
 ) -> None:
+    browser.resize(640, 400)
+    browser.search_bar.set_tags_button(visible=True)
     table.verticalScrollBar().setValue(500)
     add("Aloe")
     qtbot.waitUntil(pill(table).isVisible)
-    seen = QAccessible.queryAccessibleInterface(browser)
+    qtbot.waitUntil(lambda: pill(table).width() == pill(table).sizeHint().width())
+    bar = browser.search_bar
+    beside = [each for each in bar.findChildren(QWidget) if each.isVisible() and each.parent() is bar]
+    beside.remove(pill(table))
+    assert not any(each.geometry().intersects(pill(table).geometry()) for each in beside)
+    seen = QAccessible.queryAccessibleInterface(bar)
     names = [seen.child(place).text(QAccessible.Text.Name) for place in range(seen.childCount())]
     assert "1 new plant" in names
-    place = pill(table).geometry()
-    header = table.horizontalHeader()
-    assert place.top() >= header.mapTo(browser, header.rect().bottomLeft()).y()
 
 
 def test_a_click_on_the_pill_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
@@ -130,6 +131,17 @@ def test_the_pill_pressed_by_a_key_hands_the_focus_to_the_table(qtbot: QtBot, ta
     pill(table).setFocus()
     QTest.keyClick(pill(table), Qt.Key.Key_Space)
     assert table.hasFocus()
+
+
+def test_the_current_row_stays_visible_when_the_table_gets_lower(qtbot: QtBot, table: PlantTable) -> None:
+    row = table.rowAt(table.viewport().height() - 1) - 1
+    click_row(table, row)
+    browser = table.window()
+    browser.resize(browser.width(), browser.height() - 150)
+    qtbot.waitUntil(lambda: table.visualRect(table.currentIndex()).bottom() < table.viewport().height())
+    table.verticalScrollBar().setValue(1000)
+    browser.resize(browser.width(), browser.height() - 50)
+    assert table.verticalScrollBar().value() == 1000, "what the user scrolled away from stays away"
 
 
 def test_ctrl_home_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
