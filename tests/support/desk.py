@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMainWindow, QMenu, QWidget
 
@@ -116,6 +116,22 @@ class Desk:
         field.selectAll()
         self.qtbot.keyClick(field, Qt.Key.Key_Delete)
         self.qtbot.keyClicks(field, text)
+
+    def turn_wheel(self, widget: QWidget) -> bool:
+        """Turn the wheel one step towards the user over a widget; True: it leaves the step to what it is in."""
+        position = widget.rect().center().toPointF()
+        event = QWheelEvent(
+            position,
+            widget.mapToGlobal(position),
+            QPoint(),
+            QPoint(0, -120),
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(widget, event)
+        return not event.isAccepted()
 
     def add(self, name: str) -> None:
         """Type a name into the form and press Enter."""

@@ -9,11 +9,10 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
 
 from plantdesk.records import ChangeKind
-from plantdesk.ui.history.model import CHANGE_ROLE, action_text, clock_text, detail_text, title_text
+from plantdesk.ui.history.model import CHANGE_ROLE, action_text, clock_text, detail_text, title_text, widest_clock
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPersistentModelIndex
@@ -36,6 +35,8 @@ _ICONS = {
 }
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RADIUS, _RING = 6, 2
+#: For text of 13 px.
+_MAX_HEIGHT = 510
 
 
 class ChangeList(QListView):
@@ -46,6 +47,7 @@ class ChangeList(QListView):
     def __init__(self, model: HistoryModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._changes = model
+        self._theme = theme
         self._delegate = _ChangeDelegate(theme, self)
         self.setAccessibleName(self.tr("Changes"))
         self.setProperty("card", "true")
@@ -56,14 +58,24 @@ class ChangeList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setModel(model)
         self.setItemDelegate(self._delegate)
-        bar = ReservedScrollBar(self)
-        bar.valueChanged.connect(self._on_scrolled)  # Qt follows only the scroll bar that the view was made with
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     def current_number(self) -> int | None:
         """Return the number of the current change."""
         change = self._changes.change_at(self.currentIndex().row())
         return None if change is None else change.number
+
+    @override
+    def sizeHint(self) -> QSize:
+        """Return the size at which nothing is to be scrolled, within a limit."""
+        width, height = super().sizeHint().width(), 2 * XS
+        limit = self._theme.metrics.scaled(_MAX_HEIGHT)
+        for row in range(self._changes.rowCount()):
+            height += self.sizeHintForRow(row)
+            if height >= limit:
+                return QSize(width, limit)
+        return QSize(width, height)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -127,9 +139,9 @@ class _ChangeDelegate(QStyledItemDelegate):
         self._view = view
 
     def link_rect(self, rect: QRect, text: str) -> QRect:
-        """Return the place of the action in a row."""
+        """Return the place of the action in a row, whose text ends where the lines do."""
         width = QFontMetrics(self._strong_font()).horizontalAdvance(text) + 2 * S
-        link = QRect(rect.right() - M - width, rect.top() + XS, width, rect.height() - 2 * XS)
+        link = QRect(rect.right() + 1 - M + S - width, rect.top() + XS, width, rect.height() - 2 * XS)
         return QStyle.visualRect(self._view.layoutDirection(), rect, link)
 
     @override
@@ -148,32 +160,33 @@ class _ChangeDelegate(QStyledItemDelegate):
             painter.setFont(self._theme.font(FontRole.CAPTION))
             self._text(painter, option, inner, inner.adjusted(0, S, 0, 0), str(index.data()), "text_2")
         else:
-            self._paint_background(painter, option)
+            self._paint_background(painter, option, index)
             self._paint_change(painter, option, inner, change)
         painter.restore()
 
-    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colors, rect = self._theme.colors, option.rect.adjusted(XS, 0, -XS, 0)
         selected = option.state & QStyle.StateFlag.State_Selected
         if selected or option.state & QStyle.StateFlag.State_MouseOver:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.color("selection") if selected else colors.hover())
             painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
+        elif index.sibling(index.row() + 1, 0).data(CHANGE_ROLE) is not None:
+            painter.fillRect(rect.adjusted(S, rect.height() - 1, -S, 0), colors.color("row_line"))
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(colors.color("focus"), _RING))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
     def _paint_change(self, painter: QPainter, option: QStyleOptionViewItem, inner: QRect, change: Change) -> None:
-        muted = bool(change.is_undone)
-        clock = QFontMetrics(tabular(option.font)).horizontalAdvance("00:00 PM") + S
-        top, line = inner.top() + S, self._theme.metrics.line
+        clock = QFontMetrics(tabular(option.font)).horizontalAdvance(widest_clock()) + L
+        line, size = self._theme.metrics.line, self._theme.metrics.scaled(ICON)
         painter.setFont(tabular(option.font))
-        self._text(painter, option, inner, QRect(inner.left(), top, clock, line), clock_text(change), "text_2")
-        icon = QRect(inner.left() + clock, top + (line - ICON) // 2, ICON, ICON)
-        pixmap = self._theme.icons.pixmap(
-            _ICONS.get(change.kind, "pencil"), "text_2", ICON, self._view.devicePixelRatioF()
-        )
+        clock_rect = QRect(inner.left(), inner.top(), clock, inner.height())
+        self._text(painter, option, inner, clock_rect, clock_text(change), "text_2")
+        icon = QRect(inner.left() + clock, inner.center().y() - size // 2, size, size)
+        name, ratio = _ICONS.get(change.kind, "pencil"), self._view.devicePixelRatioF()
+        pixmap = self._theme.icons.pixmap(name, "text_2", size, ratio)
         painter.drawPixmap(QStyle.visualRect(option.direction, inner, icon), pixmap)
         link, action = QRect(), action_text(change)
         if action:
@@ -183,9 +196,9 @@ class _ChangeDelegate(QStyledItemDelegate):
             painter.setPen(self._theme.colors.color("text" if selected else "accent"))
             painter.drawText(link, Qt.AlignmentFlag.AlignCenter, action)
         left = icon.right() + M
-        texts = QRect(left, top, inner.right() - left - (link.width() + M if action else 0), line)
+        texts = QRect(left, inner.top() + S, inner.right() - left - (link.width() + M if action else 0), line)
         painter.setFont(option.font)
-        self._text(painter, option, inner, texts, title_text(change), "text_2" if muted else "text")
+        self._text(painter, option, inner, texts, title_text(change), "text_2" if change.is_undone else "text")
         painter.setFont(self._small_font())
         self._text(painter, option, inner, texts.translated(0, line), detail_text(change), "text_2")
 

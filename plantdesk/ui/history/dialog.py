@@ -22,20 +22,26 @@ if TYPE_CHECKING:
     from plantdesk.store import HistorySummary, Undone
     from plantdesk.ui.feature import OpenStore, WindowContext
 
-_SIZE = QSize(660, 640)
+#: For text of 13 px.
+_WIDTH = 660
 _MAX_LENGTH = 300
 
 
 class HistoryDialog(Dialog):
-    """Stays open beside the main window, and follows the store. `action_wanted(change)`: take back this change."""
+    """Stays open beside the main window, and follows the store.
+
+    `action_wanted(change)`: take back this change. `ready`: it shows what was read, and is as high as that needs.
+    """
 
     action_wanted = Signal(object)
+    ready = Signal()
 
     def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
         super().__init__(self.tr("History"), parent)
         self._sources: tuple[Source, ...] = ()
         self._current: int | None = None
         self._scrolled = 0
+        self._list_height = 0
         self._model = HistoryModel(opened.queries, self)
         self._list = ChangeList(self._model, context.theme)
         self._search_edit = LineEdit(max_length=_MAX_LENGTH)
@@ -50,7 +56,7 @@ class HistoryDialog(Dialog):
         self._close_button.setAutoDefault(False)
         self._lay_out()
         self._connect(context)
-        self.resize_to_fit(_SIZE)
+        self.resize_to_fit(QSize(context.theme.metrics.scaled(_WIDTH), 0))
         self._model.reload()
 
     def _lay_out(self) -> None:
@@ -65,7 +71,7 @@ class HistoryDialog(Dialog):
         foot = QHBoxLayout()
         foot.addWidget(self._message, 1)
         foot.addWidget(self._close_button)
-        layout = QVBoxLayout(self)
+        layout = self._layout = QVBoxLayout(self)
         layout.setContentsMargins(EDGE, L, EDGE, L)
         layout.setSpacing(S + 2)
         layout.addLayout(top)
@@ -106,6 +112,16 @@ class HistoryDialog(Dialog):
         elif self._model.rowCount() > 1:
             self._list.setCurrentIndex(self._model.index(1, 0))  # below the heading of its day
         self._pages.setCurrentWidget(self._list if self._model.rowCount() else self._empty_label)
+        self._grow()
+        self.ready.emit()
+
+    def _grow(self) -> None:
+        """Be as high as the changes need; not lower than before, so that a search moves nothing."""
+        needed = self._list.sizeHint().height()
+        if needed > self._list_height:
+            self._list_height = needed
+            self._list.updateGeometry()
+            self.resize_to_fit(QSize(self.width(), self._layout.totalSizeHint().height()))
 
     def _show_summary(self, summary: HistorySummary) -> None:
         filtered = self._search_edit.text().strip() or self._source_box.currentIndex() > 0
@@ -142,3 +158,4 @@ class HistoryDialog(Dialog):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self._message.show_message(Tone.ERROR, error_text(error))
+        self.ready.emit()

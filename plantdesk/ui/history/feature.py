@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, Slot
 from shiboken6 import isValid
 
 from plantdesk.ui.feature import Feature
@@ -39,19 +39,18 @@ class History(Feature):
         self._action.setEnabled(False)
 
     @Slot()
-    def open_dialog(self) -> HistoryDialog | None:
-        """Open the history window; None while no store is open."""
+    def open_dialog(self) -> None:
+        """Open the history window, when it has read what it shows."""
         if self._opened is None:
-            return None
+            return
         if self._dialog is None or not isValid(self._dialog):
             from plantdesk.ui.history.dialog import HistoryDialog
 
             self._dialog = HistoryDialog(self.context, self._opened, self.context.page)
             self._dialog.action_wanted.connect(self.context.undo_stack.take_back)
-        self._dialog.show()
+            self._dialog.ready.connect(self._dialog.show, Qt.ConnectionType.SingleShotConnection)
         self._dialog.raise_()
         self._dialog.activateWindow()
-        return self._dialog
 
     def _close(self) -> None:
         if self._dialog is not None and isValid(self._dialog):

@@ -5,7 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QAbstractListModel, QCoreApplication, QDate, QDateTime, QLocale, QModelIndex, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QCoreApplication,
+    QDate,
+    QDateTime,
+    QLocale,
+    QModelIndex,
+    Qt,
+    QTime,
+    Signal,
+)
 
 from plantdesk.records import ChangeKind, SourceKind
 from plantdesk.ui.qt import override
@@ -168,6 +178,11 @@ def action_text(change: Change) -> str:
 def clock_text(change: Change) -> str:
     """Return the local time of day of a change."""
     return QLocale().toString(_local(change).time(), QLocale.FormatType.ShortFormat)
+
+
+def widest_clock() -> str:
+    """Return a time of day that is as wide as any, where digits have equal widths."""
+    return QLocale().toString(QTime(22, 0), QLocale.FormatType.ShortFormat)
 
 
 def _spoken(change: Change) -> str:

@@ -24,7 +24,7 @@ from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
-from plantdesk.ui.widgets.spin_box import SpinBox
+from plantdesk.ui.widgets.spin_box import spin_box
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +140,7 @@ class LabelDialog(Dialog):
         self._cancel_button.clicked.connect(self.reject)
 
     def _number(self) -> QSpinBox:
-        box = SpinBox()
+        box = spin_box(QSpinBox)
         box.setMinimum(1)
         box.setMinimumWidth(70)
         return box

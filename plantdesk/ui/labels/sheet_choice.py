@@ -12,7 +12,7 @@ from plantdesk.ui.labels.sheets import SHEETS, Sheet
 from plantdesk.ui.theme.metrics import XS, S
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.spin_box import DoubleSpinBox, SpinBox
+from plantdesk.ui.widgets.spin_box import spin_box
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QAbstractSpinBox
@@ -92,13 +92,13 @@ class SheetChoice(QWidget):
                 length.setValue(size)
 
     def _count(self) -> QSpinBox:
-        box = SpinBox()
+        box = spin_box(QSpinBox)
         box.setRange(1, _MAX_COUNT)
         box.valueChanged.connect(self.changed)
         return box
 
     def _length(self) -> QDoubleSpinBox:
-        box = DoubleSpinBox()
+        box = spin_box(QDoubleSpinBox)
         box.setRange(0, _MAX_MM)
         box.setDecimals(2)
         box.setSuffix(" mm")

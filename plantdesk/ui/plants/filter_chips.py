@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from plantdesk.selections import Term
     from plantdesk.ui.theme.theme import Theme
 
-_DOT, _CROSS = 10, 14
 #: For text of 13 px.
+_DOT, _CROSS = 10, 14
 _HEIGHT, _MAX_TEXT = 26, 160
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 #: The keys of the whole row.
@@ -47,26 +47,26 @@ class FilterChip(QAbstractButton):
     def sizeHint(self) -> QSize:
         metrics = self._theme.metrics
         text = min(QFontMetrics(self._font()).horizontalAdvance(self.text()) + 1, metrics.scaled(_MAX_TEXT))
-        return QSize(M + self._mark_size() + S + text + S + _CROSS + S, metrics.scaled(_HEIGHT))
+        return QSize(M + self._mark_size() + S + text + S + metrics.scaled(_CROSS) + S, metrics.scaled(_HEIGHT))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colors, size = self._theme.colors, self._mark_size()
+        colors, size, cross = self._theme.colors, self._mark_size(), self._theme.metrics.scaled(_CROSS)
         shape = QRectF(self.rect()).adjusted(1, 1, -1, -1)
         painter.setPen(QPen(colors.color("focus"), 2) if self.hasFocus() else Qt.PenStyle.NoPen)
         painter.setBrush(colors.color("selection"))
         painter.drawRoundedRect(shape, shape.height() / 2, shape.height() / 2)
         self._paint_mark(painter, self._placed(M, size))
         start = M + size + S
-        width = self.width() - start - 2 * S - _CROSS
+        width = self.width() - start - 2 * S - cross
         painter.setFont(self._font())
         painter.setPen(colors.color("text"))
         shown = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, width + 1)
         text = QStyle.visualRect(self.layoutDirection(), self.rect(), QRect(start, 0, width + XS, self.height()))
         painter.drawText(text, QStyle.visualAlignment(self.layoutDirection(), _LEADING), shown)
-        self._paint_icon(painter, "x", self._placed(self.width() - S - _CROSS, _CROSS))
+        self._paint_icon(painter, "x", self._placed(self.width() - S - cross, cross))
         painter.end()
 
     @override
@@ -93,7 +93,7 @@ class FilterChip(QAbstractButton):
         return QStyle.visualRect(self.layoutDirection(), self.rect(), rect)
 
     def _mark_size(self) -> int:
-        return ICON if tag_of(self.term) is None else _DOT
+        return self._theme.metrics.scaled(ICON if tag_of(self.term) is None else _DOT)
 
     def _font(self) -> QFont:
         return self._theme.metrics.font(FontRole.PILL)

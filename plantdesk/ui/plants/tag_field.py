@@ -4,46 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QStyle, QToolButton
+from PySide6.QtCore import Signal, Slot
 
 from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, XS
-from plantdesk.ui.widgets.line_edit import LineEdit
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
+from plantdesk.ui.widgets.button_field import ButtonField
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
     from plantdesk.ui.theme.theme import Theme
 
 
-class TagField(LineEdit):
+class TagField(ButtonField):
     """A line edit with a pin. `pinned(on)`: the user has pressed it."""
 
     pinned = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme)
         self._is_filled = False
         self._filled_text = ""
-        self._pin = QToolButton(self)
-        self._pin.setCheckable(True)
-        self._pin.setAccessibleName(self.tr("Pin"))
-        set_tool_tip(self._pin, self.tr("Keep tag for the next plant"))
-        self._pin.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._pin.setCursor(Qt.CursorShape.ArrowCursor)
-        self._pin.toggled.connect(self._on_toggled)
+        self.button.setCheckable(True)
+        self.name_button(self.tr("Pin"), self.tr("Keep tag for the next plant"))
+        self.button.toggled.connect(self._on_toggled)
         self.textEdited.connect(self._on_edited)
         self.setPlaceholderText(self.tr("Optional"))
         self._on_toggled(on=False)
-        self._make_room()
 
     @property
     def is_pinned(self) -> bool:
         """Whether the tag is kept for the next plant."""
-        return self._pin.isChecked()
+        return self.button.isChecked()
 
     @property
     def is_filled(self) -> bool:
@@ -52,7 +41,7 @@ class TagField(LineEdit):
 
     def set_pinned(self, *, pinned: bool) -> None:
         """Press the pin, or release it."""
-        self._pin.setChecked(pinned)
+        self.button.setChecked(pinned)
 
     def fill(self, tag: str | None) -> None:
         """Show the tag that belongs to a name; None: no tag."""
@@ -74,34 +63,16 @@ class TagField(LineEdit):
         self._filled_text = ""
         self._set_filled(filled=False)
 
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        size = QSize(ICON_BUTTON, ICON_BUTTON)
-        button = QRect(self.width() - size.width() - XS, (self.height() - size.height()) // 2, *size.toTuple())
-        self._pin.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), button))
-
-    @override
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.LayoutDirectionChange:
-            self._make_room()
-
     def _set_filled(self, *, filled: bool) -> None:
         self._is_filled = filled
         set_properties(self, filled=str(filled).lower())
-
-    def _make_room(self) -> None:
-        """Keep the text beside the pin; a line edit does not mirror its margins."""
-        leading, trailing = (ICON_BUTTON, 0) if self.isRightToLeft() else (0, ICON_BUTTON)
-        self.setTextMargins(leading, 0, trailing, 0)
 
     @Slot(bool)
     def _on_toggled(self, on: bool) -> None:
         if on:
             self.take_fill()
             self._filled_text = ""
-        self._theme.icons.put_on(self._pin, "pin", "accent" if on else "text_2", ICON)
+        self._theme.icons.put_on(self.button, "pin", "accent" if on else "text_2")
         self.pinned.emit(on)
 
     @Slot()

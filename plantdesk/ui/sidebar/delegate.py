@@ -143,8 +143,9 @@ class EntryDelegate(QStyledItemDelegate):
         painter.drawText(self._placed(option, start, room), QStyle.visualAlignment(option.direction, _LEADING), text)
 
     def _paint_mark(self, painter: QPainter, option: QStyleOptionViewItem, entry: Entry, color: str) -> None:
-        size = _DOT if entry.tag is not None else ICON
-        rect = self._placed(option, self._theme.metrics.scaled(_MARK) - size // 2, size)
+        scaled = self._theme.metrics.scaled
+        size = scaled(_DOT if entry.tag is not None else ICON)
+        rect = self._placed(option, scaled(_MARK) - size // 2, size)
         rect = QRect(rect.left(), rect.center().y() - size // 2 + 1, size, size)
         if entry.tag is not None:
             painter.setPen(Qt.PenStyle.NoPen)

@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from plantdesk.ui.theme.colors import mixed
-from plantdesk.ui.theme.metrics import FontRole
+from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, FontRole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,8 +60,8 @@ QComboBox {
 }
 QComboBox:hover { background: $hover; }
 QComboBox:focus, QComboBox:on { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_2}px; }
-QComboBox::drop-down { border: none; width: 26px; }
-QComboBox::down-arrow { image: url("$combo_arrow"); width: 16px; height: 16px; }
+QComboBox::drop-down { border: none; width: ${icon_button}px; }
+QComboBox::down-arrow { image: url("$combo_arrow"); width: ${icon}px; height: ${icon}px; }
 QComboBox QAbstractItemView { border: 1px solid $border; padding: 3px; outline: 0; }
 
 QAbstractSpinBox {
@@ -74,8 +74,8 @@ QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: none; borde
 QAbstractSpinBox::up-button { subcontrol-position: top right; margin: 2px 2px 0 2px; }
 QAbstractSpinBox::down-button { subcontrol-position: bottom right; margin: 0 2px 2px 2px; }
 QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover { background: $hover; }
-QAbstractSpinBox::up-arrow { image: url("$spin_up"); width: 12px; height: 12px; }
-QAbstractSpinBox::down-arrow { image: url("$combo_arrow"); width: 12px; height: 12px; }
+QAbstractSpinBox::up-arrow { image: url("$spin_up"); width: ${small_icon}px; height: ${small_icon}px; }
+QAbstractSpinBox::down-arrow { image: url("$combo_arrow"); width: ${small_icon}px; height: ${small_icon}px; }
 QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus {
   border: none; padding: 0 0 0 9px; background: transparent; min-height: 0; max-height: 2000px;
 }
@@ -124,11 +124,11 @@ QPushButton[variant="pill"]:focus { border: 2px solid $text; padding: 0 14px; mi
 
 QCheckBox { spacing: 8px; min-height: 24px; }
 QCheckBox::indicator, QMenu::indicator {
-  width: 18px; height: 18px; border: 1px solid $border; border-radius: 4px; background: $surface;
+  width: ${box}px; height: ${box}px; border: 1px solid $border; border-radius: 4px; background: $surface;
 }
 QCheckBox::indicator { margin: 2px 0; }
 QCheckBox::indicator:hover { background: $hover; }
-QCheckBox::indicator:focus { border: 2px solid $focus; width: 16px; height: 16px; }
+QCheckBox::indicator:focus { border: 2px solid $focus; width: ${box_2}px; height: ${box_2}px; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$check"); }
 QCheckBox::indicator:checked:focus { border-color: $text; }
 QCheckBox::indicator:disabled { border-color: $line; }
@@ -272,6 +272,11 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "pill": str(pill - 2),
         "pill_2": str(pill - 4),
         "pill_radius": str(pill // 2),
+        "icon": str(metrics.scaled(ICON)),
+        "icon_button": str(metrics.scaled(ICON_BUTTON)),
+        "small_icon": str(metrics.scaled(12)),
+        "box": str(metrics.scaled(18)),
+        "box_2": str(metrics.scaled(18) - 2),
         "link": str(max(20, metrics.line + 2)),
         "row": str(metrics.row),
         "toast_height": str(metrics.control + 8),

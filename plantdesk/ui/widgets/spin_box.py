@@ -1,40 +1,22 @@
-"""Fields for numbers that the wheel does not change: it scrolls what they are in."""
+"""Fields for numbers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
-
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import mirrored
 from plantdesk.ui.theme.metrics import S
+from plantdesk.ui.widgets.ignored_wheel import ignore_wheel
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QWheelEvent
+    from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
 
-#: Before the text, where the style sheet's padding has no effect.
-_MARGINS = S + 2, 0, 0, 0
-
-
-class SpinBox(QSpinBox):
-    """A whole number."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lineEdit().setTextMargins(*_MARGINS)
-
-    @override
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
+    Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
 
 
-class DoubleSpinBox(QDoubleSpinBox):
-    """A number with decimals."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lineEdit().setTextMargins(*_MARGINS)
-
-    @override
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
+def spin_box(kind: type[Box]) -> Box:
+    """Return a new spin box of a class, which the wheel does not change."""
+    box = kind()
+    ignore_wheel(box)
+    box.lineEdit().setTextMargins(*mirrored(box, S + 2, 0, 0, 0))  # the style sheet's padding has no effect before it
+    return box

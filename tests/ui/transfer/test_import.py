@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QWheelEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QTableWidget
 
 from plantdesk.ui.transfer.refused_dialog import RefusedDialog
@@ -126,18 +126,7 @@ def test_the_wheel_scrolls_and_changes_no_column(desk: TransferDesk, file: Path)
     desk.open_import(file)
     box = desk.dialog.the(QComboBox, "Field of column Sorte")
     box.setFocus()
-    position = box.rect().center().toPointF()
-    event = QWheelEvent(
-        position,
-        box.mapToGlobal(position),
-        QPoint(),
-        QPoint(0, -120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(box, event)
+    assert desk.turn_wheel(box)
     assert box.currentText() == "Name"
 
 

@@ -1,0 +1,64 @@
+"""Fields that the wheel does not change, and fields with a button."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QSpinBox
+
+from plantdesk.ui.widgets.button_field import ButtonField
+from plantdesk.ui.widgets.combo_box import ComboBox
+from plantdesk.ui.widgets.spin_box import spin_box
+from tests.support.desk import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.ui.theme.theme import Theme
+
+
+def combo_box() -> QComboBox:
+    box = ComboBox("Format")
+    box.addItems(["CSV", "JSON"])
+    return box
+
+
+@pytest.mark.parametrize("make", [combo_box, partial(spin_box, QSpinBox), partial(spin_box, QDoubleSpinBox)])
+def test_the_wheel_is_left_to_what_a_field_is_in(qtbot: QtBot, make: Callable[[], QWidget]) -> None:
+    field = make()
+    desk = Desk(qtbot, field)
+    qtbot.addWidget(field)
+    with qtbot.waitActive(field):
+        field.show()
+    field.setFocus()
+    before = field.grab().toImage()
+    assert desk.turn_wheel(field)
+    assert field.grab().toImage() == before
+
+
+@pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])
+def test_a_button_in_a_field_grows_with_the_text_and_is_beside_it(
+    qtbot: QtBot, theme: Theme, direction: Qt.LayoutDirection
+) -> None:
+    field = ButtonField(theme)
+    qtbot.addWidget(field)
+    field.setLayoutDirection(direction)
+    field.resize(200, 34)
+    field.show()
+    before = field.button.width()
+    theme.set_text_scale(2)
+    try:
+        QApplication.processEvents()
+        assert field.button.width() > 1.5 * before
+        margins = field.textMargins()
+        at_end = direction is Qt.LayoutDirection.LeftToRight
+        assert (margins.right() if at_end else margins.left()) == field.button.width()
+        assert (field.button.x() > 100) == at_end
+    finally:
+        theme.set_text_scale(1)
