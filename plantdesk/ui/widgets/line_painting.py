@@ -10,7 +10,12 @@ from PySide6.QtWidgets import QStyle
 if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
 
-_PLACE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
+_PLACE = (
+    Qt.AlignmentFlag.AlignLeft
+    | Qt.AlignmentFlag.AlignVCenter
+    | Qt.AlignmentFlag.AlignAbsolute
+    | Qt.TextFlag.TextDontClip
+)
 
 
 def draw_line(
@@ -27,4 +32,4 @@ def draw_line(
     if QStyle.visualAlignment(direction, alignment) & Qt.AlignmentFlag.AlignRight:
         left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(shown))
     painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # “6:23 PM” stays so in a mirrored window
-    painter.drawText(left, _PLACE | Qt.TextFlag.TextDontClip, shown)
+    painter.drawText(left, _PLACE, shown)

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 #: The role under which a delegate gets the PlantRow itself, None while it is not there.
 PLANT_ROLE = Qt.ItemDataRole.UserRole
 
+_ROW_FLAGS = (  # constant: Qt asks three times for each cell that it paints
+    Qt.ItemFlag.ItemIsSelectable
+    | Qt.ItemFlag.ItemIsEnabled
+    | Qt.ItemFlag.ItemIsDragEnabled
+    | Qt.ItemFlag.ItemNeverHasChildren
+)
 _ALIGNMENT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _PREFETCH_ROWS = 100
 _MAX_PAGE = 2000
@@ -218,8 +224,7 @@ class PlantModel(QAbstractTableModel):
 
     @override
     def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)
-        return flags | Qt.ItemFlag.ItemIsDragEnabled if index.isValid() else flags
+        return _ROW_FLAGS if index.isValid() else Qt.ItemFlag.NoItemFlags
 
     @override
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -1,4 +1,4 @@
-"""The ring around the current row of a table that has the focus."""
+"""A table of whole rows: their background, and the ring around the current one while the table has the focus."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QTableView
 
-from plantdesk.ui.plants.table.delegate import RADIUS
+from plantdesk.ui.plants.table.highlights import RowHighlights
+from plantdesk.ui.plants.table.row_background import RADIUS, RowBackground
+from plantdesk.ui.plants.table.row_hover import RowHover
 from plantdesk.ui.qt import override
+from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect
+    from PySide6.QtCore import QModelIndex, QPersistentModelIndex
     from PySide6.QtGui import QFocusEvent, QPaintEvent
     from PySide6.QtWidgets import QWidget
 
+    from plantdesk.ui.plants.table.model import PlantModel
     from plantdesk.ui.theme.theme import Theme
 
     Index = QModelIndex | QPersistentModelIndex
@@ -25,9 +29,12 @@ _WIDTH = 2
 class RingTable(QTableView):
     """A table with rows that look like one item."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, plants: PlantModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._ring_theme = theme
+        ReservedScrollBar(self)
+        self._highlights = RowHighlights(self)
+        self._background = RowBackground(theme, plants, self._highlights, RowHover(self), self)
 
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -48,19 +55,16 @@ class RingTable(QTableView):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
+        self._background.paint(event.region())
         super().paintEvent(event)
         if self.hasFocus() and self.currentIndex().isValid():
             painter = QPainter(self.viewport())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(QPen(self._ring_theme.colors.color("focus"), _WIDTH))
-            painter.drawRoundedRect(self._row_rect(self.currentIndex()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+            ring = self._background.rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
+            painter.drawRoundedRect(ring, RADIUS, RADIUS)
             painter.end()
 
     def _repaint_row(self, index: Index) -> None:
         if index.isValid():
-            self.viewport().update(self._row_rect(index))
-
-    def _row_rect(self, index: Index) -> QRect:
-        shown = [column for column in range(self.model().columnCount()) if not self.isColumnHidden(column)]
-        first, last = (self.visualRect(index.sibling(index.row(), column)) for column in (shown[0], shown[-1]))
-        return first.united(last)
+            self.viewport().update(self._background.rect(index.row()))

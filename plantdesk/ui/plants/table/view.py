@@ -25,15 +25,12 @@ from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.plants.table.columns import TableColumns
 from plantdesk.ui.plants.table.delegate import RowDelegate
 from plantdesk.ui.plants.table.header import PlantHeader
-from plantdesk.ui.plants.table.highlights import RowHighlights
 from plantdesk.ui.plants.table.layout import TableLayout
 from plantdesk.ui.plants.table.ring import RingTable
-from plantdesk.ui.plants.table.row_hover import RowHover
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.plants.table.type_ahead import TypeAhead
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QMouseEvent, QResizeEvent
@@ -64,12 +61,11 @@ class PlantTable(RingTable):
     dragged = Signal(bool)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, model, parent)
         self._plants = model
         self._theme = theme
         self._compact = False
         self._unseen = 0
-        self._highlights = RowHighlights(self)
         self._editor = CellEditor(self.viewport())
         self._edited_id: int | None = None
         self._edited_column = Column.NAME
@@ -330,11 +326,10 @@ class PlantTable(RingTable):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        ReservedScrollBar(self)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # else Qt asks every row its height
         self.verticalHeader().hide()
-        self.setItemDelegate(RowDelegate(self._theme, self._highlights, RowHover(self), self))
+        self.setItemDelegate(RowDelegate(self._theme, self))
 
     def _set_up_columns(self, model: PlantModel) -> None:
         header = PlantHeader(self._theme, model, self)
