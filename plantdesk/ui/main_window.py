@@ -25,11 +25,13 @@ class MainWindow(QMainWindow):
     """Saves its size, and restores it within what the screen has room for.
 
     `shown`: the first paint is done. `escape_pressed` and `part_wanted(step)` (F6): keys that no widget has handled.
+    `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one.
     """
 
     shown = Signal()
     escape_pressed = Signal()
     part_wanted = Signal(int)
+    focus_moving = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
@@ -68,6 +70,11 @@ class MainWindow(QMainWindow):
             press_focused_button(self)
         else:
             super().keyPressEvent(event)
+
+    @override
+    def focusNextPrevChild(self, following: bool) -> bool:
+        self.focus_moving.emit()
+        return super().focusNextPrevChild(following)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

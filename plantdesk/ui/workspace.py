@@ -91,7 +91,7 @@ class Workspace(Page):
         window.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
         window.escape_pressed.connect(self._step_back)
         window.part_wanted.connect(self.focus_next_part)
-        TabOrder(window, self, window.statusBar())
+        TabOrder(window, window.focus_moving, self, window.statusBar())
 
     def _make_status_bar(self, window: MainWindow) -> QStatusBar:
         bar = window.statusBar()

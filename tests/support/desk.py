@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMainWindow, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QWidget
 
+from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.widgets.info_bar import InfoBar
 from plantdesk.ui.widgets.message_line import MessageLine
 from plantdesk.ui.widgets.toast import Toast
@@ -32,10 +33,10 @@ class Desk:
         self.widget = widget
 
     @property
-    def window(self) -> QMainWindow:
+    def window(self) -> MainWindow:
         """The main window that the widget is in."""
         window = self.widget.window()
-        assert isinstance(window, QMainWindow)
+        assert isinstance(window, MainWindow)
         return window
 
     # --- widgets ---

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from plantdesk.store import OnClash
 from plantdesk.transfer.importing import Wanted
 from plantdesk.transfer.sample import read_sample
+from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.transfer.column_table import ColumnTable
@@ -45,9 +46,13 @@ _NAMED = 3
 
 
 class ImportDialog(Dialog):
-    """`started(job)`: the user wants to import; the job reads or writes then, and belongs to the receiver."""
+    """`started(job)`: the user wants to import; the job reads or writes then, and belongs to the receiver.
+
+    `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one.
+    """
 
     started = Signal(object)
+    focus_moving = Signal()
 
     def __init__(
         self,
@@ -68,7 +73,7 @@ class ImportDialog(Dialog):
         self._make_widgets()
         self._lay_out()
         self._connect()
-        TabOrder(self, self)  # of which the columns are known only when the file is read
+        TabOrder(self, self.focus_moving, self)  # of which the columns are known only when the file is read
         self._read_sample()
 
     def _make_widgets(self) -> None:
@@ -102,6 +107,11 @@ class ImportDialog(Dialog):
         self._cancel_button.clicked.connect(self.reject)
         self._import_button.clicked.connect(self._on_import)
         self.finished.connect(self._cancel)
+
+    @override
+    def focusNextPrevChild(self, following: bool) -> bool:
+        self.focus_moving.emit()
+        return super().focusNextPrevChild(following)
 
     def close_job(self) -> None:
         """End the use of the store, and wait for that."""

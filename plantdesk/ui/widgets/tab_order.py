@@ -5,32 +5,29 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QLayout, QWidget
-
-from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from PySide6.QtCore import SignalInstance
+
 
 class TabOrder(QObject):
-    """Sets the order of a window again whenever something in the layouts of its parts appears or disappears."""
+    """Sets the order of a window whenever its focus is going to move, as widgets come and go in the layouts.
 
-    def __init__(self, window: QWidget, *parts: QWidget) -> None:
-        """Order what is in `parts`, one after the other."""
+    Not when they come and go: that would take 3 ms for each message of the main window.
+    """
+
+    def __init__(self, window: QWidget, focus_moving: SignalInstance, *parts: QWidget) -> None:
+        """Order what is in `parts`, one after the other, each time `focus_moving` is emitted."""
         super().__init__(window)
         self._parts = parts
         self._order: list[QWidget] = []
-        for part in parts:
-            part.installEventFilter(self)
+        focus_moving.connect(self._set_order)
 
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.LayoutRequest:
-            self._set_order()
-        return super().eventFilter(watched, event)
-
+    @Slot()
     def _set_order(self) -> None:
         order = [widget for part in self._parts for widget in _tab_stops(part)]
         if order != self._order:

@@ -186,7 +186,7 @@ def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDesk) -> None:
 
 
 def test_tab_goes_through_the_card_and_comes_to_its_cross_last(desk: CardDesk) -> None:
-    TabOrder(desk.window, desk.context.page)
+    TabOrder(desk.window, desk.window.focus_moving, desk.context.page)
     desk.open_card()
 
     def stops() -> list[str]:
