@@ -43,7 +43,7 @@ class SelectionKeeper(QObject):
         self._removed: set[int] = set()
         self._removed_current: int | None = None
         self._top = 0
-        self._holding = False
+        self._holding = self._has_all_selected = False
         model.keep(self.kept_ids)
         model.modelAboutToBeReset.connect(self._on_about_to_reset)
         model.rows_replaced.connect(self._on_rows_replaced)
@@ -145,12 +145,16 @@ class SelectionKeeper(QObject):
                 self._table.scrollTo(self._model.index(row, 0))
 
     @Slot(QModelIndex, int, int)
-    def _on_about_to_change(self, _parent: QModelIndex, _first: int, _last: int) -> None:
+    def _on_about_to_change(self, _parent: QModelIndex, first: int, _last: int) -> None:
+        is_loading = first == self._model.rowCount() and not self._model.complete
+        self._has_all_selected = is_loading and self.selected_count() == first
         self._top = max(self._table.rowAt(0), 0)
         self._holding = self._scrolled() or self._table.selectionModel().hasSelection()
 
     @Slot(QModelIndex, int, int)
     def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
+        if self._has_all_selected:  # Ctrl+A was pressed before all rows were read
+            self._select_ranges([(first, last)])
         if self._holding and first <= self._top:
             self._scroll_rows(last - first + 1)
 
@@ -182,9 +186,12 @@ class SelectionKeeper(QObject):
 
     def _select_rows(self, rows: list[int]) -> None:
         """Select these rows, in ascending order, as well."""
+        self._select_ranges(_ranges(rows))
+
+    def _select_ranges(self, ranges: Iterable[tuple[int, int]]) -> None:
         selection = QItemSelection()
         last_column = self._model.columnCount() - 1
-        for first, last in _ranges(rows):
+        for first, last in ranges:
             selection.select(self._model.index(first, 0), self._model.index(last, last_column))
         self._table.selectionModel().select(selection, _Flag.Select)
 

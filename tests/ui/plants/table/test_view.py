@@ -217,6 +217,26 @@ def test_ctrl_a_selects_all_and_signals_the_number(qtbot: QtBot, table: PlantTab
     assert count_changed.args == [100]
 
 
+def test_ctrl_a_also_selects_the_rows_that_are_still_being_read(
+    qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder
+) -> None:
+    add(*(f"Fern {number}" for number in range(1, 1101)))
+    complete = []
+
+    def select_all() -> None:
+        complete.append(browser.model.complete)
+        QTest.keyClick(browser.table, Qt.Key.Key_A, CONTROL)
+
+    browser.model.rows_replaced.connect(select_all, Qt.ConnectionType.SingleShotConnection)
+    browser.set_store(store)
+    qtbot.waitUntil(lambda: browser.model.complete and browser.model.rowCount() == 1100)
+    assert complete == [False]
+    assert browser.table.selected_count() == 1100
+    add("Aloe")
+    qtbot.waitUntil(lambda: browser.model.rowCount() == 1101)
+    assert browser.table.selected_count() == 1100
+
+
 def test_ctrl_a_costs_the_same_for_any_number_of_rows_with_a_screen_reader(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
