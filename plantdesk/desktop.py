@@ -98,7 +98,8 @@ class Desktop(QObject):
         if not self._single.take():
             if not background and not self._single.raise_other():
                 raise StuckWindowError(self._opener.path)
-            return False
+            if not self._single.is_locked:
+                return False
         window = self._window = MainWindow(self.preferences)
         self._single.raise_wanted.connect(window.show_in_front)
         window.shown.connect(self._fill_window)
@@ -122,8 +123,16 @@ class Desktop(QObject):
         """Report a defect in the window; any thread, also after the window was closed."""
         self._bridge.call(self, self._show_defect, what)
 
+    @Slot()
+    def leave(self) -> None:
+        """Close the window, without a question, and end the event loop."""
+        if self._window is not None:
+            self._window.close_at_once()
+        self._app.quit()
+
     def close(self) -> None:
         """Close everything, in order; returns when all that was acknowledged is in the file."""
+        self._single.stop_listening()
         self._opener.stop()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
@@ -204,13 +213,16 @@ class Desktop(QObject):
         if single.key == self._single.key:
             self._try_again()
         elif single.take():
-            self._single.release()
-            self._adopt(single)
-            self._opener.use(path)
-            self._try_again()
+            self._use(path, single)
         else:
-            single.ask_other().asked.connect(partial(self._on_other_asked, path))
+            single.ask_other().asked.connect(partial(self._on_other_asked, path, single))
             single.setParent(self)  # until it is asked
+
+    def _use(self, path: Path, single: SingleWindow) -> None:
+        self._single.release()
+        self._adopt(single)
+        self._opener.use(path)
+        self._try_again()
 
     def _adopt(self, single: SingleWindow) -> None:
         self._single = single
@@ -218,9 +230,11 @@ class Desktop(QObject):
         if self._window is not None:
             single.raise_wanted.connect(self._window.show_in_front)
 
-    def _on_other_asked(self, path: Path, answered: bool) -> None:
-        if answered:
-            self._app.quit()
+    def _on_other_asked(self, path: Path, single: SingleWindow, answered: bool) -> None:
+        if single.is_locked:
+            self._use(path, single)
+        elif answered:
+            self.leave()
         elif self._workspace is not None:
             self._workspace.show_no_store(self._opener.path, StuckWindowError(path))
 
@@ -251,7 +265,7 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon
     with ExitStack() as running:
         desktop = Desktop(app, database, port)
-        desktop.window_shown.connect(partial(_begin_logging, app, desktop, running))
+        desktop.window_shown.connect(partial(_begin_logging, desktop, running))
         try:
             if not desktop.start(background=background):
                 return 0
@@ -266,7 +280,7 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
             desktop.close()
 
 
-def _begin_logging(app: QApplication, desktop: Desktop, running: ExitStack) -> None:
+def _begin_logging(desktop: Desktop, running: ExitStack) -> None:
     """Log, and quit on signals, from now on; these imports would delay the first paint of the window."""
     from plantdesk import logs
     from plantdesk.ui.platform.unix_signals import quit_on_signals
@@ -275,7 +289,7 @@ def _begin_logging(app: QApplication, desktop: Desktop, running: ExitStack) -> N
     if folder is not None:
         running.enter_context(logs.writing_to(folder / "plantdesk.log"))
     running.enter_context(logs.defect_listener(desktop.report_defect))
-    running.enter_context(quit_on_signals(app))
+    running.enter_context(quit_on_signals(desktop.leave))
 
 
 def _usable(place: Callable[[], Path]) -> Path | None:

@@ -531,7 +531,8 @@ def stuck_window(database: Path) -> Iterator[None]:
 def test_a_window_that_does_not_answer_is_reported(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plantdesk.ui.platform.single_window._TIMEOUT", 100)
+    for name in ("_TIMEOUT", "_CLOSING_TIMEOUT"):
+        monkeypatch.setattr(f"plantdesk.ui.platform.single_window.{name}", 100)
     foreign(tmp_path / "list.txt")
     with stuck_window(tmp_path / "other.db"), running(qtbot, qapp, tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
@@ -569,7 +570,7 @@ class Application(QApplication):
                 box.close()
 
 desktop.QApplication = Application
-single_window._TIMEOUT = 100
+single_window._TIMEOUT = single_window._CLOSING_TIMEOUT = 100
 sys.exit(cli.main())
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from plantdesk.ui.menus import Key, key_text
 
@@ -59,11 +59,21 @@ class OpenStore(NamedTuple):
 
 
 class Feature(QObject):
-    """A part of the window, made before the window is shown to be quick. Does nothing where it overrides nothing."""
+    """A part of the window, made before the window is shown to be quick. Does nothing where it overrides nothing.
+
+    `settled`: what `running` describes has ended.
+    """
+
+    settled = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context.page)
         self.context = context
+
+    @property
+    def running(self) -> str:
+        """What closing the window now would cancel, as a sentence; empty: nothing."""
+        return ""
 
     def complete(self) -> None:
         """Build what is not needed for the first paint."""

@@ -14,6 +14,8 @@ from PySide6.QtWidgets import QMainWindow
 from plantdesk.ui.qt import fitted, override
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent
 
     from plantdesk.ui.preferences import Preferences
@@ -37,6 +39,8 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._preferences = preferences
         self._painted = False
+        #: Called when the user wants to close the window.
+        self.may_close: Callable[[], bool] = _always
         self.set_file_name(None)
         self.setMinimumSize(fitted(self, _SMALLEST))
         self._restore_size()
@@ -81,8 +85,17 @@ class MainWindow(QMainWindow):
         super().paintEvent(event)
         self._report_shown()
 
+    @Slot()
+    def close_at_once(self) -> None:
+        """Close the window, which ends the program, without a question."""
+        self.may_close = _always
+        self.close()
+
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.may_close():
+            event.ignore()
+            return
         maximized = self.isMaximized()
         size = self.normalGeometry().size() if maximized else self.size()
         window = {"width": size.width(), "height": size.height(), "maximized": maximized}
@@ -99,3 +112,7 @@ class MainWindow(QMainWindow):
         self.resize(fitted(self, QSize(window.width, window.height)))
         if window.maximized:
             self.setWindowState(Qt.WindowState.WindowMaximized)
+
+
+def _always() -> bool:
+    return True

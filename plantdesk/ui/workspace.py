@@ -13,6 +13,7 @@ from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.appearance.commands import AppearanceCommands
 from plantdesk.ui.backups.controller import BackupController
 from plantdesk.ui.card.feature import Card
+from plantdesk.ui.close_question import CloseQuestion
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.help.commands import HelpCommands
@@ -87,6 +88,9 @@ class Workspace(Page):
             path=path,
         )
         self._features = self._make_features(server)
+        question = CloseQuestion(theme, window, self._features)
+        question.confirmed.connect(window.close_at_once)
+        window.may_close = question.may_close
         window.setCentralWidget(self)
         window.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
         window.escape_pressed.connect(self._step_back)

@@ -18,7 +18,9 @@ _log = logging.getLogger(__name__)
 
 #: Milliseconds within which an open window must answer.
 _TIMEOUT = 5000
-#: Milliseconds between two attempts to reach a window that does not listen yet.
+#: Milliseconds for which a window that is being closed may still write: a million plants take five seconds.
+_CLOSING_TIMEOUT = 60_000
+#: Milliseconds between two attempts to reach a window that does not listen yet, or any more.
 _RETRY_DELAY = 50
 #: Bytes of the longest folder for a Unix socket: sun_path has 108 bytes with its NUL on Linux, 104 elsewhere.
 _MAX_FOLDER = 103 - len("/w-01234567")
@@ -72,13 +74,16 @@ class SingleWindow(QObject):
             _log.warning("A second start cannot bring this window to the front: %s", server.errorString())
 
     def ask_other(self) -> OtherWindow:
-        """Ask the window that has the lock to raise itself; the returned object signals the result."""
+        """Ask the window that has the lock to raise itself, or take the lock when that has ended (`is_locked`).
+
+        The returned object signals the result.
+        """
         other = OtherWindow(self._name, self)
         QTimer.singleShot(0, other, other.ask)
         return other
 
     def raise_other(self) -> bool:
-        """Ask like `ask_other`, wait, and return whether the window answered."""
+        """Ask like `ask_other`, wait, and return whether the window answered or ended."""
         answers: list[bool] = []
         loop = QEventLoop()
         other = self.ask_other()
@@ -87,10 +92,14 @@ class SingleWindow(QObject):
         loop.exec()
         return answers == [True]
 
-    def release(self) -> None:
-        """Release the lock."""
+    def stop_listening(self) -> None:
+        """Let later starts wait for `release`."""
         if self._server is not None:
             self._server.close()
+
+    def release(self) -> None:
+        """Release the lock."""
+        self.stop_listening()
         if self._lock is not None:
             self._lock.unlock()
 
@@ -107,20 +116,20 @@ class SingleWindow(QObject):
 
 
 class OtherWindow(QObject):
-    """The window of another process. `asked`: whether it has answered within five seconds.
+    """The window of another process. `asked`: whether it has answered within five seconds, or has ended in a minute.
 
     By signals, because a `waitFor…` of QLocalSocket holds the GIL, which blocks every other thread.
     """
 
     asked = Signal(bool)
 
-    def __init__(self, name: str, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, single: SingleWindow) -> None:
+        super().__init__(single)
         from PySide6.QtNetwork import QLocalSocket
 
-        self._name = name
+        self._name, self._single = name, single
         self._socket = QLocalSocket(self)
-        self._timeout = QTimer(self, singleShot=True, interval=_TIMEOUT)
+        self._timeout = QTimer(self, singleShot=True)
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
         self._socket.connected.connect(self._on_connected)
         self._socket.readyRead.connect(self._on_answer)
@@ -130,8 +139,8 @@ class OtherWindow(QObject):
 
     @Slot()
     def ask(self) -> None:
-        """Connect; retry until the timeout, as the other may not listen yet."""
-        self._timeout.start()
+        """Connect; retry until the timeout, as the other may not listen yet, or is being closed."""
+        self._timeout.start(_CLOSING_TIMEOUT)
         self._connect()
 
     @Slot()
@@ -140,6 +149,7 @@ class OtherWindow(QObject):
 
     @Slot()
     def _on_connected(self) -> None:
+        self._timeout.start(_TIMEOUT)
         if not _is_ours(self._socket):
             self._end(answered=False)
 
@@ -149,7 +159,9 @@ class OtherWindow(QObject):
 
     @Slot()
     def _on_error(self) -> None:
-        if self._timeout.isActive():
+        if self._single.take():
+            self._end(answered=True)
+        elif self._timeout.isActive():
             self._retry.start()
 
     @Slot()

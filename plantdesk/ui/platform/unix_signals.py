@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSocketNotifier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from PySide6.QtWidgets import QApplication
+    from collections.abc import Callable, Iterator
 
 
 @contextmanager
-def quit_on_signals(app: QApplication) -> Iterator[None]:
-    """Let the signals end the application's event loop; main thread.
+def quit_on_signals(leave: Callable[[], object]) -> Iterator[None]:
+    """Let the signals call `leave` in the event loop; main thread.
 
     Python runs signal handlers only between two of its instructions, and Qt's loop has none: the wake-up socket does.
     A signal that was ignored at the start stays ignored: a shell sets this for background jobs.
@@ -26,7 +24,7 @@ def quit_on_signals(app: QApplication) -> Iterator[None]:
     receiver.setblocking(False)
     sender.setblocking(False)
     notifier = QSocketNotifier(receiver.fileno(), QSocketNotifier.Type.Read)
-    notifier.activated.connect(app.quit)
+    notifier.activated.connect(leave)
     before = signal.set_wakeup_fd(sender.fileno())
     wanted = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
     handlers = {number: signal.signal(number, _wake_only) for number in wanted}

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Slot
+from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 
 from plantdesk.store import Selection, parse_search
@@ -31,7 +31,9 @@ _ALL, _SHOWN, _SELECTED = "all", "shown", "selected"
 
 
 class ExportController(QObject):
-    """Writes one file at a time from one store."""
+    """Writes one file at a time from one store. `settled`: an export has ended."""
+
+    settled = Signal()
 
     def __init__(self, context: WindowContext, store: PlantStore, parent: QObject) -> None:
         super().__init__(parent)
@@ -39,6 +41,12 @@ class ExportController(QObject):
         self._dialog: ExportDialog | None = None
         self._task: Task | None = None
         self._bar: InfoBar | None = None
+        self._running = ""
+
+    @property
+    def running(self) -> str:
+        """What closing the window now would cancel, as a sentence; empty: nothing."""
+        return self._running
 
     def open_dialog(self, plants: ShownPlants) -> None:
         """Ask what to export: everything, what the search finds, or what is selected."""
@@ -92,6 +100,8 @@ class ExportController(QObject):
         title = self.tr("Exporting to {file}").format(file=quoted(file.name))
         self._bar.show_state(BarKind.INFO, title, "", (self.tr("Cancel"), self._cancel), lasting=True)
         self._bar.show_progress("", None)
+        text = self.tr("An export is running: {file} would not be written.")
+        self._running = text.format(file=quoted(file.name))
         self._task = self._context.bridge.long_tasks.ask(
             self, run, lambda count: self._on_done(file, count), self._on_failed, progress=self._on_progress
         )
@@ -103,19 +113,26 @@ class ExportController(QObject):
     def _cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
+        self._end_run()
         self._hide()
         self._context.page.toast.show_message(self.tr("The export was cancelled. No file was written."))
 
     def _on_done(self, file: Path, count: int) -> None:
+        self._end_run()
         self._hide()
         one, many = self.tr("Exported 1 plant to {file}."), self.tr("Exported {count} plants to {file}.")
         folder = (self.tr("Open folder"), lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))))
         self._context.page.toast.show_message(plural(count, one, many, file=quoted(file.name)), folder)
 
     def _on_failed(self, error: Exception) -> None:
+        self._end_run()
         text = error_text(error)
         if self._bar is not None:
             self._bar.show_state(BarKind.ERROR, self.tr("Nothing was exported"), text)
+
+    def _end_run(self) -> None:
+        self._running = ""
+        self.settled.emit()
 
     def _hide(self) -> None:
         if self._bar is not None:

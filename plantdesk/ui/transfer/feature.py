@@ -62,6 +62,14 @@ class Transfer(Feature):
         ]
         self._allow(allowed=False)
 
+    @property
+    @override
+    def running(self) -> str:
+        if self._is_running and self._job is not None:
+            text = self.tr("An import is running: nothing of {names} would be imported.")
+            return text.format(names=quoted(self._job.names, 80))
+        return "" if self._exports is None else self._exports.running
+
     @override
     def complete(self) -> None:
         window = self.context.page.window()
@@ -75,6 +83,7 @@ class Transfer(Feature):
 
         self._store = opened.store
         self._exports = ExportController(self.context, opened.store, self)
+        self._exports.settled.connect(self.settled)
         self._allow(allowed=True)
 
     @override
@@ -200,7 +209,7 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_applied(self, applied: Applied) -> None:
-        self._is_running = False
+        self._end_run()
         job = self._job
         if job is None:
             return
@@ -247,7 +256,8 @@ class Transfer(Feature):
         from plantdesk.store import ImportClashError
         from plantdesk.transfer.importing import InvalidRowsError
 
-        job, self._job, self._is_running = self._job, None, False
+        job, self._job = self._job, None
+        self._end_run()
         if job is not None and isinstance(error, InvalidRowsError | ImportClashError):
             choose = (
                 self.tr("Choose what happens to them…"),
@@ -263,8 +273,12 @@ class Transfer(Feature):
         if self.sender() is self._job:
             self._job = None
             if self._is_running:
-                self._is_running = False
+                self._end_run()
                 self._show(BarKind.INFO, self.tr("The import was cancelled"), self.tr("Nothing was imported."))
+
+    def _end_run(self) -> None:
+        self._is_running = False
+        self.settled.emit()
 
     def _show(self, kind: BarKind, title: str, text: str, *actions: MessageAction, lasting: bool = False) -> InfoBar:
         if self._bar is None:

@@ -150,3 +150,16 @@ def test_a_read_only_folder_is_not_another_window() -> None:
         done = subprocess.run([sys.executable, "-c", script, f"{folder}/plants.db", folder], check=False)
         assert done.returncode == 0
         assert list(Path(folder).iterdir()) == []
+
+
+def test_a_start_during_closing_waits_and_opens_the_window(qtbot: QtBot, tmp_path: Path) -> None:
+    first, second = (SingleWindow(tmp_path / "plants.db", tmp_path) for _ in range(2))
+    assert first.take()
+    first.listen()
+    first.stop_listening()  # it still writes
+    asked: list[bool] = []
+    second.ask_other().asked.connect(asked.append)
+    first.release()
+    qtbot.waitUntil(lambda: asked == [True], timeout=20_000)
+    assert second.is_locked
+    second.release()

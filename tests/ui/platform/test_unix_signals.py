@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def test_a_signal_that_is_ignored_at_the_start_stays_so(ignored: signal.Signals, qapp: QApplication) -> None:
     before = signal.signal(ignored, signal.SIG_IGN)
     try:
-        with quit_on_signals(qapp):
+        with quit_on_signals(qapp.quit):
             assert signal.getsignal(ignored) is signal.SIG_IGN
         assert signal.getsignal(ignored) is signal.SIG_IGN
     finally:

@@ -1,0 +1,121 @@
+"""Closing the window while it imports, exports or backs up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from plantdesk.ui.transfer.import_dialog import ImportDialog
+from plantdesk.ui.widgets.message_box import MessageBox
+from tests.support.desk import TIMEOUT, Desk
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.workspace import Workspace
+
+
+class ImportingDesk(Desk):
+    """The window, while it imports a file."""
+
+    def __init__(self, qtbot: QtBot, workspace: Workspace, other_program: sqlite3.Connection, file: Path) -> None:
+        super().__init__(qtbot, workspace.window())
+        self._other_program, self.file = other_program, file
+
+    def begin(self, button: str = "Import 1 plant") -> None:
+        """Import the file. The plant waits for the lock that another program has."""
+        self._other_program.execute("BEGIN IMMEDIATE")
+        self.choose("File", "Import…")
+        dialog = Desk(self.qtbot, self.the(ImportDialog))
+        self.until(lambda: button in dialog.buttons() and dialog.button(button).isEnabled())
+        dialog.button(button).click()
+        self.until(lambda: [bar.title for bar in self.bars] == ["Importing “one.csv”"])
+
+    def go_on(self) -> None:
+        """Let the import write."""
+        self._other_program.rollback()
+
+    def press_close(self) -> None:
+        self.window.activateWindow()  # no window manager does it when a dialog closes
+        self.until(self.window.isActiveWindow)
+        self.qtbot.keyClick(self.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
+
+    @property
+    def question(self) -> MessageBox:
+        return self.the(MessageBox)
+
+    @property
+    def is_asked(self) -> bool:
+        return any(each.isVisible() for each in self.widget.findChildren(MessageBox))
+
+    def count(self) -> int:
+        (count,) = self._other_program.execute("SELECT count(*) FROM plant").fetchone()
+        return int(count)
+
+
+@pytest.fixture
+def desk(
+    qtbot: QtBot,
+    bare: Workspace,
+    store: Store,
+    other_program: sqlite3.Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> ImportingDesk:
+    file = tmp_path / "one.csv"
+    file.write_text("name\nAster\n", encoding="utf-8")
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(file)], ""))
+    bare.complete()
+    bare.set_store(store, named=False)
+    return ImportingDesk(qtbot, bare, other_program, file)
+
+
+def test_the_window_closes_without_a_question_while_nothing_runs(desk: ImportingDesk) -> None:
+    desk.press_close()
+    assert not desk.window.isVisible()
+
+
+def test_closing_during_an_import_is_asked_and_escape_keeps_the_window(desk: ImportingDesk) -> None:
+    desk.begin()
+    desk.press_close()
+    assert desk.window.isVisible()
+    assert "nothing of “one.csv” would be imported" in " ".join(Desk(desk.qtbot, desk.question).texts())
+    desk.qtbot.keyClick(desk.question, Qt.Key.Key_Escape)
+    desk.until(lambda: not desk.is_asked)
+    assert desk.window.isVisible()
+    desk.go_on()
+    desk.until(lambda: desk.count() == 1)
+    desk.until(lambda: [bar.title for bar in desk.bars] == ["Imported 1 plant from “one.csv”"])
+    desk.press_close()
+    assert not desk.window.isVisible()
+
+
+def test_the_import_is_cancelled_on_demand(desk: ImportingDesk, bare: Workspace) -> None:
+    desk.file.write_text("name\n" + "Aster\n" * 200_000, encoding="utf-8")
+    desk.begin("Import")  # before all is read
+    desk.press_close()
+    desk.window.close()  # pressed twice, it is asked once
+    assert len([each for each in desk.widget.findChildren(MessageBox) if each.isVisible()]) == 1
+    Desk(desk.qtbot, desk.question).button("Cancel it and close").click()
+    desk.until(lambda: not desk.window.isVisible())
+    bare.release_store()
+    desk.go_on()
+    assert desk.count() == 0
+
+
+def test_the_question_closes_when_the_import_ends(desk: ImportingDesk) -> None:
+    desk.begin()
+    desk.press_close()
+    desk.until(desk.question.isVisible)
+    desk.go_on()
+    desk.qtbot.waitUntil(lambda: not desk.is_asked, timeout=TIMEOUT)
+    assert desk.window.isVisible()
+    assert desk.count() == 1
+    assert QApplication.activeModalWidget() is None
