@@ -78,7 +78,8 @@ class IndexedReads:
             return
         unchanged = set(first) - changed
         end = max((row for row, plant_id in enumerate(ids, 1) if plant_id in unchanged), default=0)
-        yield array("q", ids[:end])
+        if end:
+            yield array("q", ids[:end])
         places = find_places(ids[end:], known, in_order, changed, len(first))
         if places is None:
             raise IndexUnusableError
