@@ -113,8 +113,8 @@ def main() -> None:
             medians = [statistics.median(column) for column in zip(*(each[plants] for each in rounds), strict=True)]
             print(f"{plants:>12,}" + "".join(f"{median:10.2f}" for median in medians))
         posts = [(_post_of(1, Path(folder)), _post_of(_TOKENS, Path(folder))) for _ in range(options.rounds)]
-        for tokens, medians in zip((1, _TOKENS), zip(*posts, strict=True), strict=True):
-            print(f"{tokens:>6,} tokens{statistics.median(medians):9.2f}")
+        for tokens, column in zip((1, _TOKENS), zip(*posts, strict=True), strict=True):
+            print(f"{tokens:>6,} tokens{statistics.median(column):9.2f}")
 
 
 if __name__ == "__main__":
