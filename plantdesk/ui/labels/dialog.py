@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from plantdesk.records import PlantRow
     from plantdesk.ui.theme.theme import Theme
 
-_SIZE = QSize(840, 690)
-_LEFT_WIDTH = 270
+#: For text of 13 px.
+_WIDTH, _HEIGHT, _LEFT_WIDTH = 840, 690, 270
 _MAX_COPIES = 999
 
 
@@ -55,7 +55,7 @@ class LabelDialog(Dialog):
         self._content = [QCheckBox(text) for text in texts]
         for box, is_on in zip(self._content, Content(), strict=True):
             box.setChecked(is_on)
-        self._page, self._label = PagePreview(theme), LabelPreview()
+        self._page, self._label = PagePreview(), LabelPreview()
         self._previous, self._next = QPushButton(self.tr("Previous page")), QPushButton(self.tr("Next page"))
         self._message = MessageLine(theme)
         self._pdf_button, self._print_button = QPushButton(self.tr("&Save as PDF…")), QPushButton(self.tr("&Print…"))
@@ -150,7 +150,7 @@ class LabelDialog(Dialog):
         left = QVBoxLayout(content)
         left.setContentsMargins(0, 0, M, 0)
         left.setSpacing(S)
-        title = PlainLabel(self.tr("Sheet"), role="strong")
+        title = PlainLabel(self.tr("Sheet"), role="caption")
         title.setBuddy(self._sheet.field)
         left.addWidget(title)
         left.addWidget(self._sheet)
@@ -166,11 +166,11 @@ class LabelDialog(Dialog):
         grid.setColumnStretch(0, 1)
         left.addLayout(grid)
         left.addSpacing(S)
-        left.addWidget(PlainLabel(self.tr("On each label"), role="strong"))
+        left.addWidget(PlainLabel(self.tr("On each label"), role="caption"))
         for check in self._content:
             left.addWidget(check)
         left.addStretch(1)
-        left.addWidget(PlainLabel(self.tr("One label, about as large as printed"), tone="muted", wrapped=True))
+        left.addWidget(PlainLabel(self.tr("One label, about as large as printed"), role="caption", wrapped=True))
         left.addWidget(self._label, alignment=Qt.AlignmentFlag.AlignHCenter)
         return content
 
@@ -206,4 +206,5 @@ class LabelDialog(Dialog):
         layout.setSpacing(M)
         layout.addLayout(body, 1)
         layout.addLayout(foot)
-        self.resize_to_fit(_SIZE)
+        scaled = self._theme.metrics.scaled
+        self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))

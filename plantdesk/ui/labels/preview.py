@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from plantdesk.ui.labels.painting import UNIT, fit_page, paint_label, paint_page, scaled
 from plantdesk.ui.qt import override
@@ -15,24 +15,25 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QMouseEvent, QPaintEvent
 
     from plantdesk.ui.labels.painting import Job
-    from plantdesk.ui.theme.theme import Theme
 
 _MARGIN = 12
 _RADIUS = 150
+#: On paper, which is white in every theme.
+_OUTLINE, _USED, _USED_TEXT = QColor("#cfd4cb"), QColor("#e9ece6"), QColor("#5c6658")
 _MM_PER_INCH = 25.4
 _LABEL_SIZE = QSize(250, 150)
 
 
-class PagePreview(QWidget):
+class PagePreview(QFrame):
     """`label_clicked(number)`: the user has clicked a label of the page, from 0."""
 
     label_clicked = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
         self._job: Job | None = None
         self._page = 0
+        self.setProperty("card", "inset")
         self.setMinimumSize(260, 320)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(self.tr("Preview of the page"))
@@ -60,27 +61,24 @@ class PagePreview(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = self._area(self._job)
         painter.fillRect(area, QColor("white"))
-        ratio = self.devicePixelRatioF()
-        del ratio
         fit_page(painter, self._job.sheet, area)
         self._paint_outlines(painter, self._job)
         paint_page(painter, self._job, self._page)
         painter.end()
 
     def _paint_outlines(self, painter: QPainter, job: Job) -> None:
-        painter.setPen(QPen(QColor("#cfd4cb"), 30))
         for number in range(job.sheet.labels):
             is_used = self._page == 0 and number < job.start
-            painter.setBrush(QColor("#e9ece6") if is_used else Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(_OUTLINE, 30))
+            painter.setBrush(_USED if is_used else Qt.BrushStyle.NoBrush)
             rect = scaled(job.sheet.label(number))
             painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
             if is_used:
                 font = painter.font()
                 font.setPixelSize(min(350, rect.height() // 2))
                 painter.setFont(font)
-                painter.setPen(QColor("#5c6658"))
+                painter.setPen(_USED_TEXT)
                 painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self.tr("used"))
-                painter.setPen(QPen(QColor("#cfd4cb"), 30))
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     @override
@@ -125,7 +123,7 @@ class LabelPreview(QWidget):
         painter.setWindow(0, 0, round(sheet.width * UNIT), round(sheet.height * UNIT))
         painter.setViewport(area)
         painter.setBrush(QColor("white"))
-        painter.setPen(QPen(QColor("#cfd4cb"), 20))
+        painter.setPen(QPen(_OUTLINE, 20))
         rect = QRect(0, 0, round(sheet.width * UNIT), round(sheet.height * UNIT))
         painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
         paint_label(painter, rect, self._job.plants[0], self._job.content)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _MAX_COUNT, _MAX_MM = 60, 500.0
 _SIZES = 6
+_MIN_WIDTH = 120
 
 
 class SheetChoice(QWidget):
@@ -29,6 +30,7 @@ class SheetChoice(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._sheets = ComboBox(self.tr("Sheet"))
+        self._sheets.setMinimumWidth(_MIN_WIDTH)  # narrower than its longest text, where the text is large
         for sheet in SHEETS:
             size = f"{sheet.width:.4g} × {sheet.height:.4g} mm"
             text = self.tr("{page}, {count} labels, {size}")

@@ -153,6 +153,7 @@ QFrame[pane="toast"] QPushButton:focus { border: 2px solid $toast_link; padding:
 QFrame[pane="toast"] QToolButton:focus { border: 2px solid $toast_link; }
 QFrame[popup="true"] { background: $surface; border: 1px solid $border; border-radius: 8px; }
 QFrame[card="true"] { background: $surface; border: 1px solid $line; border-radius: 8px; }
+QFrame[card="inset"] { background: $sidebar; border: 1px solid $line; border-radius: 8px; }
 QFrame[bar="info"] { background: $info_bg; border: 1px solid $info; border-radius: 8px; }
 QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; border-radius: 8px; }
 QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-radius: 8px; }

@@ -320,6 +320,6 @@ def _note(text: str = "") -> PlainLabel:
 
 def _titled(title: str, note: QWidget) -> QHBoxLayout:
     row = QHBoxLayout()
-    row.addWidget(PlainLabel(title, role="strong"))
+    row.addWidget(PlainLabel(title, role="caption"))
     row.addWidget(note, 1)
     return row
