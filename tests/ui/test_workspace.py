@@ -194,6 +194,14 @@ def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WindowDesk, add: Ad
     assert desk.table.currentIndex().row() == 0
 
 
+def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_button(desk: WindowDesk) -> None:
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_A, CONTROL)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until(desk.search.hasFocus)
+    assert desk.button("API access…").isVisible()
+
+
 def test_f6_moves_the_focus_through_the_parts_of_the_window(desk: WindowDesk) -> None:
     parts = [desk.name, desk.search, desk.table, desk.button("Copy the address of the API")]
     desk.name.setFocus()

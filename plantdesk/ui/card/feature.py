@@ -128,6 +128,9 @@ class Card(Feature):
         """Show the plants that are selected now."""
         self._count = count
         had_focus = self._has_focus()
+        if not count and had_focus and self._draft is not None and self._draft.is_dirty:
+            self.context.page.window().setFocus()  # what is typed next must not act on another plant
+            had_focus = False
         self._pane.set_available(available=count > 0)
         self._return_focus(had_focus=had_focus)
         if self._pane.isVisible():

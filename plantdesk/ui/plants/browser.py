@@ -324,6 +324,7 @@ class PlantBrowser(QFrame):
         model = self._model
         if model.busy:
             return
+        had_focus = self._table.hasFocus()
         if model.failed_to_load:
             self._pages.setCurrentWidget(self._failed_page)
         elif model.rowCount():
@@ -331,6 +332,8 @@ class PlantBrowser(QFrame):
         elif model.complete:
             self._no_match_page.set_text(self._no_match_text())
             self._pages.setCurrentWidget(self._no_match_page if model.query.text else self._empty_page)
+            if had_focus:  # Qt would give it to the button of the page, which the next key may press
+                self._search_field.setFocus()
         if model.rowCount() or model.complete:
             self._opening_label.hide()
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QStringListModel
 
-    from plantdesk.records import PlantRow
+    from plantdesk.records import Changes, PlantRow
     from plantdesk.store import Applied, PlantReader, PlantStore, Update
     from plantdesk.store import Edit as StoreEdit
     from plantdesk.ui.background import Task
@@ -83,6 +83,7 @@ class EditController(QObject):
         self._editor.left.connect(self._on_left)
         self._editor.tab_pressed.connect(self._on_tab_pressed)
         self._editor.textEdited.connect(self._on_edited)
+        context.bridge.changed.connect(self._on_changed)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Edit the plants of this store."""
@@ -198,6 +199,27 @@ class EditController(QObject):
             self._on_accepted()
         else:
             self._on_rejected()
+
+    # --- a plant that is deleted meanwhile ---
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        draft = self._draft
+        if draft is None or self._is_saving or self._queries is None:
+            return
+        if draft.row.id in changes.removed or changes.needs_reload:
+            read = partial(_plant, plant_id=draft.row.id)
+            self._queries.ask(self, read, partial(self._close_if_deleted, draft))
+
+    def _close_if_deleted(self, draft: _Draft, now: PlantRow | None) -> None:
+        """End editing, as another row is under the editor now; the keys that follow must not change that one."""
+        if now is not None or self._draft is None or self._draft.row is not draft.row or self._is_saving:
+            return
+        is_valid, draft = self._accept_cell(), self._draft
+        self._editor.window().setFocus()
+        self._close()
+        if is_valid and (draft.name, draft.tag) != (draft.row.name, draft.row.tag):
+            self._ask_about_deleted(draft)
 
     # --- saving ---
 

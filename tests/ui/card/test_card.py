@@ -298,8 +298,9 @@ def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk:
     desk.change(DeleteAll(Selection(ids=[1])))
     desk.until(lambda: bool(desk.bars))
     assert "Yours: “Mine”" in desk.bars[0].text
-    desk.until(desk.table.hasFocus)  # what is typed further presses no button
-    QTest.keyClicks(desk.table, " and more")
+    desk.until(desk.window.hasFocus)  # what is typed further presses no button and edits no other plant
+    QTest.keyClicks(desk.window, " and more")
+    QTest.keyClick(desk.window, Qt.Key.Key_Return)
     assert desk.bars[0].isVisible()
     desk.button("Add it again").click()
     desk.has_note(1, "Mine")

@@ -87,6 +87,12 @@ class EditDesk(Desk):
     def until_rows(self, count: int) -> None:
         self.qtbot.waitUntil(lambda: self.table.model().rowCount() == count)
 
+    def delete_elsewhere(self, plant_id: int) -> None:
+        """Delete a plant as another program does."""
+        row = self.plant(plant_id)
+        assert row is not None
+        self.store.apply([Delete(plant_id, row.version, row.name)], COMMAND).result(10)
+
     def change_elsewhere(self, plant_id: int, *, name: str) -> None:
         """Rename a plant as another program does."""
         row = self.plant(plant_id)
@@ -328,15 +334,28 @@ def test_another_note_meanwhile_is_kept_without_a_question(desk: EditDesk) -> No
 
 def test_a_plant_deleted_elsewhere_can_be_added_again(desk: EditDesk) -> None:
     desk.edit(2)
-    row = desk.plant(2)
-    assert row is not None
-    desk.store.apply([Delete(2, row.version, row.name)], COMMAND).result(10)
-    desk.sees("Basil", "Cactus")
-    assert desk.editor.hasFocus()
-    desk.enter("Aloe vera")
+    desk.type(desk.editor, "Aloe vera")
+    desk.delete_elsewhere(2)
     desk.qtbot.waitUntil(lambda: len(desk.bars) == 1)
+    assert "Yours: “Aloe vera”" in desk.bars[0].text
+    assert desk.editor.isHidden()
+    for key in (Qt.Key.Key_X, Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Delete):  # typed on, they change nothing
+        QTest.keyClick(desk.window, key)
+    desk.sees("Basil", "Cactus")
+    assert desk.editor.isHidden()
     desk.button("Add it again").click()
     desk.qtbot.waitUntil(lambda: "Aloe vera" in desk.names())
+
+
+def test_the_editor_of_a_deleted_plant_closes_without_a_question_when_nothing_was_typed(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.delete_elsewhere(1)
+    desk.sees("Basil", "Aloe")
+    assert desk.editor.hasFocus()
+    desk.delete_elsewhere(2)
+    desk.until_closed()
+    desk.sees("Basil")
+    assert desk.bars == []
 
 
 def test_a_plant_that_is_being_edited_is_saved_when_the_store_is_closed(desk: EditDesk, context: WindowContext) -> None:
