@@ -156,7 +156,7 @@ class Changes(NamedTuple):
     `added` are the new plants in the order in which they were added, `updated` are edited plants and those that came
     back, `removed` the ids of deleted ones. `needs_reload` is true when something else may have changed as well:
     another program wrote to the file, or there were too many plants to list. `history`: the history has a new entry.
-    `unrecorded`: neither history nor order of arrival tell what changed: another program wrote, or the file is another.
+    `unrecorded`: neither history nor sequence numbers show what changed: another program wrote, or the file is another.
     """
 
     added: tuple[PlantRow, ...] = ()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(database: Path, file: Path, given: Format | None, wanted: Filter) -> int:
-    """Write plants to `file` in their order of arrival; a file that exists is replaced when all is written.
+    """Write plants to `file` in insertion order; a file that exists is replaced when all is written.
 
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.store import Store
     from plantdesk.store.sqlite.tokens import TokenChecker, Tokens
 
-#: The modules of the names that need SQLAlchemy, which takes longer to import than a short command to run.
+#: The modules of the names that need SQLAlchemy, whose import takes longer than a short command.
 _LAZY = {
     "AutomaticBackups": "sqlite.backups.jobs",
     "Difference": "sqlite.backups.difference",

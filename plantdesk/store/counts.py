@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CountedAt(NamedTuple):
-    """The state of the store that was counted: the last place in the order of arrival, the last change, and the day."""
+    """The state of the store that was counted: the last sequence number, the last change, and the day."""
 
     seq: int
     change: int
@@ -19,7 +19,7 @@ class CountedAt(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Numbers of plants, all of one moment. The tag None is for those without one; `today` are those added today."""
+    """Numbers of plants, in one snapshot. The tag None is for those without one; `today` are those added today."""
 
     tags: Mapping[str | None, int]
     sources: Mapping[Source, int]

@@ -1,4 +1,4 @@
-"""Edits: what a caller of `Store.apply` asks for. One call makes one change, in one transaction."""
+"""The edits that `Store.apply` makes. One call is one change, in one transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_NAME = 40
 
 
 class Keep(Enum):
-    """The value of a field that an edit leaves as it is."""
+    """Marks a field that an edit does not change."""
 
     KEEP = auto()
 

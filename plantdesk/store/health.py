@@ -49,7 +49,7 @@ class Health:
             self.healed()
 
     def healed(self) -> None:
-        """Record that the whole file was checked, or that another file is open."""
+        """Record that the whole file was checked, or that another one was opened."""
         if self._trouble is not None:
             self._trouble = None
             self._notify(None)

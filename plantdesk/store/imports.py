@@ -1,4 +1,4 @@
-"""What an import into a store takes and gives. `PlantImport` in `protocols` describes its steps."""
+"""Input and results of an import. `PlantImport` in `protocols` describes its steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OnClash(StrEnum):
-    """What happens to a row whose id belongs to another plant, in the store or in an earlier row."""
+    """How to handle a row whose id belongs to another plant, in the store or in an earlier row."""
 
     REFUSE = "refuse"
     SKIP = "skip"
@@ -70,7 +70,7 @@ class Clash(NamedTuple):
 
 
 class ImportCounts(NamedTuple):
-    """What becomes of the rows of an import, compared with the store."""
+    """The numbers of new, unchanged and clashing rows of an import."""
 
     new: int
     unchanged: int
@@ -78,7 +78,7 @@ class ImportCounts(NamedTuple):
 
 
 class ImportClashError(PlantDeskError):
-    """Ids of an import belong to other plants, and it is to refuse them."""
+    """Ids of an import belong to other plants, and `OnClash.REFUSE` was chosen."""
 
     def __init__(self, count: int) -> None:
         ids = "1 ID belongs" if count == 1 else f"{count:,} IDs belong"

@@ -1,4 +1,4 @@
-"""Finds the rows of a few new ids in a long order by bisection, many steps of it at once."""
+"""Finds the rows of a few new ids in a long sorted list by bisection, with many comparisons in one query."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from collections.abc import Set as AbstractSet
 
-#: Ids that are compared in one round, and rows that an id is compared with in one.
+#: Ids compared in one round, and the most rows that one id is compared with in it.
 _ROUND = 4096
 _MAX_PROBES = 64
 
 
 class Place(NamedTuple):
-    """A new id, and the row that it belongs before."""
+    """A new id and the row before which it belongs."""
 
     row: int
     id: int
@@ -65,7 +65,7 @@ class _Search:
         return [self.low + size * at // count + size // (2 * count) for at in range(count)]
 
     def narrow(self, found: dict[int, int], probed: int, position: dict[int, int]) -> bool:
-        """Narrow the rows by where those found of the probed ones are in the order; False where nothing can be said."""
+        """Narrow the range by the positions of the probed rows that still exist; return False where none helps."""
         if self.id not in position or (not found and self.high - self.low > probed):
             return False
         if not found:  # all rows between which it belongs are gone

@@ -1,4 +1,4 @@
-"""What every kind of store does, whatever it keeps the plants in. `tests/store/contract` holds each of them to it.
+"""The interfaces of every kind of store. `tests/store/contract` tests each implementation.
 
 Files, backups and the way to open a store belong to its kind and are not part of this.
 """
@@ -40,7 +40,7 @@ class HistorySummary(NamedTuple):
 
 
 class CsvPage(NamedTuple):
-    """Plants in their order of arrival: their lines as `text`, or their `rows` where quotes would have to be doubled.
+    """Plants in insertion order: their lines as `text`, or their `rows` where quotes would have to be doubled.
 
     A line has id, name, tag, note, time and source; texts are in quotes, and what a plant has not is empty.
     """
@@ -54,10 +54,10 @@ class PlantPages(Protocol):
     """Reads sets of plants whole. Every method raises StoreError where the store cannot be read."""
 
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
-        """Yield the plants of a set in their order of arrival, some at a time, whatever their number."""
+        """Yield the plants of a set in insertion order, in pages of limited size."""
 
     def csv_pages(self, delimiter: str) -> Iterator[CsvPage]:
-        """Yield all plants in their order of arrival, some at a time, as lines of CSV where that is simple."""
+        """Yield all plants in insertion order, in pages, as lines of CSV where no text has quotes."""
 
 
 class PlantReader(PlantPages, Protocol):
@@ -136,7 +136,7 @@ class PlantReader(PlantPages, Protocol):
         """
 
     def history_summary(self) -> HistorySummary:
-        """Return what the whole history consists of."""
+        """Return a summary of the whole history."""
 
     def plant_history(self, plant_id: int, limit: int = ...) -> list[PlantChange]:
         """Return at most `limit` changes that made a plant what it is, newest first, as far as they are stored.
@@ -145,7 +145,7 @@ class PlantReader(PlantPages, Protocol):
         """
 
     def interrupt(self) -> None:
-        """End the query that another thread runs on this reader: it raises InterruptedError there."""
+        """Interrupt the query that another thread runs on this reader; it raises InterruptedError there."""
 
     def close(self) -> None:
         """Close the connection. May be called again."""
@@ -214,10 +214,10 @@ class PlantImport(Protocol):
         """
 
     def cancel(self) -> None:
-        """Interrupt what runs, and refuse what follows; an `apply` that has written all is done."""
+        """Interrupt the running call and refuse later ones; an `apply` that has written everything succeeds."""
 
     def close(self) -> None:
-        """Remove what was collected."""
+        """Discard the collected rows."""
 
 
 class PlantStore(Protocol):
@@ -240,7 +240,7 @@ class PlantStore(Protocol):
         """
 
     def add_each(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[list[PlantRow | PlantDeskError]]:
-        """Add several plants that have nothing to do with each other; each has its own outcome, in the same order.
+        """Add several independent plants; each has its own outcome, in the same order.
 
         The Future itself never fails. This is the way for many waiting requests: one commit and one wake-up for all.
         """
@@ -293,7 +293,7 @@ class PlantStore(Protocol):
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
 
     def start_indexing(self) -> None:
-        """Begin to make searches and sorts quick, in the background, for a window that shows many plants."""
+        """Start building indexes for searches and sorts in the background, for a window that shows many plants."""
 
     def close(self) -> None:
         """Write what is queued, end the writer thread and close the store. May be called again."""

@@ -28,7 +28,7 @@ _PIECE = 65_536
 def write_plants(
     file: Path, form: Format, reader: PlantPages, selection: Selection, progress: Callable[[int], object]
 ) -> int:
-    """Write plants to a file, or to standard output for `-`, in their order of arrival, and return their number.
+    """Write plants to a file, or to standard output for `-`, in insertion order, and return their number.
 
     `progress` is called with the plants that were written so far. Raises PlantDeskError and OSError.
     """

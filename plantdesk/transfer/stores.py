@@ -19,7 +19,7 @@ _LAYOUT = Layout(("id", "name", "tag", "note"), has_header=False, fields={"id": 
 
 
 class StoreTable:
-    """The plants of a store in their order of arrival; the line of a row is its number."""
+    """The plants of a store in insertion order; the line of a row is its number."""
 
     def __init__(self, pages: Iterator[list[SavedPlant]]) -> None:
         self._pages = pages

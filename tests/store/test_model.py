@@ -67,7 +67,7 @@ _token_names = st.sampled_from(["garden-sync", "phone", "Ä"])
 
 
 class Entry(NamedTuple):
-    """A plant as the dict has it: `seq` is its place in the order of arrival, `change` the last that touched it."""
+    """A plant as the dict has it: `seq` is its sequence number, `change` the last that touched it."""
 
     name: str
     tag: str | None

@@ -291,7 +291,7 @@ def _bring_back(connection: sqlite3.Connection, values: dict[str, int]) -> None:
 
 
 def _move_to_end(connection: sqlite3.Connection, values: dict[str, int]) -> None:
-    """Give plants whose place in the order of arrival is taken a new one; a restored backup may bring that about."""
+    """Give plants whose sequence number is taken a new one; a restored backup may bring that about."""
     connection.execute(_MOVE_TO_END, {**values, "last": last_seq(connection)})
     sql = f"""UPDATE before_image AS u SET after = {_VERSION_BEFORE} FROM before_image AS x
               WHERE u.change = :number AND x.change = :undone AND x.plant_id = u.plant_id"""

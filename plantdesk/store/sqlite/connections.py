@@ -104,7 +104,7 @@ def configure(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let all that a block reads be of one moment. Raises sqlite3.Error."""
+    """Let a block read one snapshot of the database. Raises sqlite3.Error."""
     connection.execute("BEGIN")
     try:
         yield

@@ -38,7 +38,7 @@ _DIFFERENCE = """
 _CHANGED_PLANTS = "SELECT total(plants) FROM change WHERE number > ?"
 #: SQLite counts so many plants in the time that one plant of a difference takes, measured.
 _DIFFERENCE_COST = 8
-#: Where so few plants are counted, neither way is slow.
+#: Up to this number of plants, neither way is slow.
 _SMALL_STORE = 10_000
 #: A table of counts instead of GROUP BY, for which SQLite would sort all plants, which takes twice as long. The number
 #: 0 is for plants without a tag: a tag is never a number.
@@ -51,7 +51,7 @@ _MAX_COMPARED = 20
 
 
 def count_plants(connection: sqlite3.Connection, before: Counts | None) -> Counts:
-    """Return the counts of now; `before` are earlier ones of the same store, from which only differences are counted.
+    """Return the current counts; with earlier ones of the same store (`before`) only the differences are counted.
 
     Raises StoreDamagedError and sqlite3.Error.
     """

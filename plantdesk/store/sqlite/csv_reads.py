@@ -17,7 +17,7 @@ _REST = "SELECT count(*), max(seq) FROM plant WHERE seq > ?"
 _END = """'{d}' || strftime('%Y-%m-%dT%H:%M:%f+00:00', added_at / 1000.0, 'unixepoch') || '{d}"'
        || (SELECT kind || CASE label WHEN '' THEN '' ELSE ' ' || label END FROM source WHERE id = source_id)
        || '"\r\n'"""
-#: That of the first plant and of the last one.
+#: The ends of the first and of the last line.
 _ENDS = """SELECT added_at, source_id, {end} FROM plant
            WHERE seq IN (:last, (SELECT min(seq) FROM plant WHERE seq > :after))"""
 #: Each concatenation copies what it has so far, so there are as few as possible.
@@ -34,7 +34,7 @@ _SAME = "AND added_at = :time AND source_id = :source"
 
 
 class CsvPages:
-    """Reads page after page. An import gives its plants one time and one source: they are formatted once then."""
+    """Reads plants in pages. The plants of an import share time and source, which are then formatted only once."""
 
     def __init__(self, delimiter: str) -> None:
         end = _END.format(d=delimiter)
@@ -44,7 +44,7 @@ class CsvPages:
         self._after = -1
 
     def next(self, connection: sqlite3.Connection) -> CsvPage | None:
-        """Return the plants that follow in their order of arrival; None at the end. Raises sqlite3.Error."""
+        """Return the plants that follow in insertion order; None at the end. Raises sqlite3.Error."""
         with snapshot(connection):
             nth = connection.execute(_NTH, (self._after, _PAGE - 1)).fetchone()
             count, last = (_PAGE, *nth) if nth else connection.execute(_REST, (self._after,)).fetchone()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.writer import Writer
 
-#: Times that an import is compared again because something else has changed its plants meanwhile.
+#: Comparisons of one import, repeated where another writer has changed its plants meanwhile.
 _MAX_TRIES = 20
 _MAX_NAME = 40
 #: Rows that a statement collects, and rows that are written between two reports of progress.
@@ -151,7 +151,7 @@ class SqliteImport(PlantImport):
             self._insert(columns)
 
     def _insert(self, columns: list[Sequence[int | str | None]]) -> None:
-        """Insert rows with `_AT_ONCE` in a statement, and the rest one by one."""
+        """Insert `_AT_ONCE` rows per statement, and the rest one by one."""
         width, count = len(columns), len(columns[0])
         values: list[int | str | None] = [None] * (width * count)
         for at, column in enumerate(columns):
@@ -345,7 +345,7 @@ class _Write:
         return plants
 
     def _inserts(self) -> tuple[str, str]:
-        """Return the statements; in the usual case, in which all rows are new and have ascending ids, quicker ones."""
+        """Return the statements; faster ones in the usual case that all rows are new and have ascending ids."""
         if not self._compared.is_plain:
             return _INSERT_PLANTS, _INSERT_IMAGES
         plants = _INSERT_PLANTS.replace(_NEW, _ALL_ROWS).replace(_ID, "r.id")

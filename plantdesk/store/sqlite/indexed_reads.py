@@ -1,4 +1,4 @@
-"""What a reader takes from the indexes of `view_index`: candidates of a search, and whole orders."""
+"""Queries of a reader that use the indexes of `view_index`: candidates of a search, and sorted ids."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class IndexUnusableError(Exception):
 
 
 class IndexedReads:
-    """The indexes as one reader uses them."""
+    """The index queries of one reader."""
 
     def __init__(self, connection: Connection, index: ViewIndex | None) -> None:
         self._connection = connection
@@ -123,7 +123,7 @@ class IndexedReads:
         self._attached = path
 
     def _collect(self, found: Candidates) -> int:
-        """Put the candidates into a table of this connection, up to one more than are allowed; return their number."""
+        """Store the candidates in a temporary table, at most one more than allowed; return their number."""
         self._raw.execute("DELETE FROM temp.candidate")
         sql = "INSERT INTO temp.candidate SELECT rowid FROM indexed.words WHERE words MATCH ? LIMIT ?"
         return self._raw.execute(sql, (found.match, _MAX_CANDIDATES + 1)).rowcount

@@ -1,4 +1,4 @@
-"""A file with the ids of all plants in an order, of which only what is asked for is read."""
+"""A file with the ids of all plants in an order, read in slices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIZE = array("q").itemsize
 
 
 class OrderFile(Sequence[int]):
-    """The ids in one direction, as a sequence by row. One thread uses it. Reading raises OSError."""
+    """A sequence of ids in one direction. For one thread. Reading raises OSError."""
 
     def __init__(self, file: BinaryIO, count: int, split: int | None) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""The orders of plants as SQL."""
+"""ORDER BY terms of the orders of plants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SORTED = (Order.NAME, Order.TAG, Order.SOURCE)
 
 
 def sorted_ids(connection: Connection, order: Order, size: int) -> Iterator[array[int]]:
-    """Yield the ids of all plants, ascending, so many at a time. Raises sqlite3.Error."""
+    """Yield the ids of all plants in ascending order, `size` at a time. Raises sqlite3.Error."""
     with connection.execute(select(PlantTable.id).order_by(*ordering(order, descending=False))) as result:
         while rows := result.cursor.fetchmany(size):
             yield array("q", [plant_id for (plant_id,) in rows])

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 #: Ids in the first chunk of a view: a few screens, available at once.
 _FIRST_CHUNK = 512
-#: Ids that follow, at first and later: the window paints its rows again after each chunk.
+#: Ids in the second chunk and in later ones: the window repaints its rows after each.
 _CHUNK, _LARGE_CHUNK = 50_000, 200_000
 #: Plants among which the first chunk of a search is looked for, in the order of the table: 40 ms.
 _NEWEST = 20_000
@@ -89,7 +89,7 @@ class Reader(PlantReader):
                     yield from self._selected_ids(view, candidates, given)
 
     def _selected_ids(self, view: View, candidates: TextClause | None, given: int) -> Iterator[array[int]]:
-        """Yield the ids that follow the first ones, which were given already."""
+        """Yield the ids of a view by SQL, without the first `given` ones."""
         statement, sizes = ids_of(view.plants), _sizes()
         if candidates is not None:
             statement = statement.where(candidates)
@@ -294,12 +294,12 @@ class Reader(PlantReader):
 
 
 def _sizes() -> Iterator[int]:
-    """Return the sizes of the chunks of a view, without an end."""
+    """Return an infinite iterator over the sizes of the chunks of a view."""
     return chain((_FIRST_CHUNK, _CHUNK), repeat(_LARGE_CHUNK))
 
 
 def _fetched(cursor: DBAPICursor, size: int) -> array[int]:
-    """Return so many ids, or those that are left; a list of all their rows would take much memory."""
+    """Return the next `size` ids, fewer at the end; a list of all rows would take much memory."""
     ids = array("q")
     while len(ids) < size and (rows := cursor.fetchmany(min(size - len(ids), _CHUNK))):
         ids.extend([plant_id for (plant_id,) in rows])

@@ -1,4 +1,4 @@
-"""Reads plants by id, or in their order of arrival.
+"""Reads plants by id, or in insertion order.
 
 Plain SQL on the driver's connection: the writer uses it in every transaction, and SQLAlchemy would double the cost.
 """
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
-#: Above it a place in the order of arrival, or the number of a change, was not written by PlantDesk.
+#: Above it a sequence number, or the number of a change, was not written by PlantDesk.
 MAX_NUMBER = 2**62 - 2**32
 
 #: Items in one statement. Even with 7 values for each this is far below SQLite's limit of 32,766 variables.
 CHUNK = 500
 
-#: The version of a plant: the last change that touched it, or its place in the order of arrival as a negative number.
+#: The version of a plant: the last change that touched it, or its negative sequence number.
 VERSION = "CASE WHEN plant.change > 0 THEN plant.change ELSE -plant.seq END"
 
-#: The largest place in the order of arrival that was ever used.
+#: The largest sequence number that was ever used.
 LAST_SEQ = "SELECT max(last_seq, (SELECT coalesce(max(seq), 0) FROM plant)) FROM store"
 
 _FROM = f"""added_at, source_id, coalesce(kind, ''), coalesce(label, ''), {VERSION}, {{note}}
@@ -56,13 +56,13 @@ def rows_cut(connection: sqlite3.Connection, ids: Iterable[int], longest: int) -
 
 
 def rows_since(connection: sqlite3.Connection, seq: int, limit: int) -> list[PlantRow]:
-    """Return at most `limit` plants added after `seq`, in their order of arrival. Raises sqlite3.Error."""
+    """Return at most `limit` plants added after `seq`, in insertion order. Raises sqlite3.Error."""
     cursor = connection.execute(f"{_SELECT} WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit))
     return [row_of(values) for values in cursor.fetchall()]
 
 
 def last_seq(connection: sqlite3.Connection) -> int:
-    """Return the largest `seq` that was ever used, 0 in a new store. Raises StoreDamagedError and sqlite3.Error."""
+    """Return the largest `seq` ever used, 0 in a new store. Raises StoreDamagedError and sqlite3.Error."""
     row = connection.execute(LAST_SEQ).fetchone()
     if row is None or row[0] > MAX_NUMBER:
         raise StoreDamagedError

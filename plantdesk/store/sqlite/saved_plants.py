@@ -20,7 +20,7 @@ _PAGE = 5000
 
 @contextmanager
 def plants_of_file(file: Path) -> Iterator[Iterator[list[SavedPlant]]]:
-    """Check a file of plants, which is only read, and yield its plants in their order of arrival, some at a time.
+    """Check a file of plants, which is only read, and yield its plants in insertion order, some at a time.
 
     Raises BackupUnusableError, also for a damaged file, and StoreError.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CREATE_TABLE = """CREATE VIRTUAL TABLE {0}.words
                   USING fts5(text, tokenize = 'trigram', content = '', columnsize = 0, detail = none)"""
 _TRIGRAM = 3
-#: Trigrams of one text that are looked up; those behind them are found by the comparison.
+#: Trigrams of one text that are looked up; the comparison checks the others.
 _MAX_TRIGRAMS = 32
 #: Digits of the largest id.
 _MAX_DIGITS = 19
@@ -55,7 +55,7 @@ def candidates(selection: Selection) -> Candidates | None:
 
 
 def _of_group(group: tuple[Term, ...]) -> Candidates | None:
-    """Return the candidates of terms of which one must match."""
+    """Return the candidates of alternative terms."""
     found = [_of_term(term) for term in group]
     known = [each for each in found if each is not None]
     if len(known) < len(found):

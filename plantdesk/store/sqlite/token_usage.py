@@ -1,7 +1,7 @@
 """The number of plants that each token has added: kept in the token's row, without a write for each plant.
 
-A token's row counts its plants up to `store.counted_seq` in the order of arrival; those behind it are counted when they
-are asked for, and from time to time for all tokens together. Nothing is kept in memory, so nothing is lost by a kill.
+A token's row counts its plants up to the sequence number `store.counted_seq`; later ones are counted on request, and
+from time to time for all tokens together. Nothing is kept in memory, so nothing is lost by a kill.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Indexes that make searches and sorts of many plants quick, in temporary files: nothing of them is in the store.
+"""Indexes for searches and sorts of many plants, in temporary files: the store contains nothing of them.
 
-They hold the plants as of one moment, and a query adds what has changed since: plants with a later place in the order
-of arrival, and those with before-images of later changes. So they may lag behind, be missing or be damaged: results are
-the same, only later. They are built on a thread of their own when the store has been quiet for a moment, and again when
-too much has changed. No commit waits for them.
+They hold a snapshot of the plants. A query adds what has changed since: plants with a later sequence number, and those
+with before-images of later changes. So an index may lag behind, be missing or be damaged: the results are the same,
+only slower. A thread of its own builds them when the store has been idle for a moment, and again when too much has
+changed. No commit waits for them.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ MIN_PLANTS = 20_000
 MAX_CHANGED = 2_000
 #: Seconds without a change before an index is built.
 _QUIET = 1.0
-#: Seconds after which one is built all the same.
+#: Seconds after which one is built although the store keeps changing.
 _MAX_LAG = 30.0
 _CHUNK = 10_000
-#: Instructions of SQLite's machine after which it is asked whether to go on, some milliseconds.
+#: Instructions of SQLite's virtual machine between two checks for `close`: some milliseconds.
 _PROGRESS_STEPS = 100_000
-#: Seconds between two chunks of an order, so that the window's thread has its turn.
+#: Seconds between two chunks of an order, in which the GUI thread gets the GIL.
 _PAUSE = 0.002
 
 
 class Indexed(NamedTuple):
-    """What was indexed: the file and the moment of it, and the files made."""
+    """A built index: the snapshot that it holds, and its files."""
 
     generation: int
     seq: int
@@ -68,11 +68,11 @@ class Indexed(NamedTuple):
     tagged: int
 
     def is_known(self, connection: sqlite3.Connection) -> bool:
-        """Whether all that has changed since can be found, and is little. Raises sqlite3.Error."""
+        """Whether the changes since the snapshot are known, and few. Raises sqlite3.Error."""
         return self.changed(connection) is not None
 
     def changed(self, connection: sqlite3.Connection) -> set[int] | None:
-        """Return the ids of the plants that have changed since; None where not all are known, or they are too many.
+        """Return the ids of the plants changed since the snapshot; None where not all are known, or they are too many.
 
         Raises sqlite3.Error.
         """
@@ -105,7 +105,7 @@ class ViewIndex:
 
     @property
     def indexed(self) -> Indexed | None:
-        """What is indexed of the file that is open now."""
+        """The index of the file that is open now."""
         indexed = self._indexed
         return indexed if indexed is not None and indexed.generation == self._file.generation else None
 
@@ -123,7 +123,7 @@ class ViewIndex:
         self._wake.set()
 
     def drop(self) -> None:
-        """Do not use what is indexed any more; it is built again. Any thread."""
+        """Discard the index and build it again. Any thread."""
         with self._lock:
             self._indexed = None
             self._drops += 1
@@ -138,7 +138,7 @@ class ViewIndex:
             self._thread.join()
         self._indexed = None
 
-    # --- on the thread of the indexes ---
+    # --- on the index thread ---
 
     def _run(self) -> None:
         with tempfile.TemporaryDirectory(prefix="plantdesk-", ignore_cleanup_errors=True) as folder:
@@ -151,7 +151,7 @@ class ViewIndex:
                     _log.info("The plants could not be indexed: %s", error)
 
     def _wait_until_quiet(self) -> bool:
-        """Wait until there is something to index and nothing has changed for a moment; return False at the end."""
+        """Wait until the index is outdated and the store is idle; return False after `close`."""
         until = time.monotonic() + _MAX_LAG
         while not self._closing:
             is_changing = self._wake.wait(_QUIET if self._is_outdated else None)
@@ -162,7 +162,7 @@ class ViewIndex:
         return not self._closing
 
     def build(self, folder: Path, number: int) -> None:
-        """Index the plants, into files of this number, on the thread that calls it.
+        """Build the index in the calling thread, into files with this number.
 
         Raises StoreError, sqlite3.Error, OSError, and InterruptedError after `close`.
         """
@@ -177,7 +177,7 @@ class ViewIndex:
             raw.execute("PRAGMA made.journal_mode = OFF")
             raw.execute("PRAGMA made.synchronous = OFF")
             raw.execute(CREATE_TABLE.format("made"))
-            with transaction(raw, mode="DEFERRED"):  # all is of one moment
+            with transaction(raw, mode="DEFERRED"):  # one snapshot
                 seq, change = last_seq(raw), last_number(raw)
                 raw.execute(
                     f"INSERT INTO made.words (rowid, text) SELECT seq, {indexed_text()} FROM main.plant ORDER BY seq"

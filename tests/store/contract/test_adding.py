@@ -28,7 +28,7 @@ def plant(plant_id: int, name: str = "Aloe vera", **tag: str) -> NewPlant:
 
 
 def stored(store: PlantStore) -> list[tuple[int, str, str | None, Source]]:
-    """All plants in their order of arrival."""
+    """All plants in insertion order."""
     with closing(store.reader()) as reader:
         return [(row.id, row.name, row.tag, row.source) for row in reader.selected(Selection())][::-1]
 

@@ -43,7 +43,7 @@ def undo(store: PlantStore, number: int | None = None) -> Undone:
 
 
 def rows(store: PlantStore) -> list[PlantRow]:
-    """All plants in their order of arrival."""
+    """All plants in insertion order."""
     with closing(store.reader()) as reader:
         ids = [plant_id for chunk in reader.ids(View(order=Order.ADDED, descending=False)) for plant_id in chunk]
         found = reader.rows(ids)

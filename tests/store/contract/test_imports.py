@@ -23,7 +23,7 @@ def row(line: int, plant_id: int | None, name: str, tag: str | None = None, note
 
 
 def stored(store: PlantStore) -> list[tuple[int, str, str | None, str | None]]:
-    """All plants in their order of arrival."""
+    """All plants in insertion order."""
     with closing(store.reader()) as reader:
         return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
 

@@ -45,7 +45,7 @@ _CHECKS = {
     "name": _IS_TEXT.format("name"),
     "tag": f"tag IS NULL OR ({_IS_TEXT.format('tag')})",
     "time of arrival": "typeof(added_at) = 'integer' AND added_at BETWEEN -62135596800000 AND 253402300799999",
-    "number in the order of arrival": "typeof(seq) = 'integer'",
+    "sequence number": "typeof(seq) = 'integer'",
     "note": f"{{note}} IS NULL OR (length(CAST({{note}} AS BLOB)) <= {MAX_NOTE_BYTES} AND {_IS_TEXT.format('{note}')})",
 }
 _IS_VALID = " AND ".join(f"({check})" for check in _CHECKS.values())
@@ -157,7 +157,7 @@ def _unusable(file: Path, reason: str) -> BackupUnusableError:
 
 
 def _number(connection: sqlite3.Connection) -> None:
-    """Keep the order of arrival, but number it anew where no room is left after it, or two plants share a number."""
+    """Keep the insertion order; renumber it where no numbers are left after it, or two plants share a number."""
     sql = "SELECT min(seq) < 1 OR max(seq) > ? OR count(DISTINCT seq) < count(*) FROM temp.restored"
     (is_odd,) = connection.execute(sql, (_MAX_SEQ,)).fetchone()
     if is_odd:
