@@ -167,6 +167,20 @@ def test_tab_reaches_all_of_it_from_the_top_to_the_bottom(window: Window, name: 
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_what_gets_the_focus_is_scrolled_to_on_a_small_screen(window: Window, name: str) -> None:
+    dialog = window.open(name)
+    dialog.resize(fitted(dialog, QSize(800, 600)))
+    window.until(lambda: dialog.height() <= 600)
+    first = window.focused
+    for _ in range(60):
+        window.press(Qt.Key.Key_Tab)
+        focused = window.focused
+        assert focused.visibleRegion().boundingRect() == focused.rect(), seen(focused)
+        if focused is first:
+            break
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_mnemonics_are_unique(window: Window, name: str) -> None:
     dialog = window.open(name)
     shown = [each for each in dialog.findChildren(QWidget) if each.isVisibleTo(dialog)]

@@ -155,7 +155,7 @@ class ActivityPanel(QWidget):
         icon, color = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")
         if answer.number in _UNKNOWN:
             icon, color = "circle-x", "error"
-        self._table.set_icon(row, 1, self._theme.icons.icon(icon, color))
+        self._table.set_icon(row, 1, icon, color)
         self._table.set_tool_tip(row, 2, answer.reason)
 
     @Slot(QPoint)

@@ -201,6 +201,7 @@ class ApiDialog(Dialog):
         self._activity.plant_wanted.connect(self._on_plant_wanted)
         for part in (self._tokens.resized, self._activity.resized, self._try_fold.toggled):
             part.connect(self._fit_later)
+        self._try_fold.toggled.connect(self._show_examples_later)
         self._close_button.clicked.connect(self.accept)
         bridge.server_changed.connect(self._show_server)
         bridge.changed.connect(self._on_changed)
@@ -226,6 +227,17 @@ class ApiDialog(Dialog):
         height = needed_height(self._inner, width) + self._foot.sizeHint().height()
         self.resize_to_fit(QSize(width, height))
 
+    @Slot()
+    def _show_examples_later(self) -> None:
+        QTimer.singleShot(0, self, self._show_examples)
+
+    @Slot()
+    def _show_examples(self) -> None:
+        """Scroll to the examples that were unfolded below the end of the screen."""
+        if self._try_fold.is_open:
+            self._inner.activate()
+            self._area.ensureWidgetVisible(self._snippets, 0, M)
+
     def _lay_out(self) -> None:
         self._content = QWidget()
         inner = self._inner = QVBoxLayout(self._content)
@@ -243,7 +255,8 @@ class ApiDialog(Dialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(ScrollArea(self._content), 1)
+        self._area = ScrollArea(self._content)
+        layout.addWidget(self._area, 1)
         self._foot = self._footer()
         layout.addLayout(self._foot)
         self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._content.sizeHint().height()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from plantdesk.ui.api_access.snippets import Language, snippet
@@ -32,7 +31,7 @@ class SnippetPanel(QWidget):
         for language in Language:
             self._languages.addItem(language.value)
         self._text = TextView(self.tr("Example command"))
-        self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._text.setFont(theme.metrics.fixed_font())
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._text.setFixedHeight(self._text.fontMetrics().lineSpacing() * _LINES + 32)
         self._copy_button = CopyButton(theme, self.tr("Copy &example"))

@@ -67,7 +67,7 @@ class TokenPanel(QWidget):
         self._rows: list[TokenRow] = []
         self._new_name = ""
         self._new_title = PlainLabel(role="strong", wrapped=True)
-        self._new_edit = SecretEdit(self.tr("New token"))
+        self._new_edit = SecretEdit(theme, self.tr("New token"))
         self._new_title.setBuddy(self._new_edit)
         self._copy_button = CopyButton(theme, self.tr("Copy token"), primary=True, secret=True)
         self._save_button = QPushButton(self.tr("Save to &file…"))
@@ -208,7 +208,7 @@ class TokenPanel(QWidget):
         self.refresh()
 
     def _decorate(self, place: int, row: TokenRow) -> None:
-        self._table.set_icon(place, _MENU, self._theme.icons.icon("ellipsis", "text_2"))
+        self._table.set_icon(place, _MENU, "ellipsis", "text_2")
         self._table.set_tool_tip(place, _MENU, self.tr("Menu of this token"))
         for column, timestamp in ((1, row.created_at), (2, row.last_used_at), (3, row.expires_at)):
             if timestamp is not None:

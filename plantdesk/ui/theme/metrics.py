@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QGuiApplication
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetrics, QGuiApplication
 
 XS, S, M, L, XL, XXL = 4, 8, 12, 16, 20, 24
 #: From the edge of a pane to its text.
@@ -58,6 +58,12 @@ class Metrics(NamedTuple):
         font.setPointSizeF(self.points[role])
         if role is not FontRole.BODY:
             font.setWeight(QFont.Weight.Medium if role is FontRole.PILL else QFont.Weight.DemiBold)
+        return font
+
+    def fixed_font(self) -> QFont:
+        """Return the system's font with characters of equal width, in the size of the body."""
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font.setPointSizeF(self.points[FontRole.BODY])
         return font
 
 

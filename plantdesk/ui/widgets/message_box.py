@@ -15,6 +15,7 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
+#: For text of 13 px.
 _TEXT_WIDTH = 380
 
 
@@ -30,7 +31,7 @@ class MessageBox(Dialog):
         self._details = PlainLabel(details, tone="muted", wrapped=True)
         self._details.setVisible(bool(details))
         for label in (self._text, self._details):
-            label.setFixedWidth(_TEXT_WIDTH)
+            label.setFixedWidth(theme.metrics.scaled(_TEXT_WIDTH))
         self._icon = Icon(theme, size=ICON_LARGE)
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(S)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QIcon, QPalette
+from PySide6.QtGui import QContextMenuEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.ui.qt import override
-from plantdesk.ui.theme.metrics import XS
+from plantdesk.ui.theme.metrics import ICON, XS
 from plantdesk.ui.widgets.line_painting import draw_line
 from plantdesk.ui.widgets.tool_tips import tool_tip
 
@@ -83,6 +83,8 @@ class PlainTable(QTableWidget):
         self._theme = theme
         self._max_rows = max_rows
         self.setItemDelegate(_CellDelegate(self))
+        size = theme.metrics.scaled(ICON)
+        self.setIconSize(QSize(size, size))
         self.setHorizontalHeaderLabels(list(heads))
         self.setAccessibleName(name)
         header = self.horizontalHeader()
@@ -142,11 +144,11 @@ class PlainTable(QTableWidget):
         if model.rowCount() and not model.signalsBlocked():
             model.dataChanged.emit(model.index(0, 0), model.index(model.rowCount() - 1, model.columnCount() - 1))
 
-    def set_icon(self, row: int, column: int, icon: QIcon) -> None:
-        """Show an icon before the text of a cell."""
+    def set_icon(self, row: int, column: int, name: str, color: str) -> None:
+        """Show an icon of the theme before the text of a cell."""
         item = self.item(row, column)
         if item is not None:
-            item.setIcon(icon)
+            item.setIcon(self._theme.icons.icon(name, color, self.iconSize().width()))
 
     def set_tool_tip(self, row: int, column: int, text: str) -> None:
         """Show `text` as the tooltip of a cell."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, Qt, QTimer
-from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QLineEdit
 
 from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
+
+    from plantdesk.ui.theme.theme import Theme
 
 #: What programs that keep a history look for: KDE's Klipper and others on Linux, and Windows (Win+V, cloud clipboard).
 #: macOS looks for a type of NSPasteboard that Qt cannot set.
@@ -41,12 +43,12 @@ def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
 class SecretEdit(QLineEdit):
     """Read-only. Nothing in it can be selected: Qt would copy a selection without the hints for histories."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, theme: Theme, name: str) -> None:
         """Make a field with a `name` for screen readers."""
         super().__init__()
         self.setReadOnly(True)
         self.setAccessibleName(name)
-        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.setFont(theme.metrics.fixed_font())
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.selectionChanged.connect(self.deselect)
 

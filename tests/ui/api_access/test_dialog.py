@@ -325,6 +325,13 @@ def test_the_name_of_a_new_token_can_be_seen_on_a_small_screen(desk: DialogDesk,
     assert shown.contains(field)
 
 
+def test_unfolded_examples_are_scrolled_to(desk: DialogDesk) -> None:
+    desk.create("greenhouse")
+    desk.button("Try it").click()
+    text = desk.the(QPlainTextEdit, "Example command")
+    desk.until(lambda: text.isVisible() and text.visibleRegion().boundingRect() == text.rect())
+
+
 # --- tokens and activity -----------------------------------------------------------------------------------------
 
 
