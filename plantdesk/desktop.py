@@ -77,7 +77,7 @@ class Desktop(QObject):
 
     @property
     def bridge(self) -> Bridge:
-        """The way to other threads and back."""
+        """The bridge to other threads."""
         return self._bridge
 
     @property

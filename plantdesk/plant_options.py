@@ -68,7 +68,7 @@ def filter_of(options: argparse.Namespace) -> Filter:
 def _add_list(commands: Commands) -> None:
     command = add_command(commands, "list", "list plants, newest first", _run_list, "database")
     add_filter(command)
-    command.add_argument("--limit", metavar="N", type=whole_number, help="at most so many")
+    command.add_argument("--limit", metavar="N", type=whole_number, help="list at most N plants")
     formats = command.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help=_JSON)
     formats.add_argument("--csv", action="store_true", help="print CSV, for spreadsheets")
@@ -177,7 +177,7 @@ def _run_tag_remove(options: argparse.Namespace) -> int:
 def _add_history(commands: Commands) -> None:
     does = "list the changes of plants, newest first"
     command = add_command(commands, "history", does, _run_history, "database")
-    command.add_argument("--limit", metavar="N", type=whole_number, default=100, help="at most so many (default: 100)")
+    command.add_argument("--limit", metavar="N", type=whole_number, default=100, help="list at most N (default: 100)")
     command.add_argument("--json", action="store_true", help=_JSON)
     does = "undo a change; again: the change before it"
     undo = add_command(commands, "undo", does, _run_undo, "database")

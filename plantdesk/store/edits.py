@@ -112,7 +112,7 @@ def kind_of(edits: Sequence[Edit]) -> ChangeKind:
 
 
 def title_of(edits: Sequence[Edit], plants: int, name: str) -> str:
-    """Return the title of a change that consists of `edits` and has changed so many plants; `name` is that of one."""
+    """Return the title of a change that consists of `edits` and has changed `plants` plants; `name` is that of one."""
     first = edits[0]
     if len(edits) == 1 and isinstance(first, Update) and first.name != first.old_name:
         return f"Rename {_quoted(first.old_name)} to {_quoted(first.name)}"

@@ -1,4 +1,4 @@
-"""Which column of a file is which field of a plant."""
+"""Maps the columns of a file to the fields of a plant."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SAMPLED = 100
 
 
 class Columns(NamedTuple):
-    """Which columns are which fields: `chosen` by name or position, and others by their headers unless `only`.
+    """The columns of the fields: `chosen` by name or position, and others by their headers unless `only`.
 
     `has_header` None: detected, and columns that no header names are guessed.
     """

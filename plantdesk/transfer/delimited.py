@@ -60,7 +60,7 @@ class DelimitedTable:
 
     @property
     def layout(self) -> Layout | None:
-        """That of Anki's header; else the rows say it."""
+        """The layout that Anki's header names, else None: it is found from the rows."""
         if self._anki is None:
             return None
         return self._anki.layout(len(next(iter(_reader(self._first[1][:1], self.dialect)), [])))
@@ -93,7 +93,7 @@ class DelimitedTable:
         return [], 1
 
     def _plain(self, first: int, block: str) -> Batch | None:
-        """Return the columns of a block without quotes, whose lines have the same number of cells; else None."""
+        """Return the columns of a block without quotes whose lines have equally many cells, else None."""
         delimiter, quote = self.dialect
         block = block.replace("\r\n", "\n").removesuffix("\r")
         if (quote and quote in block) or "\0" in block or "\r" in block:

@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """What becomes of the rows of the files; `listed` are the first that are invalid, then the first that clash."""
+    """The numbers of rows by outcome; `listed` are the first invalid rows, then the first that clash."""
 
     counts: ImportCounts
     invalid: int
@@ -51,7 +51,7 @@ class Preview(NamedTuple):
 
 
 class InvalidRowsError(PlantDeskError):
-    """Rows of the files are invalid, and they are not to be skipped."""
+    """Rows of the files are invalid, and skipping them was not chosen."""
 
     def __init__(self, count: int) -> None:
         rows = "1 row is" if count == 1 else f"{count:,} rows are"
@@ -65,7 +65,7 @@ class FileImport:
     """
 
     def __init__(self, store: PlantStore, wanted: Wanted, progress: Progress, *, listed: int = LISTED) -> None:
-        """Begin; at most so many invalid rows, and so many that clash, are `listed`.
+        """Begin; the first `listed` invalid rows, and as many that clash, are kept for messages.
 
         Raises InvalidPlantError for the tag, and StoreError.
         """
@@ -89,7 +89,7 @@ class FileImport:
         self._stack.close()
 
     def cancel(self) -> None:
-        """Let the method that runs raise InterruptedError; nothing is imported, unless all is written already."""
+        """Make the running method raise InterruptedError; nothing is imported, unless everything is written already."""
         self._import.cancel()
 
     def read(self, sources: Sequence[Source]) -> None:

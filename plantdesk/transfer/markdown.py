@@ -51,7 +51,7 @@ class MarkdownTable:
 
     @property
     def layout(self) -> Layout:
-        """That of the header, which each table has."""
+        """The layout of the header, which each table has."""
         return self._layout
 
     def batches(self) -> Iterator[Batch]:

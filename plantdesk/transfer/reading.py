@@ -1,4 +1,4 @@
-"""Reads plants from the rows of a table or from JSON objects, by the rules of form and API, many at a time."""
+"""Reads plants in batches from the rows of a table or from JSON objects, by the rules of form and API."""
 
 from __future__ import annotations
 

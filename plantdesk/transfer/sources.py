@@ -1,4 +1,4 @@
-"""Where the bytes of an import come from: a file, standard input, or text that was pasted."""
+"""The sources of an import: a file, standard input, or pasted text."""
 
 from __future__ import annotations
 

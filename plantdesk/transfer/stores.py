@@ -26,7 +26,7 @@ class StoreTable:
 
     @property
     def layout(self) -> Layout:
-        """Always the same."""
+        """The columns of every store."""
         return _LAYOUT
 
     def batches(self) -> Iterator[Batch]:

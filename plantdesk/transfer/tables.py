@@ -1,4 +1,4 @@
-"""What the readers of table formats give: rows of cells, many at a time."""
+"""The interface of the readers of table formats: batches of rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Table(Protocol):
 
     @property
     def layout(self) -> Layout | None:
-        """The columns, where the format says them; then no row is a header."""
+        """The layout where the format names the columns, so that no row is a header; else None."""
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows, at least one; the first batch has `rows`. Raises FileError and OSError."""

@@ -68,7 +68,7 @@ class WorkbookTable:
 
     @property
     def layout(self) -> None:
-        """The rows say it."""
+        """None: the layout is found from the rows."""
         return
 
     def batches(self) -> Iterator[Batch]:
@@ -188,7 +188,7 @@ def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> No
 
 
 class WorkbookLimitError(PlantDeskError):
-    """Excel cannot hold what is to be exported."""
+    """The export exceeds the limits of Excel."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"{reason} Export as CSV for Excel instead.")

@@ -131,7 +131,7 @@ def transaction(connection: sqlite3.Connection, *, mode: str = "IMMEDIATE") -> I
 
 @contextmanager
 def reported(connection: sqlite3.Connection, steps: int, progress: Progress | None) -> Iterator[None]:
-    """Call `progress` during a block with the share that is done, of about so many `steps` of SQLite's machine."""
+    """Call `progress` during a block with the finished share of about `steps` instructions of SQLite's machine."""
     done = 0
 
     def report() -> int:

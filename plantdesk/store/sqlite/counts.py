@@ -36,7 +36,7 @@ _DIFFERENCE = """
     SELECT tag, source_id, sum(number), sum(number * (added_at >= :start AND added_at < :stop)) FROM step
     GROUP BY tag, source_id"""
 _CHANGED_PLANTS = "SELECT total(plants) FROM change WHERE number > ?"
-#: SQLite counts so many plants in the time that one plant of a difference takes, measured.
+#: Plants that SQLite counts in the time that one plant of a difference takes, measured.
 _DIFFERENCE_COST = 8
 #: Up to this number of plants, neither way is slow.
 _SMALL_STORE = 10_000
