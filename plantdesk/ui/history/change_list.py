@@ -35,6 +35,8 @@ _ICONS = {
 }
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RADIUS, _RING = 6, 2
+#: Border and padding of the style sheet.
+_FRAME = 6
 #: For text of 13 px.
 _MAX_HEIGHT = 510
 
@@ -69,7 +71,7 @@ class ChangeList(QListView):
     @override
     def sizeHint(self) -> QSize:
         """Return the size at which nothing is to be scrolled, within a limit."""
-        width, height = super().sizeHint().width(), 2 * XS
+        width, height = super().sizeHint().width(), _FRAME
         limit = self._theme.metrics.scaled(_MAX_HEIGHT)
         for row in range(self._changes.rowCount()):
             height += self.sizeHintForRow(row)

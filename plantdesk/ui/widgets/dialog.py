@@ -25,8 +25,11 @@ class Dialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
     def resize_to_fit(self, size: QSize) -> None:
-        """Take `size`, or what the screen has room for."""
+        """Take `size`, or what the screen has room for, and move up where the window would end below the screen."""
         self.resize(fitted(self, size))
+        if self.isVisible():
+            below = self.frameGeometry().bottom() - self.screen().availableGeometry().bottom()
+            self.move(self.x(), self.y() - max(below, 0))
 
     def fit_height(self, width: int) -> None:
         """Be as high as the content is in this width, as far as the screen has room for it."""

@@ -332,6 +332,15 @@ def test_unfolded_examples_are_scrolled_to(desk: DialogDesk) -> None:
     desk.until(lambda: text.isVisible() and text.visibleRegion().boundingRect() == text.rect())
 
 
+def test_the_dialog_stays_on_the_screen_when_it_grows(desk: DialogDesk) -> None:
+    screen = desk.dialog.screen().availableGeometry()
+    desk.dialog.move(0, screen.bottom() - desk.dialog.height())
+    before = desk.dialog.height()
+    desk.button("Try it").click()
+    desk.until(lambda: desk.dialog.height() > before)
+    assert screen.contains(desk.dialog.frameGeometry())
+
+
 # --- tokens and activity -----------------------------------------------------------------------------------------
 
 
