@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from plantdesk.server_state import Failed, On, PortInUseError, ServerState
@@ -192,6 +193,20 @@ def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WindowDesk, add: Ad
     desk.press(Qt.Key.Key_Home, CONTROL)
     assert desk.table.rowAt(0) == 0
     assert desk.table.currentIndex().row() == 0
+
+
+def test_a_plant_that_is_saved_leaves_the_focus_where_the_user_has_gone_on(desk: WindowDesk) -> None:
+    desk.add("Dahlia")
+    desk.press(Qt.Key.Key_F, CONTROL)
+    QTest.keyClicks(desk.focused, "bas")
+    desk.sees("Added “Dahlia”")
+    assert desk.search.hasFocus()
+    assert desk.search.text() == "bas"
+    desk.type(desk.name, "Elder")
+    desk.button("Add").setFocus()
+    desk.press(Qt.Key.Key_Return)
+    desk.sees("Added “Elder”")
+    assert desk.name.hasFocus()
 
 
 def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_button(desk: WindowDesk) -> None:

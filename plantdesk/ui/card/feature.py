@@ -192,6 +192,9 @@ class Card(Feature):
 
     @Slot()
     def _on_note_edited(self) -> None:
+        toast = self.context.page.toast
+        if toast.text == self._too_long_text():
+            toast.clear()
         if self._draft is not None:
             self._draft.write(self._one.note_edit.toPlainText())
 
@@ -207,7 +210,10 @@ class Card(Feature):
 
     @Slot()
     def _on_too_long(self) -> None:
-        self.context.page.toast.show_problem(self.tr("A note may have 100,000 bytes. Shorten it first."))
+        self.context.page.toast.show_problem(self._too_long_text())
+
+    def _too_long_text(self) -> str:
+        return self.tr("A note may have 100,000 bytes. Shorten it first.")
 
     # --- what the buttons do ---
 

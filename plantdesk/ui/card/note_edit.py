@@ -13,6 +13,7 @@ from plantdesk.ui.widgets.text_view import report_focus
 from plantdesk.validation import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QMimeData
     from PySide6.QtGui import QFocusEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
 
@@ -68,6 +69,13 @@ class NoteEdit(QPlainTextEdit):
             event.ignore()
         else:
             super().keyPressEvent(event)
+
+    @override
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if len(source.text()) > MAX_NOTE_BYTES:  # Qt takes a second to insert 100,000 lines, before they are refused
+            self.too_long.emit()
+        else:
+            super().insertFromMimeData(source)
 
     @override
     def event(self, event: QEvent) -> bool:

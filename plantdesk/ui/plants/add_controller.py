@@ -219,7 +219,8 @@ class AddPlantController(QObject):
         if isinstance(error, IdTakenError):
             self._ask_next_id()
             self._show_taken(error.owner)
-            self._form.focus_field(FieldName.ID)
+            if self._form.has_cursor:
+                self._form.focus_field(FieldName.ID)
         elif isinstance(error, StoreError) and not isinstance(error, StoreClosedError):
             self._unsaved = self._form.texts  # the cause is in a bar, for as long as it lasts
             text = self.tr("Not saved yet. PlantDesk saves this plant when it can.")

@@ -153,12 +153,14 @@ class PlantForm(QFrame):
 
     def set_saving(self, *, saving: bool) -> None:
         """Make the fields read-only while the plant is being saved."""
+        if saving and self._add_button.hasFocus():
+            self.focus_name()  # Qt would give the focus of a disabled button to what follows the form
         for field in self._fields().values():
             field.setReadOnly(saving)
         self._add_button.setEnabled(not saving)
 
     def start_next(self, *, keep_name: bool = False) -> None:
-        """Empty the fields, but for a tag that is pinned, and put the cursor into Name."""
+        """Empty the fields, but for a tag that is pinned, and put the cursor into Name if it is in the form."""
         # Unlike clear(), setText() forgets what was typed: Ctrl+Z must not bring an added plant back into the field.
         self._id_edit.setText("")
         if keep_name:
@@ -169,7 +171,13 @@ class PlantForm(QFrame):
             if not self._tag_edit.is_pinned:
                 self._tag_edit.setText("")
         self.clear_faults()
-        self.focus_name()
+        if self.has_cursor:
+            self.focus_name()
+
+    @property
+    def has_cursor(self) -> bool:
+        """Whether the focus is in the form: the user may have gone on to something else while a plant is saved."""
+        return self.isAncestorOf(self.window().focusWidget())
 
     def fill(self, texts: Mapping[str, str]) -> None:
         """Put texts by the name of their field into the form, for the user to correct them."""

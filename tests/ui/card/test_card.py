@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
@@ -327,6 +328,13 @@ def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDesk) -
     desk.write("Short")
     desk.note.insertPlainText("é" * 50_000)
     assert desk.note.toPlainText() == "Short"
+    assert "100,000 bytes" in desk.toast.text
+    QTest.keyClicks(desk.note, "er")
+    assert not desk.toast.isVisible()
+    QGuiApplication.clipboard().setText("\n" * 100_001)
+    desk.note.setFocus()
+    desk.press(Qt.Key.Key_V, CONTROL)
+    assert desk.note.toPlainText() == "Shorter"
     assert "100,000 bytes" in desk.toast.text
 
 
