@@ -87,10 +87,10 @@ class SidePane(QFrame):
             self._update()
 
     def set_room(self, *, enough: bool) -> None:
-        """Dock the pane, or fold it where there is not `enough` room. For the page alone."""
+        """Dock the pane, or fold it where there is not `enough` room; with the focus it stays open. For the page alone."""
         if enough != self._has_room:
             self._has_room = enough
-            self._is_open = False
+            self._is_open = not enough and self.isVisible() and self.isAncestorOf(self.window().focusWidget())
             self._update()
 
     def toggle(self) -> None:

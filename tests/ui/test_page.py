@@ -82,6 +82,20 @@ def test_a_folded_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: str) 
     assert pane.is_wanted, "it is shown again where there is room"
 
 
+@pytest.mark.parametrize("name", ["sidebar", "card"])
+def test_a_pane_in_use_stays_open_when_there_is_no_room_for_it_any_more(page: Page, name: str) -> None:
+    pane = getattr(page, name)
+    field = pane.findChildren(QLineEdit)[0]
+    field.setFocus()
+    page.resize(800, 500)
+    assert pane.is_drawer
+    assert page.window().focusWidget() is field
+    assert not (page.card if name == "sidebar" else page.sidebar).isVisible()
+    page.resize(1280, 700)
+    assert pane.is_docked
+    assert page.window().focusWidget() is field
+
+
 def test_of_two_open_panes_that_with_the_focus_closes_first(qtbot: QtBot, page: Page) -> None:
     page.resize(800, 500)
     qtbot.waitUntil(lambda: page.list_rect.width() == page.width())
