@@ -87,7 +87,10 @@ class SidePane(QFrame):
             self._update()
 
     def set_room(self, *, enough: bool) -> None:
-        """Dock the pane, or fold it where there is not `enough` room; with the focus it stays open. For the page alone."""
+        """Dock the pane, or fold it where there is not `enough` room; it stays open while it has the focus.
+
+        For the page alone.
+        """
         if enough != self._has_room:
             self._has_room = enough
             self._is_open = not enough and self.isVisible() and self.isAncestorOf(self.window().focusWidget())

@@ -142,7 +142,8 @@ class AddPlantController(QObject):
             self._show_invalid(error)
             return None
         if not name and not id_text and self._form.message.tone is Tone.OK:
-            return None  # Enter was pressed twice: the message of the plant that was added stays
+            self._form.focus_name()  # from Add
+            return None  # it was pressed twice: the message of the plant that was added stays
         if not name:
             self._form.show_faults([FieldName.NAME], self.tr("Give the plant a name."))
             self._form.focus_field(FieldName.NAME)

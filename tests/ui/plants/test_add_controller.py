@@ -119,6 +119,17 @@ def test_the_button_adds_as_well(desk: FormDesk) -> None:
     desk.sees("Added")
 
 
+def test_a_double_click_on_the_button_adds_once_and_leaves_the_cursor_in_name(desk: FormDesk) -> None:
+    desk.name.setText("Aloe")
+    QTest.mouseClick(desk.button("Add"), Qt.MouseButton.LeftButton)
+    desk.sees("Added “Aloe”")
+    desk.button("Add").setFocus()  # as a real mouse does
+    QTest.mouseClick(desk.button("Add"), Qt.MouseButton.LeftButton)
+    assert desk.form.focusWidget() is desk.name
+    assert desk.message.text == "Added “Aloe”."
+    assert len(desk.rows()) == 1
+
+
 def test_spaces_around_a_text_are_nobodys_intention(desk: FormDesk) -> None:
     desk.type(desk.name, "  Aloe vera ")
     desk.type(desk.tag, "   ")
