@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.desktop import Desktop
@@ -50,6 +51,9 @@ class Bench:
         assert window is not None
         self._until(lambda: window.findChildren(SidebarView) != [])
         (self._view,) = window.findChildren(SidebarView)
+        self._has_changed = True
+        for signal in (self._view.entries.dataChanged, self._view.entries.modelReset):
+            signal.connect(self._on_changed)
         self._store = Store(path)
         self._pulse = Pulse()
         self._first = 0
@@ -110,9 +114,13 @@ class Bench:
         print(f"{title:28}{statistics.median(times):8.0f}{max(times):9.0f}{longest:15.0f}")
 
     def _until_changed(self, before: int | None) -> None:
-        self._until(lambda: self._plants("room 1") != before)
+        self._until(lambda: self._has_changed and self._plants("room 1") != before)
+
+    def _on_changed(self) -> None:
+        self._has_changed = True
 
     def _plants(self, text: str) -> int | None:
+        self._has_changed = False
         model = self._view.model()
         rows = (model.index(row, 0) for row in range(model.rowCount()))
         return next((index.data(ENTRY_ROLE).plants for index in rows if index.data() == text), None)
@@ -121,8 +129,7 @@ class Bench:
     def _until(condition: Callable[[], bool]) -> None:
         end = time.monotonic() + _SECONDS
         while not condition():
-            QApplication.processEvents()
-            time.sleep(0.001)
+            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)  # polling would take a processor
             if time.monotonic() > end:
                 raise TimeoutError
 

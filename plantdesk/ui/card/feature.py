@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from PySide6.QtCore import QStringListModel, QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QStackedWidget
 
 from plantdesk.errors import InvalidPlantError, StoreReadOnlyError
@@ -19,6 +19,8 @@ from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from array import array
+
+    from PySide6.QtCore import QStringListModel
 
     from plantdesk.records import Changes, PlantChange, PlantRow
     from plantdesk.store import Applied, PlantReader
@@ -46,6 +48,10 @@ class Rows(Protocol):
 
     def clear_selection(self) -> None:
         """Select no row."""
+
+    @property
+    def tags(self) -> QStringListModel:
+        """The tags that are offered as completions."""
 
 
 class _Read(NamedTuple):
@@ -77,7 +83,6 @@ class Card(Feature):
         self._shown: PlantRow | None = None
         self._draft: NoteDraft | None = None
         self._task: Task | None = None
-        self._tags = QStringListModel(self)
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._load)
         self._switch = context.menus.add_switch(Section.VIEW_PANES, self.tr("Ca&rd"), self.toggle, "Ctrl+I")
@@ -154,7 +159,6 @@ class Card(Feature):
             if self._ids:
                 summarize = partial(_summary, ids=self._ids)
                 self._task = self._opened.queries.ask(self, summarize, self._several.show_summary)
-            self._opened.queries.ask(self, _tags, self._tags.setStringList)
         elif self._ids:
             read = partial(_read, plant_id=self._ids[0])
             self._task = self._opened.queries.ask(self, read, self._on_read)
@@ -324,7 +328,7 @@ class Card(Feature):
     def _several(self) -> SelectionCard:
         from plantdesk.ui.card.selection_card import SelectionCard
 
-        card = SelectionCard(self.context.theme, self._tags)
+        card = SelectionCard(self.context.theme, self._rows.tags)
         card.tag_wanted.connect(self._set_tag)
         card.none_wanted.connect(self._rows.clear_selection)
         card.delete_wanted.connect(self.delete_wanted)
@@ -350,7 +354,3 @@ def _summary(reader: PlantReader, _task: Task, ids: list[int]) -> Summary | None
 
     rows = reader.rows_cut(ids, 1000)
     return summary_of(rows.values()) if rows else None
-
-
-def _tags(reader: PlantReader, _task: Task) -> list[str]:
-    return [tag for tag in reader.tags() if tag]

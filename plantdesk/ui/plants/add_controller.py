@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.errors import IdOwner
-    from plantdesk.records import Changes, PlantRow
+    from plantdesk.records import PlantRow
     from plantdesk.store import Applied, KnownName, PlantReader, PlantStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
@@ -57,7 +57,7 @@ class AddPlantController(QObject):
         self._last_added: PlantRow | None = None
         self._shown_added: Step | None = None
         self._next_id: int | None = None
-        self._tags: set[str] = set()
+        self._tags: list[str] = []
         self._slow = QTimer(self, singleShot=True, interval=_SLOW)
         self._slow.timeout.connect(self._on_slow)
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self)
@@ -78,11 +78,16 @@ class AddPlantController(QObject):
         self._completion.set_store(queries)
         self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
         self._ask_next_id()
-        queries.ask(self, _tags, self._on_tags)
         if self._submitted_early:
             self._end_saving()
             if self._form.name_text:
                 self.submit()
+
+    def set_tags(self, tags: list[str]) -> None:
+        """Offer these tags, the only ones in the store, as completions."""
+        if tags != self._tags:
+            self._tags = tags
+            self._form.set_tags(tags)
 
     def show_no_store(self) -> None:
         """Stop waiting for a store that could not be opened; what is typed stays."""
@@ -329,7 +334,7 @@ class AddPlantController(QObject):
     def _on_tag_edited(self, text: str) -> None:
         """Offer the known spelling of a tag that differs only in case or spaces."""
         typed = _plain(text)
-        known = next((tag for tag in sorted(self._tags) if _plain(tag) == typed), None) if typed else None
+        known = next((tag for tag in self._tags if _plain(tag) == typed), None) if typed else None
         if known is None or text.strip() in self._tags:
             return
 
@@ -341,17 +346,10 @@ class AddPlantController(QObject):
         text = self.tr("There is the tag {tag} already.").format(tag=quoted(known))
         self._form.message.show_message(Tone.WARNING, text, (self.tr("Use it"), use))
 
-    def _on_tags(self, tags: list[str]) -> None:
-        self._tags = set(tags)
-        self._form.set_tags(tags)
-
-    @Slot(object)
-    def _on_changed(self, changes: Changes) -> None:
+    @Slot()
+    def _on_changed(self) -> None:
         self._ask_next_id()
         self._ask_owner()
-        unknown = {row.tag for row in changes.added if row.tag} - self._tags
-        if self._queries is not None and (unknown or changes.needs_reload):
-            self._queries.ask(self, _tags, self._on_tags)
 
     @Slot(object)
     def _on_health_changed(self, trouble: StoreError | None) -> None:
@@ -367,7 +365,3 @@ class AddPlantController(QObject):
 
 def _plain(tag: str) -> str:
     return " ".join(tag.split()).casefold()
-
-
-def _tags(reader: PlantReader, _task: Task) -> list[str]:
-    return reader.tags()

@@ -27,6 +27,8 @@ from plantdesk.ui.widgets.message_line import Tone
 if TYPE_CHECKING:
     from array import array
 
+    from PySide6.QtCore import QStringListModel
+
     from plantdesk.errors import PlantDeskError, StoreError
     from plantdesk.records import Changes
     from plantdesk.selections import Term
@@ -158,6 +160,11 @@ class Plants(Feature):
         if self._store is not None and (ids := self._browser.selected_ids()):
             one, many = self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants.")
             self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], one, many)
+
+    @property
+    def tags(self) -> QStringListModel:
+        """The tags that are offered as completions."""
+        return self._form.tags
 
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:
@@ -306,9 +313,10 @@ class Plants(Feature):
         """Show what a search finds."""
         self._browser.search_bar.set_search(text)
 
-    @Slot(object)
-    def show_counts(self, counts: Counts) -> None:
-        """Take over how many plants there are of each kind."""
+    @Slot(object, object)
+    def show_counts(self, counts: Counts, tags: list[str]) -> None:
+        """Take over how many plants there are of each kind, and the tags in their order."""
+        self._add_controller.set_tags(tags)
         self._browser.search_bar.set_counts(counts)
         self._status.show_today(counts.today)
 

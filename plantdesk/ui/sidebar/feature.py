@@ -43,15 +43,15 @@ class Sidebar(Feature):
 
     `filter_chosen(term, add)`: the plants of a term are wanted, with `add` beside those of other filters; None: all.
     `search_chosen(text)`: a saved search is wanted. `tagging_wanted(tag)`: the selected plants shall have a tag, or
-    none. `renamed(old, new)`: a tag has another name, or None. `counted(counts)`: the counts are other ones.
-    `left`: it was hidden while it had the focus.
+    none. `renamed(old, new)`: a tag has another name, or None. `counted(counts, tags)`: the counts are
+    other ones; the tags are in their order. `left`: it was hidden while it had the focus.
     """
 
     filter_chosen = Signal(object, bool)
     search_chosen = Signal(str)
     tagging_wanted = Signal(object)
     renamed = Signal(str, object)
-    counted = Signal(object)
+    counted = Signal(object, object)
     left = Signal()
 
     def __init__(self, context: WindowContext) -> None:
@@ -201,7 +201,7 @@ class Sidebar(Feature):
         self._contents = contents
         if number == self._basis.number:  # nothing was reported meanwhile that only a full count can find
             self._basis = _Basis(number, contents.counts)
-        self.counted.emit(contents.counts)
+        self.counted.emit(contents.counts, contents.tags)
         self._show()
 
     def _on_searches_counted(self, found: dict[str, int]) -> None:

@@ -234,26 +234,6 @@ def test_a_typed_id_is_kept_and_reported_when_a_script_uses_it(desk: FormDesk) -
     assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("50", "half a na", True)
 
 
-def test_tags_are_completed_from_those_there_are(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 1, "name": "x", "tag": "living room"}), COMMAND).result(10)
-    completer = desk.tag.completer()
-    desk.qtbot.waitUntil(lambda: completer.model().rowCount() == 1)
-    desk.type(desk.name, "Ficus")
-    desk.tag.setFocus()
-    desk.qtbot.keyClicks(desk.tag, "ROOM")
-    popup = completer.popup()
-    assert popup is not None
-    desk.qtbot.waitUntil(popup.isVisible)
-    assert popup.verticalScrollBar().maximum() == 0, "all offers are seen"
-    desk.qtbot.keyClick(popup, Qt.Key.Key_Down)
-    desk.qtbot.keyClick(popup, Qt.Key.Key_Return)
-    assert desk.tag.text() == "living room"
-    if not desk.message.text.startswith("Added"):
-        desk.enter(desk.tag)
-    desk.sees("Added")
-    assert desk.rows()[-1] == (2, "Ficus", "living room")
-
-
 def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:
     QTest.mouseClick(desk.button("Pin"), Qt.MouseButton.LeftButton)
     desk.type(desk.tag, "kitchen")

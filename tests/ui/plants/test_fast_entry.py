@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox
 
 from plantdesk.records import FORM
-from plantdesk.store import Selection
+from plantdesk.store import Selection, SetTag
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.plants.name_offers import NameOffers
 from plantdesk.ui.plants.pasted_plants import PasteDialog
@@ -51,6 +51,9 @@ class EntryDesk(Desk):
         self.name.setFocus()
         self.qtbot.waitUntil(self.name.hasFocus)
         QTest.keyClicks(self.name, text)
+
+    def knows_tags(self) -> None:
+        self.qtbot.waitUntil(lambda: self.tag.completer().model().rowCount() > 1)
 
     def offers_are_shown(self) -> None:
         self.qtbot.waitUntil(self.offers.isVisible)
@@ -376,7 +379,27 @@ def test_a_barcode_reader_goes_on_to_name(desk: EntryDesk) -> None:
     assert "Give the plant a name" not in desk.message.text
 
 
+def test_tags_are_completed_from_those_there_are_now(desk: EntryDesk) -> None:
+    desk.knows_tags()
+    change = desk.store.apply([SetTag(Selection(), "winter garden")], FORM).result(SECONDS).change
+    completer = desk.tag.completer()
+    desk.qtbot.waitUntil(lambda: completer.model().rowCount() == 1)
+    desk.types("Ficus")
+    desk.tag.setFocus()
+    QTest.keyClicks(desk.tag, "GARD")
+    popup = completer.popup()
+    assert popup is not None
+    desk.qtbot.waitUntil(popup.isVisible)
+    assert popup.verticalScrollBar().maximum() == 0, "all offers are seen"
+    QTest.keyClick(popup, Qt.Key.Key_Down)
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    assert desk.tag.text() == "winter garden"
+    desk.store.undo(change, FORM).result(SECONDS)
+    desk.qtbot.waitUntil(lambda: completer.model().rowCount() > 1)
+
+
 def test_a_tag_in_another_spelling_is_offered_in_the_known_one(desk: EntryDesk) -> None:
+    desk.knows_tags()
     desk.types("Fern")
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, "Living  Room")
