@@ -24,6 +24,7 @@ from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
+from plantdesk.ui.widgets.text_view import report_focus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +83,7 @@ class ShortcutsDialog(Dialog):
         self._area = ScrollArea(content)
         self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._area.setAccessibleName(self.windowTitle())
+        report_focus(self._area)
         layout.insertWidget(0, self._area, 1)
         self.resize_to_fit(wanted)
         self._close_button.setFocus()

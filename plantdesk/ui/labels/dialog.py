@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.
-_WIDTH, _HEIGHT, _LEFT_WIDTH = 840, 690, 270
+_WIDTH, _HEIGHT, _LEFT_WIDTH = 840, 690, 284
 _MAX_COPIES = 999
 
 

@@ -153,7 +153,7 @@ QFrame[pane="toast"] QPushButton:focus { border: 2px solid $toast_link; padding:
 QFrame[pane="toast"] QToolButton:focus { border: 2px solid $toast_link; }
 QFrame[popup="true"] { background: $surface; border: 1px solid $border; border-radius: 8px; }
 QFrame[card="true"] { background: $surface; border: 1px solid $line; border-radius: 8px; }
-QFrame[card="inset"] { background: $sidebar; border: 1px solid $line; border-radius: 8px; }
+QFrame[card="inset"] { background: $inset; border: 1px solid $line; border-radius: 8px; }
 QFrame[bar="info"] { background: $info_bg; border: 1px solid $info; border-radius: 8px; }
 QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; border-radius: 8px; }
 QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-radius: 8px; }
@@ -256,6 +256,7 @@ def _derived_colors(colors: Colors) -> dict[str, str]:
         "toast_hover": mixed(colors.color("on_toast"), colors.color("toast"), 0.14).name(),
         "toast_muted": mixed(colors.color("on_toast"), colors.color("toast"), 0.7).name(),
         "toast_edge": "#59634F" if colors.dark else colors.toast,
+        "inset": colors.window if colors.dark else colors.sidebar,
         "disabled": mixed(text, colors.color("window"), 0.5).name(),
         "primary_off": colors.window if colors.is_high_contrast else colors.line,
         "accent_hover": mixed(accent, text, 0.88).name(),

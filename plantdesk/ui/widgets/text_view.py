@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QAbstractScrollArea, QPlainTextEdit
 
 
 class TextView(QPlainTextEdit):
@@ -16,6 +16,6 @@ class TextView(QPlainTextEdit):
         report_focus(self)
 
 
-def report_focus(edit: QPlainTextEdit) -> None:
+def report_focus(area: QAbstractScrollArea) -> None:
     """Let screen readers take the widget for the focused one, and not the viewport in it, which has no name."""
-    edit.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # Qt takes a null pointer
+    area.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # Qt takes a null pointer
