@@ -230,7 +230,7 @@ class Workspace(Page):
         """Let Escape close a drawer, else a message, else clear the search, else go back to Name."""
         if self.close_drawer():
             self._plants.focus_table()
-        else:
+        elif not self.toast.close_lasting():
             any(feature.step_back() for feature in reversed(self._features))
 
     def _report_damaged_settings(self, file: Path) -> None:

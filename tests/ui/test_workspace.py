@@ -248,6 +248,18 @@ def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes
     assert desk.name.hasFocus()
 
 
+def test_escape_closes_a_message_that_stays_and_nothing_else(desk: WindowDesk) -> None:
+    desk.type(desk.search, "basil")
+    desk.table.setFocus()
+    desk.toast.show_message("Copied 2 plants.")
+    desk.toast.show_problem("Nothing was copied.")
+    desk.press(Qt.Key.Key_Escape)
+    assert (desk.toast.isHidden(), desk.search.text()) == (True, "basil")
+    desk.toast.show_message("Copied 2 plants.")
+    desk.press(Qt.Key.Key_Escape)
+    assert (desk.toast.isVisible(), desk.search.text()) == (True, ""), "it disappears by itself"
+
+
 # --- Edit -------------------------------------------------------------------------------------------------------------
 
 

@@ -101,6 +101,13 @@ class Toast(Message):
         self._give_focus_back()
         self.hide()
 
+    def close_lasting(self) -> bool:
+        """Close a message that would stay; False where there is none."""
+        is_lasting = self.isVisible() and not self._expiry.isActive()
+        if is_lasting:
+            self.clear()
+        return is_lasting
+
     @Slot()
     def focus_first(self) -> None:
         """Move the focus to the first button of the message."""
