@@ -66,6 +66,7 @@ class TokenPanel(QWidget):
         self._tokens = tokens
         self._rows: list[TokenRow] = []
         self._new_name = ""
+        self._is_making = False
         self._new_title = PlainLabel(role="strong", wrapped=True)
         self._new_edit = SecretEdit(theme, self.tr("New token"))
         self._new_title.setBuddy(self._new_edit)
@@ -111,11 +112,14 @@ class TokenPanel(QWidget):
 
     @Slot()
     def create_token(self) -> None:
-        """Make a token of the name in the field."""
+        """Make a token of the name in the field; pressed twice, one."""
+        if self._is_making:
+            return
+        self._is_making = True
         days = self._lifetime_box.currentData()
         expires_at = None if days is None else now_ms() + days * _DAY_MS
         made = self._tokens.create(self._name_edit.text(), expires_at)
-        self._bridge.follow(self, made, self._on_made, self._on_failed)
+        self._bridge.follow(self, made, self._on_made, self._on_not_made)
 
     @Slot()
     def revoke_selected(self) -> None:
@@ -150,7 +154,12 @@ class TokenPanel(QWidget):
 
     # --- results ---
 
+    def _on_not_made(self, error: Exception) -> None:
+        self._is_making = False
+        self._on_failed(error)
+
     def _on_made(self, made: NewToken) -> None:
+        self._is_making = False
         self._new_name = made.row.name
         self._new_title.setText(self.tr("New token for “{name}”").format(name=one_line(made.row.name)))
         self._new_edit.setText(made.token)

@@ -151,6 +151,15 @@ def test_an_invalid_name_is_reported(desk: DialogDesk) -> None:
     assert desk.token_name.text() == "greenhouse"
 
 
+def test_a_double_click_on_create_makes_one_token_without_an_error(desk: DialogDesk, store: Store) -> None:
+    desk.type(desk.field("Name for a new token"), "sync")
+    for _ in range(2):
+        desk.button("Create token").click()
+    desk.until(lambda: "New token for “sync”" in desk.texts())
+    assert [row.name for row in store.tokens.list()] == ["sync"]
+    assert not any("already" in each for each in desk.texts())
+
+
 def test_a_token_is_revoked_after_a_question(desk: DialogDesk, store: Store) -> None:
     token = desk.create("greenhouse")
     desk.until(lambda: desk.names() == ["greenhouse"])
