@@ -23,7 +23,7 @@ from plantdesk.store.edits import (
     Update,
     edited,
 )
-from plantdesk.store.folding import fold, searched
+from plantdesk.store.folding import fold, natural_key, searched
 from plantdesk.store.imports import (
     Clash,
     ImportBatch,
@@ -136,6 +136,7 @@ __all__ = [
     "copy_store",
     "edited",
     "fold",
+    "natural_key",
     "parse_search",
     "parse_terms",
     "plants_of_file",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 #: Separates name and tag in the column `folded`; sorts before every printable character.
@@ -37,12 +38,22 @@ class _Folding(dict[int, str]):
 
 
 _FOLDING = _Folding()
+_NUMBERS = re.compile("([0-9]+)")
 
 
 def fold(text: str) -> str:
     """Return `text` decomposed, without combining marks, case-folded, and with NUL and SEPARATOR as spaces."""
     pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     return "".join([piece.translate(_FOLDING) for piece in pieces])
+
+
+def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
+    """Return the key that sorts folded texts with their numbers by value: “room 2” before “room 10”."""
+    parts: list[str | tuple[int, str]] = [*_NUMBERS.split(fold(text))]
+    for at in range(1, len(parts), 2):  # compared by length first: int() refuses 5,000 digits
+        digits = str(parts[at]).lstrip("0")
+        parts[at] = len(digits), digits
+    return parts, text
 
 
 def searched(text: str) -> str:

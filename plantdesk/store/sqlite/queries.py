@@ -19,7 +19,7 @@ from sqlmodel import col, select
 from typing_extensions import override
 
 from plantdesk.records import Source, SourceKind
-from plantdesk.store.folding import fold
+from plantdesk.store.folding import natural_key
 from plantdesk.store.placing import find_places
 from plantdesk.store.protocols import PlantReader
 from plantdesk.store.sqlite.conditions import MAX_PATTERN, ids_of, name_begins
@@ -154,7 +154,7 @@ class Reader(PlantReader):
     def tags(self) -> list[str]:
         statement = select(PlantTable.tag).where(col(PlantTable.tag).is_not(None)).distinct()
         with self._query():
-            return sorted((str(tag) for tag in self._connection.scalars(statement)), key=lambda tag: (fold(tag), tag))
+            return sorted(map(str, self._connection.scalars(statement)), key=natural_key)
 
     @override
     def tag_counts(self) -> dict[str, int]:
@@ -162,7 +162,7 @@ class Reader(PlantReader):
         statement = select(PlantTable.tag, func.count()).where(tag.is_not(None)).group_by(tag)
         with self._query():
             counts = {str(name): int(count) for name, count in self._connection.execute(statement)}
-        return dict(sorted(counts.items(), key=lambda item: (fold(item[0]), item[0])))
+        return dict(sorted(counts.items(), key=lambda item: natural_key(item[0])))
 
     @override
     def known_names(self, start: str, limit: int) -> list[KnownName]:

@@ -65,8 +65,7 @@ class TokenPanel(QWidget):
         self._bridge = bridge
         self._tokens = tokens
         self._rows: list[TokenRow] = []
-        self._new_name = ""
-        self._is_making = False
+        self._new_name, self._is_making = "", False
         self._new_title = PlainLabel(role="strong", wrapped=True)
         self._new_edit = SecretEdit(theme, self.tr("New token"))
         self._new_title.setBuddy(self._new_edit)

@@ -173,11 +173,11 @@ class Sidebar(Feature):
 
     def _count(self, reader: PlantReader, _task: Task) -> tuple[int, Contents]:
         """Count the plants; on the thread of the counts."""
-        from plantdesk.store import fold
+        from plantdesk.store import natural_key
 
         basis = self._basis
         counts = reader.counts(basis.counts)
-        tags = sorted((tag for tag in counts.tags if tag is not None), key=lambda tag: (fold(tag), tag))
+        tags = sorted((tag for tag in counts.tags if tag is not None), key=natural_key)
         return basis.number, Contents(counts, tags)
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
@@ -198,6 +198,8 @@ class Sidebar(Feature):
 
     def _on_counted(self, result: tuple[int, Contents]) -> None:
         number, contents = result
+        if self._contents is None:
+            self._tags.forget_colors(contents.counts.tags)
         self._contents = contents
         if number == self._basis.number:  # nothing was reported meanwhile that only a full count can find
             self._basis = _Basis(number, contents.counts)

@@ -19,7 +19,7 @@ from plantdesk.ui.widgets.message_box import MessageBox
 from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from plantdesk.records import Change
     from plantdesk.store import PlantStore, Undone
@@ -56,6 +56,13 @@ class TagCommands(QObject):
             self._ask_to_merge(store, tag, new, counts[new])
         else:
             self._set(store, tag, new, f"{_RENAME} {_title(tag)} to {_title(new)}")
+
+    def forget_colors(self, tags: Collection[str | None]) -> None:
+        """Forget the colours of tags that no plant has; for when a store is opened, as an undo brings tags back."""
+        chosen = self._context.theme.tags.chosen
+        kept = {tag: hue for tag, hue in chosen.items() if tag in tags}
+        if len(kept) < len(chosen):
+            self._set_colors(kept)
 
     def remove(self, store: PlantStore, tag: str) -> None:
         """Remove a tag from its plants."""
@@ -129,8 +136,11 @@ class TagCommands(QObject):
     def _choose_color(self, tag: str, hue: int | None) -> None:
         tags = self._context.theme.tags
         others = {each: value for each, value in tags.chosen.items() if each != tag}
-        tags.set_chosen(others if hue is None else {**others, tag: hue})
-        self._context.preferences.change_store(self._context.path, hues=dict(tags.chosen))
+        self._set_colors(others if hue is None else {**others, tag: hue})
+
+    def _set_colors(self, chosen: dict[str, int]) -> None:
+        self._context.theme.tags.set_chosen(chosen)
+        self._context.preferences.change_store(self._context.path, hues=chosen)
 
     def _dot(self, hue: int) -> QIcon:
         pixmap = QPixmap(ICON, ICON)

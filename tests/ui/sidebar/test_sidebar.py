@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
+    from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
 
@@ -109,6 +110,13 @@ class SidebarDesk(Desk):
     def click_in(self, menu: QMenu, command: str) -> None:
         action = next(each for each in menu.actions() if plain(each.text()) == command)
         QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+    def choose_color(self, name: str) -> None:
+        self.press(Qt.Key.Key_F10, SHIFT)
+        colors = next(each.menu() for each in self.popup().actions() if plain(each.text()) == "Colour")
+        assert isinstance(colors, QMenu)
+        next(each for each in colors.actions() if each.text() == name).trigger()
+        self.popup().close()
 
     def type_name(self, name: str) -> None:
         editor = self.view.findChild(QLineEdit)
@@ -340,16 +348,39 @@ def test_a_tag_is_removed_from_its_plants_only(desk: SidebarDesk) -> None:
 
 def test_a_colour_is_chosen_and_remembered(desk: SidebarDesk, store: Store, theme: object) -> None:
     desk.go_to("kitchen")
-    desk.press(Qt.Key.Key_F10, SHIFT)
-    colors = next(each.menu() for each in desk.popup().actions() if plain(each.text()) == "Colour")
-    assert isinstance(colors, QMenu)
-    next(each for each in colors.actions() if each.text() == "Pink").trigger()
-    desk.popup().close()
+    desk.choose_color("Pink")
     tags = desk.view.itemDelegate()
     assert isinstance(tags, EntryDelegate)
     desk.workspace.release_store()
     desk.workspace.set_store(store, named=False)
     assert theme.tags.hue("kitchen") == 11  # type: ignore[attr-defined]
+
+
+def test_the_colour_of_a_removed_tag_returns_with_an_undo_and_is_forgotten_later(
+    desk: SidebarDesk, store: Store, theme: Theme
+) -> None:
+    for tag, color in (("kitchen", "Pink"), ("hall", "Lime")):
+        desk.go_to(tag)
+        desk.choose_color(color)
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_Delete)
+    desk.qtbot.waitUntil(lambda: "kitchen" not in desk.entries())
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
+    assert theme.tags.hue("kitchen") == 11
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_Delete)
+    desk.qtbot.waitUntil(lambda: "kitchen" not in desk.entries())
+    desk.workspace.release_store()
+    desk.workspace.set_store(store, named=False)
+    desk.qtbot.waitUntil(lambda: theme.tags.chosen == {"hall": 3})
+
+
+def test_numbers_in_tags_are_sorted_by_their_value(desk: SidebarDesk, add: Adder) -> None:
+    for tag in ("Room 10", "room 2", "room 1"):
+        add("Elder", tag=tag)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("room 1") == "1")
+    assert [each for each in desk.entries() if "oom" in each] == ["room 1", "room 2", "Room 10"]
 
 
 def test_selected_plants_are_dropped_on_a_tag(desk: SidebarDesk) -> None:
