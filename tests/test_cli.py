@@ -333,7 +333,7 @@ def test_restoring_asks_first(typed: str, *, restored: bool, run: Run) -> None:
     run("add", "--name", "Aloe")
     asked = on_a_terminal("restore", made, typed=typed or "\x04")  # Ctrl+D
     assert "Goes: 1 plant" in asked
-    assert ("Nothing was restored." in asked) is not restored
+    assert ("Nothing was restored" in asked) is not restored
     assert len(plants()) == (1 if restored else 2)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 
 from plantdesk.errors import PlantDeskError
@@ -19,8 +18,9 @@ def confirm(question: str, refusal: str) -> None:
     """
     if sys.stdin is None or not sys.stdin.isatty():
         raise NotConfirmedError(f"{refusal}: no terminal to ask on. Add --yes to do it without asking.")
-    answer = ""
-    with contextlib.suppress(EOFError):
+    try:
         answer = input(f"{question} [y/N] ")
+    except EOFError:  # also from Windows' NUL, which it takes for a terminal
+        raise NotConfirmedError(f"{refusal}: there was no answer. Add --yes to do it without asking.") from None
     if answer.strip().lower() not in {"y", "yes"}:
         raise NotConfirmedError(f"{refusal}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -32,8 +33,11 @@ def print_json(value: object) -> None:
 
 
 def local_time(milliseconds: int) -> str:
-    """Format milliseconds since 1970, UTC, as local time with minutes."""
-    return _time(milliseconds).astimezone().strftime("%Y-%m-%d %H:%M")
+    """Format milliseconds since 1970, UTC, as local time with minutes; as UTC where the system has no local time."""
+    time = _time(milliseconds)
+    with contextlib.suppress(OSError):  # Windows: before 1970 and after 3000
+        time = time.astimezone()
+    return time.strftime("%Y-%m-%d %H:%M")
 
 
 def iso_time(milliseconds: int | None) -> str | None:

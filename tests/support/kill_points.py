@@ -49,7 +49,6 @@ _OTHERS = 10_000
 #: Ids of the plants that a scenario changes.
 _OWN = range(1, 31)
 _IMPORTED = range(1000, 1200)
-_library = ctypes.CDLL(None)
 
 
 class Desk:
@@ -287,7 +286,7 @@ _report = -1
 
 def arm() -> None:
     """Count calls from now on, and kill the process at the limit."""
-    _library.kill_at(_limit)
+    ctypes.CDLL(None).kill_at(_limit)
 
 
 def in_child(action: Callable[[], None]) -> int:
@@ -308,7 +307,7 @@ def _run(scenario: Scenario, desk: Desk, limit: int) -> None:
     global _limit
     _limit = limit
     scenario.act(desk)
-    os.write(_report, b"%d\n" % _library.calls())
+    os.write(_report, b"%d\n" % ctypes.CDLL(None).calls())
 
 
 def _add_beside(desk: Desk, first: int, stop: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -152,7 +153,10 @@ def test_a_folder_that_is_missing_is_reported_by_the_name_of_the_file(
 @pytest.mark.parametrize("name", ["plants.db", "plants.db-wal", ".plants.db.lock", "link.csv"])
 def test_a_database_is_never_replaced(tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
     database, rows = paths.database_file(), tmp_path / "rows.csv"
-    (database.parent / "link.csv").symlink_to(database)
+    if name == "link.csv":
+        if os.name != "posix":
+            pytest.skip("links are POSIX")
+        (database.parent / name).symlink_to(database)
     rows.write_text("id,name\nx,Rose\n")
     before = database.read_bytes()
     target = str(database.parent / name)

@@ -111,8 +111,7 @@ def test_a_workbook_comes_through_a_pipe(tmp_path: Path) -> None:
     file = tmp_path / "plants.xlsx"
     write(file, [["name"], ["Aster"]])
     command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "xlsx"]
-    with file.open("rb") as stream, subprocess.Popen(["cat"], stdin=stream, stdout=subprocess.PIPE) as pipe:
-        done = subprocess.run(command, stdin=pipe.stdout, capture_output=True, check=False)
+    done = subprocess.run(command, input=file.read_bytes(), capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     exported = subprocess.run(
         [sys.executable, "-m", "plantdesk", "export", "-", "--format", "xlsx"], capture_output=True, check=True

@@ -24,7 +24,7 @@ def plants_of_file(file: Path) -> Iterator[Iterator[list[SavedPlant]]]:
 
     Raises BackupUnusableError, also for a damaged file, and StoreError.
     """
-    with closing(sqlite3.connect("", isolation_level=None)) as connection:  # a temporary file
+    with closing(sqlite3.connect("", isolation_level=None, uri=True)) as connection:  # a temporary file
         if load(connection, file).is_damaged:
             raise BackupUnusableError(f"“{file.name}” is damaged. `plantdesk restore` brings back what can be read.")
         cursor = connection.execute("SELECT id, name, tag, note FROM temp.restored ORDER BY seq")

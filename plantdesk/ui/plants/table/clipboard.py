@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from contextlib import closing
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QLocale, QObject, Signal
+from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from plantdesk.ui.plants.table.cells import Column, cell_text, column_title
@@ -154,7 +153,7 @@ def _value(row: PlantRow, column: Column) -> str:
         case Column.TAG:
             return _without_nul(row.tag or "")
         case Column.ADDED:
-            return datetime.fromtimestamp(row.added_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+            return QDateTime.fromMSecsSinceEpoch(row.added_at).toString("yyyy-MM-dd HH:mm:ss")
         case _:
             return cell_text(row, column)
 

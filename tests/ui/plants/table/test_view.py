@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import csv
 import io
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +22,6 @@ from plantdesk.validation import new_plant
 from tests.support.costs import cpu_seconds
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
@@ -293,6 +294,18 @@ def test_copied_names_keep_their_lines_inside_quotes(
     with qtbot.waitSignal(browser.copied):
         QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
     assert '101\t"two\nlines, a\ttab and a ""quote"""\t' in QGuiApplication.clipboard().text()
+
+
+@pytest.mark.parametrize("time", [-62_135_596_800_000, 253_402_300_799_999, -1000])
+def test_a_plant_is_copied_whatever_its_time(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, store: Store, time: int
+) -> None:
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:  # another program
+        other.execute("UPDATE plant SET added_at = ? WHERE id = 100", (time,))
+    click_row(table, 0)
+    with qtbot.waitSignal(browser.copied):
+        QTest.keyClick(table, Qt.Key.Key_C, CONTROL)
+    assert "100\tFern 100\t" in QGuiApplication.clipboard().text()
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
