@@ -13,6 +13,7 @@ from plantdesk.ui.history.model import CHANGE_ROLE, action_text, clock_text, det
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPersistentModelIndex
@@ -83,6 +84,8 @@ class ChangeList(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in ENTER_KEYS or event.key() == Qt.Key.Key_Space:
             self._act(self.currentIndex())
+        elif is_menu_key(event):
+            self._open_menu(menu_position(self, self.currentIndex()))
         else:
             super().keyPressEvent(event)
 
@@ -102,15 +105,16 @@ class ChangeList(QListView):
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self._open_menu(menu_position(self, self.currentIndex(), event))
+
+    def _open_menu(self, position: QPoint) -> None:
         change = self._changes.change_at(self.currentIndex().row())
         text = "" if change is None else action_text(change)
         if text:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction(text).triggered.connect(lambda: self.action_wanted.emit(change))
-            by_mouse = event.reason() is event.Reason.Mouse
-            below = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft() + QPoint(L, 0))
-            menu.popup(event.globalPos() if by_mouse else below)
+            menu.popup(position)
 
     def link_rect(self, row: int) -> QRect:
         """Return where the action of a row is; empty where it has none."""

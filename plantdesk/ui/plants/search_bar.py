@@ -188,7 +188,7 @@ class SearchBar(QWidget):
                 shown if width < scaled(_SHORTEST) else self.tr("{shown} of {total}").format(shown=shown, total=total)
             )
         self._count_label.setText(text)
-        self._count_label.setAccessibleName(self.count_text())
+        self._count_label.setAccessibleDescription(self.count_text())
         self._fit()
 
     def _fit(self) -> None:

@@ -22,6 +22,7 @@ from plantdesk.ui.sidebar.delegate import EntryDelegate
 from plantdesk.ui.sidebar.entries import FIXED_ENTRIES
 from plantdesk.ui.sidebar.model import SidebarModel
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
 
 if TYPE_CHECKING:
     from plantdesk.ui.sidebar.entries import Entry
@@ -119,8 +120,8 @@ class SidebarView(QListView):
             self.edit(index)
         elif event.key() == Qt.Key.Key_Delete and entry.can_be_renamed:
             self.removal_wanted.emit(entry)
-        elif event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
-            self._open_menu_by_key()
+        elif is_menu_key(event):
+            self.menu_wanted.emit(entry, menu_position(self, index))
         else:
             super().keyPressEvent(event)
 
@@ -132,12 +133,11 @@ class SidebarView(QListView):
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        index = self.indexAt(event.pos())
-        if event.reason() is QContextMenuEvent.Reason.Keyboard:
-            self._open_menu_by_key()
-        elif index.flags() & Qt.ItemFlag.ItemIsEnabled:
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        if index.flags() & Qt.ItemFlag.ItemIsEnabled:
             self.setCurrentIndex(index)
-            self.menu_wanted.emit(self._entries.entry(index), event.globalPos())
+            self.menu_wanted.emit(self._entries.entry(index), menu_position(self, index, event))
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -169,13 +169,6 @@ class SidebarView(QListView):
         if index.flags() & Qt.ItemFlag.ItemIsEnabled:
             add = QApplication.keyboardModifiers() & Qt.KeyboardModifier.ControlModifier
             self.chosen.emit(self._entries.entry(index), bool(add))
-
-    def _open_menu_by_key(self) -> None:
-        entry = self.current()
-        if entry is not None:
-            self.scrollTo(self.currentIndex())
-            below = self.visualRect(self.currentIndex()).center()
-            self.menu_wanted.emit(entry, self.viewport().mapToGlobal(below))
 
     def _target(self, event: QDropEvent) -> QModelIndex:
         """Return the tag under the pointer, an invalid index where plants cannot be dropped."""

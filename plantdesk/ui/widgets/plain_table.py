@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS
 from plantdesk.ui.widgets.line_painting import draw_line
+from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
 from plantdesk.ui.widgets.tool_tips import tool_tip
 
 if TYPE_CHECKING:
@@ -169,15 +170,14 @@ class PlainTable(QTableWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _ARROWS and self.selected_row is None and self.rowCount():
             self.selectRow(max(self.currentRow(), 0))  # Qt would move from the invisible current row
-        elif event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
-            self.menu_wanted.emit(self._below_selected_row())
+        elif is_menu_key(event):
+            self.menu_wanted.emit(menu_position(self, self._selected_index()))
         else:
             super().keyPressEvent(event)
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
-        self.menu_wanted.emit(self._below_selected_row() if by_key else event.globalPos())
+        self.menu_wanted.emit(menu_position(self, self._selected_index(), event))
 
     def framed(self) -> QFrame:
         """Return a frame around the table, whose header has square corners."""
@@ -188,10 +188,9 @@ class PlainTable(QTableWidget):
         layout.addWidget(self)
         return card
 
-    def _below_selected_row(self) -> QPoint:
+    def _selected_index(self) -> QModelIndex:
         row = self.selected_row
-        below = QPoint() if row is None else self.visualRect(self.model().index(row, 0)).bottomLeft()
-        return self.viewport().mapToGlobal(below)
+        return self.model().index(-1 if row is None else row, 0)
 
     def _fit_height(self) -> None:
         if self._max_rows is not None:

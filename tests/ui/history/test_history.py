@@ -160,6 +160,19 @@ def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
     desk.until(lambda: "No changes match." in desk.dialog_texts())
 
 
+def test_shift_f10_opens_the_menu_of_a_change(desk: HistoryDesk) -> None:
+    desk.change(SetTag(Selection(ids=[1]), "office"))
+    desk.open()
+    desk.shows("Today", "Set the tag “office” for “Aloe”")
+    desk.changes.setFocus()
+    QTest.keyClick(desk.changes, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    menu = desk.popup()
+    assert desk.changes.rect().contains(desk.changes.mapFromGlobal(menu.pos()))
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    desk.until(lambda: "Undone: Set the tag “office” for “Aloe”" in desk.rows())
+
+
 def test_many_changes_come_in_pages(desk: HistoryDesk) -> None:
     for number in range(450):
         desk.change(SetTag(Selection(ids=[1]), f"bed {number}"))

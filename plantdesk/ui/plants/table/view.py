@@ -31,6 +31,7 @@ from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.plants.table.type_ahead import TypeAhead
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QMouseEvent, QResizeEvent
@@ -212,8 +213,8 @@ class PlantTable(RingTable):
             if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
                 self._select_row(self.currentIndex().row())
             self.card_wanted.emit()
-        elif event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
-            self.menu_wanted.emit(self._below_current_row())  # the Menu key makes a context menu event
+        elif is_menu_key(event):
+            self.menu_wanted.emit(menu_position(self, self._current_name()))
         elif event.key() in _ENDS:  # with Ctrl the same as without it, where Qt would only move the current row
             event.setModifiers(event.modifiers() & ~Qt.KeyboardModifier.ControlModifier)
             super().keyPressEvent(event)
@@ -235,8 +236,7 @@ class PlantTable(RingTable):
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
-        self.menu_wanted.emit(self._below_current_row() if by_key else event.globalPos())
+        self.menu_wanted.emit(menu_position(self, self._current_name(), event))
 
     @override
     def moveCursor(self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
@@ -342,14 +342,8 @@ class PlantTable(RingTable):
         header.setSortIndicator(model.query.column, descending)
         self.setSortingEnabled(True)
 
-    def _below_current_row(self) -> QPoint:
-        """Return where a key opens the context menu: under the start of the current row's name."""
-        index = self.currentIndex()
-        if not index.isValid():
-            return self.viewport().mapToGlobal(self.viewport().rect().topLeft())
-        self.scrollTo(index)
-        cell = self.visualRect(self._plants.index(index.row(), Column.NAME))
-        return self.viewport().mapToGlobal(cell.bottomLeft())
+    def _current_name(self) -> QModelIndex:
+        return self.currentIndex().siblingAtColumn(Column.NAME)
 
     def _select_row(self, row: int) -> None:
         """Select a row alone; `selectRow` of Qt does nothing in a mirrored table."""
