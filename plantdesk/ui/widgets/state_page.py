@@ -8,32 +8,31 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.ui.theme.metrics import ICON_LARGE, L, M, S
+from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
+#: For text of 13 px.
 _MAX_TEXT_WIDTH = 420
 
 
 class StatePage(QWidget):
     """Icon, title, text and buttons, centred."""
 
-    def __init__(self, theme: Theme, picture: str, color: str, title: str, parent: QWidget | None = None) -> None:
-        """Make a page; `picture` is an icon's name and `color` a colour's."""
+    def __init__(self, theme: Theme, icon: str, color: str, title: str, parent: QWidget | None = None) -> None:
+        """Make a page; `icon` is the icon's name and `color` that of its colour."""
         super().__init__(parent)
         self._theme = theme
-        self._picture = picture
-        self._color = color
-        self._picture_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        self._icon = Icon(theme, icon, color, ICON_LARGE)
         self._title_label = PlainLabel(title, role="empty-title", alignment=Qt.AlignmentFlag.AlignCenter)
         self._text_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
-        self._text_label.setFixedWidth(_MAX_TEXT_WIDTH)
+        self._set_width()
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(S)
         self._lay_out()
-        theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        theme.changed.connect(self._set_width)
 
     def set_text(self, text: str) -> None:
         """Show a text under the title."""
@@ -48,9 +47,8 @@ class StatePage(QWidget):
         return button
 
     @Slot()
-    def _on_theme_changed(self) -> None:
-        ratio = self.devicePixelRatioF()
-        self._picture_label.setPixmap(self._theme.icons.pixmap(self._picture, self._color, ICON_LARGE, ratio))
+    def _set_width(self) -> None:
+        self._text_label.setFixedWidth(self._theme.metrics.scaled(_MAX_TEXT_WIDTH))
 
     def _lay_out(self) -> None:
         self._buttons.addStretch()
@@ -63,7 +61,7 @@ class StatePage(QWidget):
         layout.setSpacing(S)
         layout.setContentsMargins(L, L, L, L)
         layout.addStretch(2)
-        layout.addWidget(self._picture_label)
+        layout.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignHCenter)
         layout.addSpacing(S)
         layout.addWidget(self._title_label)
         layout.addLayout(text)
