@@ -149,7 +149,18 @@ class ActivityPanel(QWidget):
             text = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name}")
             result = self.tr("ID {id}") if answer.is_new else self.tr("ID {id} was there already")
             return clock, text.format(who=who, name=quoted(answer.name, 40)), result.format(id=answer.plant_id)
-        return clock, self.tr("{who} was refused").format(who=who), one_line(answer.reason)
+        return clock, self.tr("{who} was refused").format(who=who), self._reason(answer)
+
+    def _reason(self, answer: Answer) -> str:
+        """Return why a request was refused, in few words where they say enough; the tooltip has the whole reason."""
+        match answer.number:
+            case ErrorNumber.ID_TAKEN:
+                return self.tr("ID {id} is taken").format(id=answer.sent.get("id", ""))
+            case ErrorNumber.TOKEN_MISSING:
+                return self.tr("no token")
+            case ErrorNumber.TOKEN_REFUSED:
+                return self.tr("no valid token")
+        return one_line(answer.reason)
 
     def _decorate(self, row: int, answer: Answer) -> None:
         icon, color = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")

@@ -415,10 +415,13 @@ def requests(desk: DialogDesk) -> list[tuple[str, str]]:
 
 def test_the_last_requests_are_shown_live(active: DialogDesk, store: Store) -> None:
     assert requests(active) == [
-        ("An unknown program was refused", "A token is missing."),
-        ("garden-sync was refused", "ID 7 already belongs to “Fern”."),
+        ("An unknown program was refused", "no token"),
+        ("garden-sync was refused", "ID 7 is taken"),
         ("garden-sync added “Fern”", "ID 7"),
     ]
+    result = active.the(QTableWidget, "Requests").item(1, 2)
+    assert result is not None
+    assert "ID 7 already belongs to “Fern”." in result.toolTip()
     with closing(store.reader()) as reader:
         row = reader.plant(7)
     assert row is not None
