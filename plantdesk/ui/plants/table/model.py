@@ -185,6 +185,13 @@ class PlantModel(QAbstractTableModel):
         self._order = self._cache = None
         self.endResetModel()
 
+    def read(self, first: int, last: int) -> None:
+        """Ask for rows that will be painted, so that most are here then."""
+        cache = self._cache
+        lacking = [each for each in self.ids_between(first, last) if cache is not None and cache.lacks(each)]
+        if cache is not None and lacking:
+            cache.ask(lacking)
+
     def id_at(self, row: int) -> int:
         """Return the id of the plant in a row."""
         return self._ids()[row]

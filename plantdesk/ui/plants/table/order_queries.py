@@ -6,6 +6,7 @@ from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.ui.plants.table.id_list_diff import Edit, id_list_diff
+from plantdesk.ui.plants.table.id_search import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ def load_order(reader: PlantReader, task: Task, view: View, kept: frozenset[int]
     for ids in reader.ids(view):
         if task.cancelled:
             raise InterruptedError
-        task.report(Chunk(start, ids, _kept_rows(ids, start, kept)))
+        task.report(Chunk(start, ids, {plant_id: start + row for plant_id, row in rows_of(kept, ids).items()}))
         start += len(ids)
     return start if view.plants.is_everything else reader.count()
 
@@ -50,7 +51,7 @@ def refresh_order(reader: PlantReader, task: Task, view: View, kept: frozenset[i
             raise InterruptedError
         ids.extend(chunk)
     edits = id_list_diff(old, ids)
-    kept_rows = _kept_rows(ids, 0, kept) if edits is None else {}
+    kept_rows = rows_of(kept, ids) if edits is None else {}
     total = len(ids) if view.plants.is_everything else reader.count()
     return Refreshed(edits, ids, kept_rows, total)
 
@@ -66,9 +67,3 @@ def places_of(
 ) -> list[Place] | None:
     """Return where those of `ids` that are in a view belong among `known`, as `PlantReader.places` does."""
     return reader.places(ids, view, known)
-
-
-def _kept_rows(ids: array[int], start: int, kept: frozenset[int]) -> dict[int, int]:
-    if not kept:
-        return {}
-    return {plant_id: row for row, plant_id in enumerate(ids, start) if plant_id in kept}

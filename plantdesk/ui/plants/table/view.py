@@ -293,6 +293,8 @@ class PlantTable(RingTable):
     def _on_rows_replaced(self, _kept_rows: dict[int, int], same_query: bool) -> None:
         if not same_query:
             self._set_unseen(0)
+            top = max(self.rowAt(0), 0)
+            self._plants.read(top, top + self.viewport().height() // self.verticalHeader().defaultSectionSize() + 1)
         self._on_selection_changed()
 
     @Slot(int)
