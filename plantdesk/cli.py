@@ -40,11 +40,11 @@ def _run(given: Sequence[str]) -> int:
         output.flush()
     except output.BrokenPipeOutputError:  # as with `plantdesk … | head`
         return 1
+    except (KeyboardInterrupt, InterruptedError):  # the latter by Ctrl+C in a query
+        return _INTERRUPTED
     except (PlantDeskError, OSError) as error:
         print(f"plantdesk: {_message(error)}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return _INTERRUPTED
     return code
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from plantdesk.commands.filters import selection_of
 from plantdesk.commands.opening import open_read_only
-from plantdesk.commands.termination import cleaned_up_when_terminated
+from plantdesk.commands.termination import cleaned_up_when_terminated, reported_when_interrupted
 from plantdesk.transfer.exporting import write_plants
-from plantdesk.transfer.formats import WRITTEN, format_of
+from plantdesk.transfer.formats import PIPE, WRITTEN, format_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,9 @@ def run(database: Path, file: Path, given: Format | None, wanted: Filter) -> int
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
     form = format_of(file, given, WRITTEN)
-    with cleaned_up_when_terminated(), closing(open_read_only(database)) as store:
+    is_replaced = str(file) != PIPE and (file.is_file() or not file.exists())
+    outcome = "No file was written." if is_replaced else "The output is incomplete."
+    with cleaned_up_when_terminated(), reported_when_interrupted(outcome), closing(open_read_only(database)) as store:
         count = write_plants(file, form, store, selection_of(store, wanted), lambda _count: None)
     print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
     return 0

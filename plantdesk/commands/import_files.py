@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.commands.formatting import print_json
 from plantdesk.commands.opening import is_store, open_store
-from plantdesk.commands.termination import cleaned_up_when_terminated
+from plantdesk.commands.termination import cleaned_up_when_terminated, reported_when_interrupted
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.store import ImportClashError, OnClash
 from plantdesk.transfer.columns import NoColumnError
@@ -44,20 +44,17 @@ def run(
         stack.enter_context(_hints())
         store = stack.enter_context(_opened(database, dry_run=dry_run))
         files_import = stack.enter_context(FileImport(store, wanted, progress.show))
-        try:
-            files_import.read([file_source(file) for file in files])
-            preview = files_import.compare(wanted.on_clash)
-        finally:
-            progress.end()
-        if rejects is not None and _left_out(preview, wanted):
-            files_import.write_refused(rejects)
-        _print_preview(preview, files_import, wanted)
         applied = None
-        try:
-            applied = None if dry_run else files_import.apply(skip_invalid=wanted.skip_invalid)
-        finally:
-            if as_json:
-                _print_json(preview, files_import, applied)
+        with reported_when_interrupted("Nothing was imported."):
+            preview = _read(files_import, files, wanted, progress)
+            if rejects is not None and _left_out(preview, wanted):
+                files_import.write_refused(rejects)
+            _print_preview(preview, files_import, wanted)
+            try:
+                applied = None if dry_run else files_import.apply(skip_invalid=wanted.skip_invalid)
+            finally:
+                if as_json:
+                    _print_json(preview, files_import, applied)
         if dry_run:
             print("Nothing was imported: it is a dry run.", file=sys.stderr)
         elif applied is None or applied.change is None:
@@ -65,6 +62,14 @@ def run(
         else:
             _print_change(applied)
     return 1 if _left_out(preview, wanted) else 0
+
+
+def _read(files_import: FileImport, files: Sequence[Path], wanted: Wanted, progress: _Progress) -> Preview:
+    try:
+        files_import.read([file_source(file) for file in files])
+        return files_import.compare(wanted.on_clash)
+    finally:
+        progress.end()
 
 
 def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:

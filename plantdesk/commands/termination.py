@@ -1,8 +1,9 @@
-"""Lets a command that is terminated remove its drafts first, as Ctrl+C does."""
+"""Lets a command that is terminated remove its drafts first, as Ctrl+C does, and report that it did nothing."""
 
 from __future__ import annotations
 
 import signal
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -34,3 +35,13 @@ def cleaned_up_when_terminated() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
         if received:
             signal.raise_signal(received[0])
+
+
+@contextmanager
+def reported_when_interrupted(outcome: str) -> Iterator[None]:
+    """Print `outcome` when the block is interrupted, by Ctrl+C or a signal."""
+    try:
+        yield
+    except (KeyboardInterrupt, InterruptedError):
+        print(f"plantdesk: Interrupted. {outcome}", file=sys.stderr)
+        raise

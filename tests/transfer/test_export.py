@@ -172,6 +172,26 @@ def test_formats_that_are_only_read_are_refused(tmp_path: Path, capfd: pytest.Ca
     assert "Add --format csv, excel, tsv, json, jsonl, xlsx." in capfd.readouterr().err
 
 
+_INTERRUPTED = """
+import signal, sys
+from plantdesk.cli import main
+from plantdesk.store.sqlite import connections
+connections._PROGRESS_STEPS = int(sys.argv[1])
+connections._go_on = lambda: signal.raise_signal(signal.SIGINT)
+sys.exit(main(["export", sys.argv[2], "--format", "csv"]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("steps", [1, 40])
+def test_an_interrupt_within_a_query_ends_an_export(tmp_path: Path, steps: int) -> None:
+    for file, outcome in ((str(tmp_path / "plants.csv"), "No file was written."), ("-", "The output is incomplete.")):
+        command = [sys.executable, "-c", _INTERRUPTED, str(steps), file]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (130, f"plantdesk: Interrupted. {outcome}\n")
+    assert not list(tmp_path.glob("*plants.csv*"))
+
+
 _TERMINATED = """
 import signal, sys
 from pathlib import Path

@@ -300,6 +300,8 @@ def test_an_interrupt_leaves_nothing(number: str, code: int) -> None:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
         assert process.wait(30) == code
+        assert process.stderr is not None
+        assert process.stderr.read().decode().splitlines() == ["plantdesk: Interrupted. Nothing was imported."]
     assert stored() == []
     assert not list(paths.database_file().parent.glob("*.new"))
 

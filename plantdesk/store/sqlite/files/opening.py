@@ -273,6 +273,8 @@ def naming(path: Path) -> Iterator[None]:
         raise StoreDamagedError(named(path)) from None
     except (PermissionError, StoreReadOnlyError) as error:
         raise StoreReadOnlyError(named(path)) from error
+    except InterruptedError:
+        raise
     except OSError as error:
         if error.errno in DISK_FULL:
             raise StoreFullError from error
