@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -161,7 +162,7 @@ def test_the_preview_of_a_restore(
     qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, name: str
 ) -> None:
     backup = back_up(store.path).path
-    file = backup.with_name("<b>“x”<br>\u202e.db")
+    file = backup.with_name("<b>“x”<br>\u202e.db" if os.name == "posix" else "“x”\u202e.db")
     backup.rename(file)
     add(name)
     dialog = RestoreDialog(theme, bridge, store.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from typing import TYPE_CHECKING
 
@@ -221,6 +222,7 @@ def test_a_pdf_that_cannot_be_written_is_reported(desk: LabelDesk, add: Adder, t
     assert dialog.the(MessageLine).tone is Tone.ERROR
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the dialog of the system")
 def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
     from PySide6.QtPrintSupport import QPrintDialog
 
