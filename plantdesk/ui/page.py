@@ -57,6 +57,7 @@ class Page(QFrame):
         self._needed_width: Callable[[], int] = int
         self._strip = QFrame(self)
         self._list = QFrame(self)
+        self._list.setMinimumHeight(1)  # in a low window the bars above it keep their height
         self._bar_stack = BarStack(theme)
         self.sidebar = SidePane("sidebar", self)
         self.card = SidePane("card", self)

@@ -11,8 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from plantdesk.server_state import Failed, On, PortInUseError, ServerState
+from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.widgets.info_bar import BarKind
 from tests.support.desk import Desk, menus_of
 
 if TYPE_CHECKING:
@@ -258,6 +260,18 @@ def test_escape_closes_a_message_that_stays_and_nothing_else(desk: WindowDesk) -
     desk.toast.show_message("Copied 2 plants.")
     desk.press(Qt.Key.Key_Escape)
     assert (desk.toast.isVisible(), desk.search.text()) == (True, ""), "it disappears by itself"
+
+
+def test_bars_keep_their_height_in_a_low_window(desk: WindowDesk) -> None:
+    page = desk.window.centralWidget()
+    assert isinstance(page, Page)
+    desk.window.resize(640, 480)
+    bars = [page.add_bar() for _ in range(2)]
+    for bar in bars:
+        action = "Use port 8722", desk.window.update
+        bar.show_state(BarKind.WARNING, "API is off", "Another program is using this port. " * 2, action)
+    desk.until(lambda: desk.window.height() == 480 and all(bar.y() >= 0 and bar.height() > 50 for bar in bars))
+    assert all(bar.height() >= bar.heightForWidth(bar.width()) for bar in bars)
 
 
 # --- Edit -------------------------------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ QLabel[role="key"] {
 }
 QLabel[role="title"] { font-size: ${empty_title}pt; font-weight: 600; }
 
-QProgressBar { background: $line; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }
+QProgressBar { background: $line; border: none; border-radius: 3px; margin-top: 4px; min-height: 6px; max-height: 6px; }
 QProgressBar::chunk { background: $info; border-radius: 3px; }
 
 QLabel[role="empty-title"] { font-size: ${empty_title}pt; font-weight: 600; }
