@@ -60,7 +60,8 @@ class SourceKind(StrEnum):
 class Source(NamedTuple):
     """The origin of a plant, a row of table `source`; `label` is the name of the import or token.
 
-    `token_id` and `digest` identify the token of a request, since the file may be replaced before the write.
+    `token_id` and `digest` identify the token of a request, since the file may be replaced before the write. The source
+    of a plant that is read has none, and so has the row of a retry: the request has not added the plant.
     """
 
     id: int

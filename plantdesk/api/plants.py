@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
@@ -39,10 +38,8 @@ class PlantsEndpoint:
         _check_content_type(client.fields)
         with closing(self._bodies.open(client.fields, receive)) as body:
             scope["sent"] = sent = parse_object(await body.read())
-            received = time.time_ns() // 1_000_000
             row = await self._inserter.add(new_plant(sent), client.source)
-            is_new = row.added_at >= received and row.source.id == client.source.id
-            self._activity.record_added(client.source, row, is_new=is_new)
+            self._activity.record_added(client.source, row, is_new=row.source == client.source)
             await _send_plant(send, row)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,6 +43,13 @@ def test_a_plant_that_was_there_already_is_recorded_as_such(served: Api) -> None
     served.store.add(new_plant({"id": 8, "name": "Fern"}), FORM).result()
     assert served.post({"id": 8, "name": "Fern"}).status == 200
     assert not last(served).is_new
+
+
+def test_of_concurrent_posts_of_a_plant_one_is_recorded_as_added(served: Api) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        posts = [threads.submit(served.post, {"id": 7, "name": "Aloe"}) for _ in range(40)]
+    assert {post.result().status for post in posts} == {200}
+    assert [answer.is_new for answer in served.server.activity.answers()].count(True) == 1
 
 
 @pytest.mark.parametrize(

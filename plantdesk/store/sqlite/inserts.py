@@ -121,7 +121,7 @@ class GroupInserter:
                 added.append(row)
                 outcomes.append(row)
             else:
-                outcomes.append(row if _is_retry(plant, source, row) else IdTakenError(row, plant.name))
+                outcomes.append(_as_read(row) if _is_retry(plant, source, row) else IdTakenError(row, plant.name))
         _insert(connection, added)
         _record_use(connection, {source.token_id for source in valid}, now)
         self._remember(valid, first - 1 + len(added))
@@ -150,6 +150,11 @@ def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Sou
 
 def _new_row(plant_id: int, fields: PlantFields, now: int, source: Source, seq: int) -> PlantRow:
     return PlantRow(plant_id, fields.name, fields.tag, now, source, version=-seq)
+
+
+def _as_read(row: PlantRow) -> PlantRow:
+    """Return the row as it is read from the file; the plant may have been added by the same group."""
+    return row._replace(source=Source(row.source.id, row.source.kind, row.source.label))
 
 
 def _is_retry(plant: NewPlant, source: Source, row: PlantRow) -> bool:

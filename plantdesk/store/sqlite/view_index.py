@@ -147,7 +147,9 @@ class ViewIndex:
                     break
                 try:
                     self.build(Path(folder), number)
-                except (sqlite3.Error, StoreError, OSError, InterruptedError) as error:
+                except InterruptedError:  # by `close`
+                    pass
+                except (sqlite3.Error, StoreError, OSError) as error:
                     _log.info("The plants could not be indexed: %s", error)
 
     def _wait_until_quiet(self) -> bool:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import IdTakenError
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow
+from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
 from plantdesk.store import Selection
 from plantdesk.store.edits import DeleteAll
 from plantdesk.validation import NewPlant, new_plant, plant_fields
 
 if TYPE_CHECKING:
-    from plantdesk.records import Source
     from plantdesk.store import PlantStore
     from tests.store.contract.conftest import Open
 
@@ -52,6 +51,17 @@ def test_the_future_gives_the_row(store: PlantStore) -> None:
     row = store.add(plant(7, tag="kitchen"), FORM).result(SECONDS)
     assert row == PlantRow(7, "Aloe vera", "kitchen", row.added_at, FORM, version=row.version)
     assert row.added_at > 1_700_000_000_000
+
+
+def test_the_row_of_a_retry_is_that_of_a_plant_that_was_read(store: PlantStore) -> None:
+    source = store.tokens.create("script").result(SECONDS).row.source
+    entry = new_plant({"id": 7, "name": "Fern"}), source
+    added, again = store.add_each([entry, entry]).result(SECONDS)
+    assert isinstance(added, PlantRow)
+    assert isinstance(again, PlantRow)
+    assert added.source == source
+    assert again.source == Source(source.id, SourceKind.TOKEN, "script")
+    assert again._replace(source=source) == added
 
 
 def test_the_same_plant_again_changes_nothing(store: PlantStore) -> None:
