@@ -101,6 +101,7 @@ def seen(widget: QWidget) -> str:
 def test_screen_readers_find_a_name_and_its_label_for_each_stop(window: Window, name: str) -> None:
     dialog = window.open(name)
     assert spoken(dialog)
+    assert not [seen(each) for each in dialog.findChildren(QPushButton) if each.isDefault()], "Enter presses none"
     labels = [each for each in dialog.findChildren(QLabel) if each.isVisibleTo(dialog)]
     for stop in stops(dialog):
         assert spoken(stop), seen(stop)

@@ -53,7 +53,6 @@ class ActivityPanel(QWidget):
         self._refused_box = QCheckBox(self.tr("Refused onl&y"))
         self._all_button = QPushButton(self.tr("Show all"))
         self._all_button.setProperty("variant", "link")
-        self._all_button.setAutoDefault(False)
         self._timer = QTimer(self, interval=_POLL_MS)
         self._lay_out()
         self._timer.timeout.connect(self.refresh)

@@ -85,8 +85,6 @@ class ApiDialog(Dialog):
         self._try_fold = Fold(theme, self.tr("&Try it"), self._snippets)
         self._try_fold.set_remark(self.tr("examples for curl, PowerShell and Python"))
         self._close_button = QPushButton(self.tr("Close"))
-        for button in (self._port_button, self._close_button):
-            button.setAutoDefault(False)
         self._lay_out()
         self._connect(bridge)
         self._activity.set_open(is_open=self.screen().availableGeometry().height() > _HIGH_SCREEN)

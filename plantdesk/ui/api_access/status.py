@@ -49,7 +49,6 @@ class ApiStatus(QWidget):
         self._token_button = self._button(self.tr("New token…"))
         self._activity = QPushButton()
         self._activity.setProperty("variant", "quiet")
-        self._activity.setAutoDefault(False)
         self._activity.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._activity.hide()
         self._tick = QTimer(self, interval=_TICK)
@@ -126,7 +125,6 @@ class ApiStatus(QWidget):
     def _button(self, text: str) -> QPushButton:
         button = QPushButton(text)
         button.setProperty("small", "true")
-        button.setAutoDefault(False)
         return button
 
     def _lay_out(self) -> None:

@@ -84,8 +84,6 @@ class TokenPanel(QWidget):
         self._empty_label.setBuddy(self._name_edit)
         self._lifetime_box = self._make_lifetimes()
         self._create_button = QPushButton(self.tr("&Create token"))
-        for button in (self._create_button, self._save_button):
-            button.setAutoDefault(False)
         self._message = MessageLine(theme)
         self._message.hide()
         self._lay_out()

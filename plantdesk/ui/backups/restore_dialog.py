@@ -55,8 +55,6 @@ class RestoreDialog(Dialog):
         self._cancel_button = QPushButton(self.tr("Cancel"))
         self._restore_button = QPushButton(self.tr("&Restore"))
         self._restore_button.setProperty("variant", "primary")
-        for button in (self._file_button, self._cancel_button, self._restore_button):
-            button.setAutoDefault(False)
         self._lay_out()
         self._table.itemSelectionChanged.connect(self._on_selection)
         self._file_button.clicked.connect(self._on_another_file)

@@ -83,7 +83,6 @@ class CardFrame(QWidget):
 def text_button(text: str, theme: Theme | None = None, icon: str = "") -> QPushButton:
     """Return a button of the card; a click leaves the focus where it is."""
     button = QPushButton(text)
-    button.setAutoDefault(False)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     if theme is not None and icon:
         theme.icons.put_on(button, icon)

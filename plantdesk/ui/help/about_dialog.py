@@ -30,7 +30,6 @@ class AboutDialog(Dialog):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("About PlantDesk"), parent)
         self._close_button = QPushButton(self.tr("Close"))
-        self._close_button.setAutoDefault(False)
         self._close_button.clicked.connect(self.accept)
         diagnosis = diagnosis_of(theme)
         self._copy_button = CopyButton(theme, self.tr("Copy &diagnosis"))

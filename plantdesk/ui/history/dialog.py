@@ -53,7 +53,6 @@ class HistoryDialog(Dialog):
         self._message = MessageLine(context.theme)
         self._message.set_hint("…")
         self._close_button = QPushButton(self.tr("Close"))
-        self._close_button.setAutoDefault(False)
         self._lay_out()
         self._connect(context)
         self.resize_to_fit(QSize(context.theme.metrics.scaled(_WIDTH), 0))

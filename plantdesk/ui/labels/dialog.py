@@ -199,8 +199,6 @@ class LabelDialog(Dialog):
         foot.addWidget(self._message, 1)
         for button in (self._cancel_button, self._pdf_button, self._print_button):
             foot.addWidget(button)
-        for button in self.findChildren(QPushButton):
-            button.setAutoDefault(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XL, L, XL, L)
         layout.setSpacing(M)

@@ -67,7 +67,6 @@ class PlantForm(QFrame):
         self._complete_tags()
         self._add_button = QPushButton(self.tr("&Add"))
         self._add_button.setProperty("variant", "primary")
-        self._add_button.setAutoDefault(False)
         theme.icons.put_on(self._add_button, "plus", "on_accent")
         self._message = message
         self._lay_out()

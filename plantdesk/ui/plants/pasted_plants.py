@@ -115,8 +115,6 @@ class PasteDialog(Dialog):
         self._cancel_button = QPushButton(self.tr("Cancel"))
         self._add_button = QPushButton()
         self._add_button.setProperty("variant", "primary")
-        for button in (self._cancel_button, self._add_button):
-            button.setAutoDefault(False)
         self._lay_out()
         self._leave_out.toggled.connect(self._show)
         self._cancel_button.clicked.connect(self.reject)

@@ -206,7 +206,6 @@ class SearchBar(QWidget):
     def _set_up_buttons(self) -> None:
         icons = self._theme.icons
         icons.put_on(self._tags_button, "panel-left")
-        self._tags_button.setAutoDefault(False)
         self._tags_button.hide()
         set_tool_tip(self._tags_button, self.tr("Show tags and other filters (Ctrl+B)"))
         icons.put_on(self._save_button, "bookmark", "text_2", ICON)

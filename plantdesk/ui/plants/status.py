@@ -28,7 +28,6 @@ class PlantsStatus(QWidget):
         self._saved = PlainLabel(tone="muted")
         self._today_button = QPushButton()
         self._today_button.setProperty("variant", "quiet")
-        self._today_button.setAutoDefault(False)
         set_tool_tip(self._today_button, self.tr("Show the plants that were added today"))
         self._today_button.clicked.connect(self.today_wanted)
         self._today_button.hide()

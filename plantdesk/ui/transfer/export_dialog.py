@@ -38,8 +38,6 @@ class ExportDialog(Dialog):
             self._forms.addItem(text, form)
         save, cancel = QPushButton(self.tr("&Save as…")), QPushButton(self.tr("Cancel"))
         save.setProperty("variant", "primary")
-        for button in (save, cancel):
-            button.setAutoDefault(False)
         save.clicked.connect(self._on_save)
         cancel.clicked.connect(self.reject)
         self._lay_out(cancel, save)

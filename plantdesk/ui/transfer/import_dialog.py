@@ -94,8 +94,6 @@ class ImportDialog(Dialog):
         self._import_button = QPushButton(self.tr("Import"))
         self._import_button.setProperty("variant", "primary")
         self._import_button.setEnabled(False)
-        for button in (self._options_button, self._cancel_button, self._import_button):
-            button.setAutoDefault(False)
 
     def _connect(self) -> None:
         self._options_button.toggled.connect(self._options.setVisible)

@@ -86,7 +86,6 @@ class OutcomePanel(QFrame):
     def _button(self) -> QPushButton:
         button = QPushButton(self.tr("Show"))
         button.setProperty("small", "true")
-        button.setAutoDefault(False)
         button.clicked.connect(self.rows_wanted)
         return button
 

@@ -40,8 +40,6 @@ class RefusedDialog(Dialog):
         self._message.set_hint(text if more else "")
         save = QPushButton(self.tr("&Save all with reasons…"))
         close = QPushButton(self.tr("Close"))
-        for button in (save, close):
-            button.setAutoDefault(False)
         save.clicked.connect(self._on_save)
         close.clicked.connect(self.reject)
         foot = QHBoxLayout()

@@ -32,7 +32,6 @@ class CopyButton(QPushButton):
         self._color = "on_accent" if primary else "text_2" if name else "text"
         self._secret = secret
         self._content = ""
-        self.setAutoDefault(False)
         self.setAccessibleName(name)
         if name or primary:
             self.setProperty("variant", "icon" if name else "primary")

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QPushButton, QToolButton, QWidget
 from plantdesk.ui.qt import fitted, override
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QKeyEvent, QShowEvent
     from PySide6.QtWidgets import QLayout
 
 ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
@@ -37,6 +37,12 @@ class Dialog(QDialog):
         if layout is not None:
             layout.activate()
             self.resize_to_fit(QSize(width, needed_height(layout, width)))
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        for button in self.findChildren(QPushButton):
+            button.setAutoDefault(False)  # else screen readers call one of them the default
+        super().showEvent(event)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -26,7 +26,6 @@ class Fold(QWidget):
         self._content = content
         self._button = QPushButton(title)
         self._button.setProperty("variant", "fold")
-        self._button.setAutoDefault(False)
         self._button.clicked.connect(self.toggle)
         self._remark = PlainLabel(tone="muted")
         self._row = QHBoxLayout(self)

@@ -50,7 +50,6 @@ class MessageBox(Dialog):
     def add_button(self, label: str) -> QPushButton:
         """Add a button, which closes the box when it is pressed. The last one has the focus at first."""
         button = QPushButton(label)
-        button.setAutoDefault(False)
         button.clicked.connect(self.accept)
         self._buttons.addWidget(button)
         button.setFocus()
