@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
-import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -239,7 +238,6 @@ def test_ctrl_a_also_selects_the_rows_that_are_still_being_read(
     assert browser.table.selected_count() == 1100
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the CPU clock ticks 64 times a second")
 def test_ctrl_a_costs_the_same_for_any_number_of_rows_with_a_screen_reader(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
