@@ -9,6 +9,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.timestamps import now_ms
 from plantdesk.validation import UnfitNumber
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Activity:
         plant_id = (sent or {}).get("id")
         self._append(
             Answer(
-                time.time_ns() // 1_000_000,
+                now_ms(),
                 source,
                 number,
                 reason,

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from plantdesk import output
 from plantdesk.errors import shortened
+from plantdesk.timestamps import utc_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 #: Longer than any name of a file or token.
 _MAX_CELL = 300
-#: Seconds since 1970: the years 2 and 9998, so that any time zone can be added.
-_EARLIEST, _LATEST = -62_104_060_800, 253_370_764_800
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -32,19 +30,14 @@ def print_json(value: object) -> None:
     output.write(json.dumps(value, indent=2))
 
 
-def local_time(milliseconds: int) -> str:
-    """Format milliseconds since 1970, UTC, as local time with minutes; as UTC where the system has no local time."""
-    time = _time(milliseconds)
-    with contextlib.suppress(OSError):  # Windows: before 1970 and after 3000
+def local_time(timestamp: int) -> str:
+    """Format a timestamp as local time with minutes; as UTC where the system has no local time."""
+    time = utc_time(timestamp)
+    with contextlib.suppress(OSError, OverflowError):  # Windows: before 1970 and after 3000
         time = time.astimezone()
     return time.strftime("%Y-%m-%d %H:%M")
 
 
-def iso_time(milliseconds: int | None) -> str | None:
-    """Format milliseconds since 1970, UTC, in ISO 8601."""
-    return None if milliseconds is None else _time(milliseconds).isoformat(timespec="milliseconds")
-
-
-def _time(milliseconds: int) -> datetime:
-    """Return the nearest time that Python supports: another program may have written any number."""
-    return datetime.fromtimestamp(max(_EARLIEST, min(_LATEST, milliseconds / 1000)), UTC)
+def iso_time(timestamp: int | None) -> str | None:
+    """Format a timestamp in ISO 8601."""
+    return None if timestamp is None else utc_time(timestamp).isoformat(timespec="milliseconds")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from plantdesk.timestamps import utc_time
 from plantdesk.transfer.formats import FIELDS, Format
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: The delimiter of each format of plain lines.
 DELIMITERS = {Format.CSV: ",", Format.TSV: "\t"}
-#: Seconds since 1970 that Python's datetime supports: another program may have written any number.
-_EARLIEST, _LATEST = -62_135_596_800, 253_402_300_799
 
 
 def pieces(batches: Iterator[list[PlantRow]], form: Format) -> Iterator[str]:
@@ -108,6 +106,5 @@ def _source(row: PlantRow) -> str:
 
 
 @lru_cache(maxsize=1024)  # an import gives all its plants the same
-def _time(milliseconds: int) -> str:
-    seconds = max(_EARLIEST, min(_LATEST, milliseconds / 1000))
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+def _time(timestamp: int) -> str:
+    return utc_time(timestamp).isoformat(timespec="milliseconds")

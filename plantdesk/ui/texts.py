@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 from unicodedata import category
 
@@ -26,11 +25,6 @@ _HIDDEN = {"Cc", "Cf"}
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
-
-
-def now_ms() -> int:
-    """Return the time in milliseconds since 1970, UTC."""
-    return time.time_ns() // 1_000_000
 
 
 def ago(timestamp: int, now: int) -> str:

@@ -25,8 +25,8 @@ from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store
 from plantdesk.store.sqlite.backups.folder import copy_database, outdated
 from plantdesk.store.sqlite.backups.jobs import HOUR, back_up_if_due
 from plantdesk.store.sqlite.connections import connect
-from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.sqlite.migrations import MIGRATIONS
+from plantdesk.timestamps import now_ms
 from plantdesk.validation import NewPlant
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import time
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
 from plantdesk.api.discovery.runtime_file import Runtime, RuntimeFile
 from plantdesk.api.sockets import local_sockets
+from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     import socket
@@ -65,7 +65,7 @@ class Announcement:
                 self._file.write(self._runtime(url, identity))
 
     def _runtime(self, url: str, identity: Identity) -> Runtime:
-        started = time.time_ns() // 1_000_000
+        started = now_ms()
         key = identity.key.decode()
         database = str(self._database)
         return Runtime(url, identity.port, self._socket, os.getpid(), started, database, __version__, key)

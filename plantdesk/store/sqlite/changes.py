@@ -26,9 +26,9 @@ from plantdesk.store.folding import folded
 from plantdesk.store.sqlite.conditions import ids_of
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.history import last_number, read_change, redo_target, undo_target
-from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.sqlite.row_reads import VERSION, last_seq, rows_by_id
 from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
+from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,9 +26,9 @@ from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.atomic_file import unnamed_draft
 from plantdesk.store.sqlite.history import last_number
-from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.sqlite.row_reads import last_seq
 from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
+from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

@@ -7,7 +7,6 @@ rows is several times as quick as one for each (`executemany` steps once per row
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
@@ -18,6 +17,7 @@ from plantdesk.records import PlantRow, Source, SourceKind
 from plantdesk.store.folding import folded
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_seq, next_free_id, rows_by_id
+from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -37,11 +37,6 @@ class Outcome(NamedTuple):
 
     outcomes: list[PlantRow | PlantDeskError]
     added: list[PlantRow]
-
-
-def now_ms() -> int:
-    """Return the time in milliseconds since 1970, UTC."""
-    return time.time_ns() // 1_000_000
 
 
 class GroupInserter:

@@ -20,8 +20,8 @@ from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
-from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.tables import SourceTable, TokenTable
+from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     import builtins

@@ -28,8 +28,9 @@ from plantdesk.store.sqlite.connections import check_whole, transaction, transla
 from plantdesk.store.sqlite.files.disk_space import DiskSpace
 from plantdesk.store.sqlite.files.last_write import LastWrite
 from plantdesk.store.sqlite.history import is_prunable, prune
-from plantdesk.store.sqlite.inserts import Outcome, now_ms
+from plantdesk.store.sqlite.inserts import Outcome
 from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection
+from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

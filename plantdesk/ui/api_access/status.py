@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from plantdesk.errors import shortened
 from plantdesk.server_state import Failed, NoStoreError, Off, On, PortTakenError, Starting
+from plantdesk.timestamps import now_ms
 from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.texts import ago, now_ms, one_line, plural, quoted
+from plantdesk.ui.texts import ago, one_line, plural, quoted
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.icon import Icon

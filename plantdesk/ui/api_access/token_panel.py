@@ -20,8 +20,9 @@ from PySide6.QtWidgets import (
 
 from plantdesk.atomic_replace import write_private
 from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.timestamps import now_ms
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.texts import ago, date, error_text, long_time, now_ms, one_line, plural
+from plantdesk.ui.texts import ago, date, error_text, long_time, one_line, plural
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.copy_button import CopyButton

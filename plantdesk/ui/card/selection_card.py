@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 
+from plantdesk.timestamps import now_ms
 from plantdesk.ui.card.history_lines import added_text
 from plantdesk.ui.card.sections import CardFrame, empty, text_button
-from plantdesk.ui.texts import date, long_time, now_ms, plural, short_time, tag_text
+from plantdesk.ui.texts import date, long_time, plural, short_time, tag_text
 from plantdesk.ui.theme.metrics import L, S, tabular
 from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.plain_label import PlainLabel

@@ -14,7 +14,7 @@ from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, TokenUsed
 from plantdesk.records import COMMAND, Changes, SourceKind
 from plantdesk.store import Selection
 from plantdesk.store.edits import DeleteAll
-from plantdesk.store.sqlite.inserts import now_ms
+from plantdesk.timestamps import now_ms
 from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:

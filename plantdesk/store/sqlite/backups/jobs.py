@@ -15,8 +15,8 @@ from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.inserts import now_ms
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
+from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
