@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from plantdesk.ui.transfer.export_dialog import ExportDialog
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.message_box import MessageBox
 from tests.support.desk import TIMEOUT, Desk
@@ -108,6 +109,24 @@ def test_the_import_is_cancelled_on_demand(desk: ImportingDesk, bare: Workspace)
     bare.release_store()
     desk.go_on()
     assert desk.count() == 0
+
+
+def test_a_backup_and_an_export_are_asked_about_as_well(
+    desk: ImportingDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.choose("File", "Back up now")
+    desk.window.close()
+    assert "A backup is being made" in " ".join(Desk(desk.qtbot, desk.question).texts())
+    desk.until(lambda: not desk.is_asked)
+    target = tmp_path / "all.csv"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    desk.choose("File", "Export…")
+    Desk(desk.qtbot, desk.the(ExportDialog)).button("Save as…").click()
+    desk.window.close()
+    assert "“all.csv” would not be written" in " ".join(Desk(desk.qtbot, desk.question).texts())
+    desk.until(lambda: not desk.is_asked)
+    assert target.exists()
+    assert desk.window.isVisible()
 
 
 def test_the_question_closes_when_the_import_ends(desk: ImportingDesk) -> None:
