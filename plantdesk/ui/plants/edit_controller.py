@@ -216,8 +216,8 @@ class EditController(QObject):
         if now is not None or self._draft is None or self._draft.row is not draft.row or self._is_saving:
             return
         is_valid, draft = self._accept_cell(), self._draft
-        self._editor.window().setFocus()
         self._close()
+        self._editor.window().setFocus()
         if is_valid and (draft.name, draft.tag) != (draft.row.name, draft.row.tag):
             self._ask_about_deleted(draft)
 

@@ -52,7 +52,8 @@ class ExportController(QObject):
         """Ask what to export: everything, what the search finds, or what is selected."""
         if self._dialog is not None:
             return
-        if self._task is not None and not self._task.ended:
+        is_cancelling = self._task is not None and self._task.cancelled and not self._task.ended
+        if self._running or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
             return
         self._plants, selected = plants, plants.selected_ids()

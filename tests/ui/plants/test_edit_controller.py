@@ -345,6 +345,7 @@ def test_a_plant_deleted_elsewhere_can_be_added_again(desk: EditDesk) -> None:
     assert desk.editor.isHidden()
     desk.button("Add it again").click()
     desk.qtbot.waitUntil(lambda: "Aloe vera" in desk.names())
+    assert desk.bars == []
 
 
 def test_the_editor_of_a_deleted_plant_closes_without_a_question_when_nothing_was_typed(desk: EditDesk) -> None:
