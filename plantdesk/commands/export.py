@@ -10,7 +10,8 @@ from plantdesk.commands.filters import selection_of
 from plantdesk.commands.opening import open_read_only
 from plantdesk.commands.termination import cleaned_up_when_terminated, reported_when_interrupted
 from plantdesk.transfer.exporting import write_plants
-from plantdesk.transfer.formats import PIPE, WRITTEN, format_of
+from plantdesk.transfer.formats import WRITTEN, format_of
+from plantdesk.transfer.targets import is_replaced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +26,7 @@ def run(database: Path, file: Path, given: Format | None, wanted: Filter) -> int
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
     form = format_of(file, given, WRITTEN)
-    is_replaced = str(file) != PIPE and (file.is_file() or not file.exists())
-    outcome = "No file was written." if is_replaced else "The output is incomplete."
+    outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
     with cleaned_up_when_terminated(), reported_when_interrupted(outcome), closing(open_read_only(database)) as store:
         count = write_plants(file, form, store, selection_of(store, wanted), lambda _count: None)
     print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)

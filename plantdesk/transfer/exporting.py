@@ -10,7 +10,7 @@ from plantdesk import output
 from plantdesk.atomic_replace import replaced_bytes, replaced_text
 from plantdesk.store import Selection
 from plantdesk.transfer.formats import PIPE, Format
-from plantdesk.transfer.targets import checked_target
+from plantdesk.transfer.targets import checked_target, is_replaced
 from plantdesk.transfer.writing import DELIMITERS, csv_pieces, pieces, values_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _written(file: Path) -> Iterator[Callable[[str], object]]:
         output.flush()
         return
     file = checked_target(file)
-    if file.exists() and not file.is_file():  # a pipe or a device, which cannot be replaced
+    if not is_replaced(file):
         with file.open("w", encoding="utf-8", newline="") as stream:
             yield stream.write
         return

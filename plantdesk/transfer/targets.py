@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.transfer.formats import PIPE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,11 @@ def checked_target(file: Path) -> Path:
     if any(map(_is_database, databases)):
         raise PlantDeskError(f"“{shortened(file.name, 60)}” belongs to a database. Choose another file.")
     return file
+
+
+def is_replaced(file: Path) -> bool:
+    """Whether a finished file replaces `file`: not standard output, a pipe or a device, which are written to."""
+    return str(file) != PIPE and (file.is_file() or not file.exists())
 
 
 def _is_database(file: Path) -> bool:
