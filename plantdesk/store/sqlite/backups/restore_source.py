@@ -18,6 +18,7 @@ from plantdesk.store.sqlite.connections import check_whole, connect, translate_e
 from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
 from plantdesk.store.sqlite.sql_functions import IS_ASCII, add_functions, folded_sql
+from plantdesk.timestamps import EARLIEST, LATEST
 from plantdesk.validation import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _IS_TEXT = f"""typeof({{0}}) = 'text' AND length(CAST({{0}} AS BLOB)) <= {MAX_TE
 _CHECKS = {
     "name": _IS_TEXT.format("name"),
     "tag": f"tag IS NULL OR ({_IS_TEXT.format('tag')})",
-    "time of arrival": "typeof(added_at) = 'integer' AND added_at BETWEEN -62135596800000 AND 253402300799999",
+    "time of arrival": f"typeof(added_at) = 'integer' AND added_at BETWEEN {EARLIEST} AND {LATEST}",
     "sequence number": "typeof(seq) = 'integer'",
     "note": f"{{note}} IS NULL OR (length(CAST({{note}} AS BLOB)) <= {MAX_NOTE_BYTES} AND {_IS_TEXT.format('{note}')})",
 }
