@@ -101,6 +101,7 @@ class Sidebar(Feature):
 
     @override
     def release_store(self) -> None:
+        self._view.accept_renaming()
         if self._store is not None:
             wanted = self.context.page.sidebar.is_wanted
             self.context.preferences.change_store(self.context.path, sidebar=wanted)
@@ -162,6 +163,7 @@ class Sidebar(Feature):
         self._view.menu_wanted.connect(self._open_menu)
         self._view.plants_dropped.connect(self._on_plants_dropped)
         self._view.left.connect(self.left)
+        self._view.renaming_ended.connect(self._show)
         self._tags.renamed.connect(self.renamed)
         self._midnight.passed.connect(self._count_soon)
         self.context.theme.changed.connect(self._make_room)
@@ -221,7 +223,10 @@ class Sidebar(Feature):
         if trouble is None:
             self._count_soon()
 
+    @Slot()
     def _show(self) -> None:
+        if self._view.is_renaming:
+            return
         self._view.entries.set_entries(entries_of(self._contents, self._searches, self._found))
         self._make_room()
 

@@ -52,7 +52,7 @@ class TagCommands(QObject):
             return
         if not new:
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
-        elif new in counts:
+        elif new in counts and tag in counts:
             self._ask_to_merge(store, tag, new, counts[new])
         else:
             self._set(store, tag, new, f"{_RENAME} {_title(tag)} to {_title(new)}")
@@ -106,7 +106,11 @@ class TagCommands(QObject):
         )
 
     def _on_renamed(self, tag: str, new: str, change: Change | None) -> None:
-        if change is not None and change.title.startswith(_RENAME):
+        if change is None:
+            gone = self.tr("No plant has the tag {tag} any more, so it was not renamed to {new}.")
+            self._context.page.toast.show_problem(gone.format(tag=quoted(tag), new=quoted(new)))
+            return
+        if change.title.startswith(_RENAME):
             self._renames[change.number] = tag, new
         hue = self._context.theme.tags.chosen.get(tag)
         if hue is not None and new not in self._context.theme.tags.chosen:

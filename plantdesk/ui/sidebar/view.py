@@ -39,6 +39,7 @@ class SidebarView(QListView):
     `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
     `removal_wanted(entry)`: Delete. `menu_wanted(entry, position)`: right click, Menu key or Shift+F10.
     `plants_dropped(entry)`: the selected plants were dropped on a tag. `left`: it was hidden while it had the focus.
+    `renaming_ended`: the editor of a name was closed.
     """
 
     chosen = Signal(object, bool)
@@ -47,6 +48,7 @@ class SidebarView(QListView):
     menu_wanted = Signal(object, QPoint)
     plants_dropped = Signal(object)
     left = Signal()
+    renaming_ended = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,6 +77,11 @@ class SidebarView(QListView):
         """The entries."""
         return self._entries
 
+    @property
+    def is_renaming(self) -> bool:
+        """Whether a name is being edited: Qt would drop what was typed when the entry is removed."""
+        return self.state() is QListView.State.EditingState
+
     def needed_width(self) -> int:
         """Return the width at which the counts of all plants, of today and without a tag are shown with their names."""
         rows = range(min(FIXED_ENTRIES, self._entries.rowCount()))
@@ -94,11 +101,22 @@ class SidebarView(QListView):
 
     def start_renaming(self, key: tuple[object, ...]) -> None:
         """Let the user edit the name of an entry in place."""
+        self.accept_renaming()
         index = self._entries.index_of(key)
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
             self.edit(index)
+
+    def accept_renaming(self) -> None:
+        """Take over the name that is being edited."""
+        if self.is_renaming:
+            self.setFocus()
+
+    @override
+    def closeEditor(self, editor: QWidget, hint: EntryDelegate.EndEditHint) -> None:
+        super().closeEditor(editor, hint)
+        self.renaming_ended.emit()
 
     @override
     def event(self, event: QEvent) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
 from plantdesk.records import FORM
-from plantdesk.store import parse_search
+from plantdesk.store import HasTag, Selection, SetTag, Store, parse_search
 from plantdesk.ui.plant_drag import plants_data
 from plantdesk.ui.plants.filter_chips import FilterChip
 from plantdesk.ui.plants.search_field import SearchField
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
@@ -118,12 +118,20 @@ class SidebarDesk(Desk):
         next(each for each in colors.actions() if each.text() == name).trigger()
         self.popup().close()
 
-    def type_name(self, name: str) -> None:
+    @property
+    def editor(self) -> QLineEdit:
         editor = self.view.findChild(QLineEdit)
         assert editor is not None
-        editor.selectAll()
-        QTest.keyClicks(editor, name)
-        QTest.keyClick(editor, Qt.Key.Key_Return)
+        return editor
+
+    def type_name(self, name: str) -> None:
+        self.editor.selectAll()
+        QTest.keyClicks(self.editor, name)
+        QTest.keyClick(self.editor, Qt.Key.Key_Return)
+
+
+def set_tag(tag: str, other: str | None) -> SetTag:
+    return SetTag(Selection.of(HasTag(tag, exact=True)), other)
 
 
 @pytest.fixture
@@ -321,13 +329,46 @@ def test_a_tag_is_merged_after_a_question(desk: SidebarDesk, answer: str) -> Non
         desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == ("1", "2"))
 
 
+@pytest.mark.parametrize("other", [None, "bath", "hall", "undo"])
+def test_what_is_typed_for_a_tag_that_is_gone_stays_and_is_reported(
+    desk: SidebarDesk, store: Store, other: str | None
+) -> None:
+    tag = "cellar" if other == "undo" else "kitchen"
+    with contextlib.closing(Store(store.path)) as second:
+        cellar = second.apply([set_tag("hall", "cellar")], FORM).result(10).change
+        assert cellar is not None
+        desk.qtbot.waitUntil(lambda: "cellar" in desk.entries())
+        desk.go_to(tag)
+        desk.press(Qt.Key.Key_F2)
+        QTest.keyClicks(desk.editor, "hall")
+        if other == "undo":
+            second.undo(cellar, FORM).result(10)
+        else:
+            second.apply([set_tag(tag, other)], FORM).result(10)
+        second.add(new_plant({"id": 50, "name": "Elm", "tag": "park"}), FORM).result(10)
+    desk.qtbot.waitUntil(lambda: "5 today" in desk.buttons())
+    QTest.keyClicks(desk.editor, "way")
+    QTest.keyClick(desk.editor, Qt.Key.Key_Return)
+    text = f"No plant has the tag “{tag}” any more, so it was not renamed to “hallway”."
+    desk.qtbot.waitUntil(lambda: desk.workspace.toast.text == text)
+    assert desk.entries().get("park") == "1"
+    assert {tag, "hallway"}.isdisjoint(desk.entries())
+
+
+def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: SidebarDesk, store: Store) -> None:
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F2)
+    QTest.keyClicks(desk.editor, "cellar")
+    desk.workspace.release_store()
+    desk.workspace.set_store(store, named=False)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("cellar") == "2")
+
+
 def test_escape_keeps_the_name_of_a_tag(desk: SidebarDesk) -> None:
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_F2)
-    editor = desk.view.findChild(QLineEdit)
-    assert editor is not None
-    QTest.keyClicks(editor, "x")
-    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    QTest.keyClicks(desk.editor, "x")
+    QTest.keyClick(desk.editor, Qt.Key.Key_Escape)
     assert "kitchen" in desk.entries()
 
 
