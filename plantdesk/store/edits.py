@@ -89,6 +89,8 @@ class Undone(NamedTuple):
     skipped: int
     #: The ids of the first of them.
     skipped_ids: tuple[int, ...] = ()
+    #: The plants that are there again or are as before; none where they are more than a hundred.
+    ids: tuple[int, ...] = ()
 
 
 def edited(

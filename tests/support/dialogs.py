@@ -165,7 +165,7 @@ class Dialogs:
     def _merge(self) -> QDialog:
         commands = self._desk.window.findChild(TagCommands)
         assert commands is not None
-        commands.rename(self._store, "bed 4", "kitchen", {"kitchen": 5})
+        commands.rename(self._store, "bed 4", "kitchen", {"bed 4": 1, "kitchen": 5})
         return self._visible(MessageBox)
 
     def _failure(self) -> QDialog:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from plantdesk.selections import Selection
     from plantdesk.store.edits import Edit
 
-#: Ids of skipped plants that an undo lists.
+#: Ids of skipped plants, and of plants brought back, that an undo lists.
 _MAX_LISTED = 100
 
 _COLUMNS = "name, tag, note, seq, added_at, source_id, folded"
@@ -276,11 +276,13 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
     except sqlite3.IntegrityError as error:  # another program wrote to the table
         raise NothingToUndoError(f"“{shortened(undone.title)}” has no valid state before it.") from error
     skipped = connection.execute(_SKIPPED, values).fetchall() if plants < undone.plants else []
+    back = connection.execute(f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
     kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
     title = f"{kind.capitalize()}: {undone.title.removeprefix('Undo: ').removeprefix('Redo: ')}"
     change = record(connection, Entry(values["number"], source, kind, title, number))
     _mark(connection, number, is_undone=True)
-    return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped))
+    ids = tuple(plant_id for (plant_id,) in back) if len(back) <= _MAX_LISTED else ()
+    return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped), ids)
 
 
 def _bring_back(connection: sqlite3.Connection, values: dict[str, int]) -> None:

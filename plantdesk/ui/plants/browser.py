@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from plantdesk.errors import StoreError
     from plantdesk.records import Changes, PlantRow
-    from plantdesk.store import PlantStore
+    from plantdesk.store import PlantStore, Undone
     from plantdesk.transfer.formats import Format
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.search_field import SearchField
@@ -66,6 +66,7 @@ class PlantBrowser(QFrame):
         self._theme = theme
         self._copier: RowCopier | None = None
         self._revealed: int | None = None
+        self._undone: tuple[int, ...] = ()
         self._bridge = bridge
         self._model = PlantModel(bridge, self)
         self._search_bar = SearchBar(theme)
@@ -135,6 +136,14 @@ class PlantBrowser(QFrame):
         """Show what a commit changed."""
         self._model.apply(changes)
         self._announcer.add(changes)
+        if changes.history and self._undone:
+            self._table.select(self._undone)
+            self._undone = ()
+
+    @Slot(object)
+    def select_undone(self, undone: Undone) -> None:
+        """Select the plants that an undo has brought back or changed, if they are few."""
+        self._undone = undone.ids
 
     @Slot(object)
     def reveal_added(self, row: PlantRow) -> None:

@@ -223,6 +223,7 @@ class Plants(Feature):
         browser.copy_refused.connect(self._on_copy_refused)
         browser.failed.connect(self._on_query_failed)
         browser.added_hidden.connect(self._add_controller.show_hidden)
+        self.context.undo_stack.undone.connect(browser.select_undone)
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.plant_wanted.connect(browser.show_plant)
         browser.table.menu_wanted.connect(self._open_row_menu)

@@ -191,6 +191,7 @@ def test_an_undo_leaves_what_changed_since(store: PlantStore) -> None:
     apply(store, edited(rows(store)[0], name="Mine"))
     undone = undo(store, number)
     assert (undone.change.plants, undone.skipped, undone.skipped_ids) == (2, 1, (3,))
+    assert sorted(undone.ids) == sorted(row.id for row in rows(store)[1:])
     assert [(row.name, row.tag) for row in rows(store)] == [("Mine", "garden"), ("Aloe", "kitchen"), ("Röschen", None)]
 
 

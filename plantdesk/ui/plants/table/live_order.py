@@ -123,6 +123,11 @@ class LiveOrder(QObject):
         """Whether the query failed; it is repeated automatically."""
         return self._state is _State.FAILED
 
+    @property
+    def is_current(self) -> bool:
+        """Whether all rows are here, and nothing is known to have changed since."""
+        return self._state is _State.COMPLETE and not self._outdated
+
     def load(self, query: Query) -> None:
         """Load the rows of another query, or of the same one again."""
         self._query = query

@@ -13,12 +13,13 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from plantdesk.search import parse_search
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, summary, tool_tip
+from plantdesk.ui.plants.table.id_search import rows_of
 from plantdesk.ui.plants.table.live_order import LiveOrder, Query, view_of
 from plantdesk.ui.plants.table.page_cache import PageCache
 from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from plantdesk.records import Changes, PlantRow
     from plantdesk.store import PlantStore
@@ -97,6 +98,11 @@ class PlantModel(QAbstractTableModel):
     def complete(self) -> bool:
         """Whether all rows of the query are here, so that their number is known."""
         return self._order is not None and self._order.complete
+
+    @property
+    def is_current(self) -> bool:
+        """Whether all rows are here, and nothing is known to have changed since."""
+        return self._order is not None and self._order.is_current
 
     @property
     def busy(self) -> bool:
@@ -207,6 +213,10 @@ class PlantModel(QAbstractTableModel):
             return self._ids().index(plant_id) if painted is None else painted
         except ValueError:
             return None
+
+    def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
+        """Return the rows of those plants that are here. Takes 70 ms at a million rows."""
+        return rows_of(frozenset(plant_ids), self._ids())
 
     @override
     def rowCount(self, parent: Index | None = None) -> int:

@@ -40,6 +40,7 @@ class SelectionKeeper(QObject):
         self._before = _Anchors()
         self._wanted_id: int | None = None
         self._visible_id: int | None = None
+        self._returning: Collection[int] = ()
         self._removed: set[int] = set()
         self._removed_current: int | None = None
         self._top = 0
@@ -76,6 +77,11 @@ class SelectionKeeper(QObject):
         if row is not None:
             self._table.scrollTo(self._model.index(row, 0))
 
+    def select(self, plant_ids: Collection[int]) -> None:
+        """Select those of some plants that the query finds, when the rows are up to date, and scroll to the first."""
+        self._returning = plant_ids
+        self._select_returning()
+
     def selected_count(self) -> int:
         """Return the number of selected rows, in constant time."""
         return sum(last - first + 1 for first, last in self._selected_ranges())
@@ -92,6 +98,7 @@ class SelectionKeeper(QObject):
     @Slot(object, bool)
     def _on_rows_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:
         self._table.updateGeometries()
+        self._returning = self._returning if same_query else ()
         kept_rows = kept_rows | self._rows_of_late(kept_rows.keys())
         self._select(kept_rows)
         if self._show_wanted_id(kept_rows):
@@ -143,6 +150,15 @@ class SelectionKeeper(QObject):
             self._table.selectionModel().setCurrentIndex(self._model.index(row, 0), _Flag.NoUpdate)
             if current == self._visible_id:
                 self._table.scrollTo(self._model.index(row, 0))
+        self._select_returning()
+
+    def _select_returning(self) -> None:
+        if self._returning and self._model.is_current:
+            rows = sorted(self._model.rows_of(self._returning).values())
+            self._returning = ()
+            if rows:
+                self._go_to(rows[0], QAbstractItemView.ScrollHint.EnsureVisible)
+                self._select_rows(rows)
 
     @Slot(QModelIndex, int, int)
     def _on_about_to_change(self, _parent: QModelIndex, first: int, _last: int) -> None:
@@ -202,11 +218,13 @@ class SelectionKeeper(QObject):
         self._wanted_id = None
         return True
 
-    def _go_to(self, row: int) -> None:
+    def _go_to(
+        self, row: int, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.PositionAtCenter
+    ) -> None:
         index = self._model.index(row, 0)
         flags = _Flag.ClearAndSelect | _Flag.Rows
         self._table.selectionModel().setCurrentIndex(index, flags)
-        self._table.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+        self._table.scrollTo(index, hint)
 
     def _return_to_top_row(self, kept_rows: dict[int, int]) -> None:
         row = kept_rows.get(self._before.top) if self._before.top is not None else None

@@ -34,6 +34,8 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from PySide6.QtGui import QMouseEvent, QResizeEvent
 
     from plantdesk.ui.plants.table.model import PlantModel
@@ -112,6 +114,10 @@ class PlantTable(RingTable):
     def seek(self, plant_id: int) -> bool:
         """Select a plant and scroll to it: now (True), or when the next query returns it."""
         return self._selection_keeper.seek(plant_id)
+
+    def select(self, plant_ids: Collection[int]) -> None:
+        """Select those of some plants that the query finds, when the rows are up to date, and scroll to the first."""
+        self._selection_keeper.select(plant_ids)
 
     def mark(self, plant_id: int) -> None:
         """Show a plant as new."""

@@ -1,0 +1,124 @@
+"""After an undo the plants concerned are selected and visible, as far as the list shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.view import PlantTable
+from tests.support.desk import TIMEOUT, Desk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.workspace import Workspace
+    from tests.ui.conftest import Adder
+
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+class UndoDesk(Desk):
+    """A window with many plants."""
+
+    @property
+    def table(self) -> PlantTable:
+        return self.the(PlantTable)
+
+    def until_rows(self, count: int) -> None:
+        self.qtbot.waitUntil(lambda: self.table.model().rowCount() == count, timeout=TIMEOUT)
+
+    def go_to(self, *plant_ids: int) -> None:
+        """Select neighbouring plants, the first by clicking its row."""
+        self.window.activateWindow()
+        self.table.setFocus()
+        self.table.seek(plant_ids[0])
+        for _ in plant_ids[1:]:
+            self.press(Qt.Key.Key_Down, SHIFT)
+        assert self.selected() == list(plant_ids)
+
+    def selected(self) -> list[int]:
+        return list(self.table.selected_ids())
+
+    def is_visible(self, plant_id: int) -> bool:
+        rows = range(self.table.rowAt(0), self.table.rowAt(self.table.viewport().height() - 1) + 1)
+        ids = (self.table.model().index(row, Column.ID).data() for row in rows)
+        return str(plant_id) in ids
+
+    def until_selected(self, *plant_ids: int) -> None:
+        self.qtbot.waitUntil(lambda: self.selected() == list(plant_ids), timeout=TIMEOUT)
+        assert self.table.current_id() == plant_ids[0]
+        assert self.is_visible(plant_ids[0])
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
+    """Plants 1 to 200, the newest on top."""
+    add(*(f"Plant {number:03}" for number in range(1, 201)))
+    bare.complete()
+    bare.set_store(store, named=False)
+    desk = UndoDesk(qtbot, bare.window())
+    desk.until_rows(200)
+    return desk
+
+
+@pytest.mark.parametrize("way", ["key", "button"])
+def test_deleted_plants_are_selected_where_they_are_again(desk: UndoDesk, way: str) -> None:
+    desk.go_to(42, 41)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(198)
+    desk.table.jump_to_top()
+    if way == "key":
+        desk.press(Qt.Key.Key_Z, CONTROL)
+    else:
+        desk.until(lambda: "Deleted" in desk.toast.text)
+        QTest.mouseClick(desk.button("Undo"), Qt.MouseButton.LeftButton)
+    desk.until_selected(42, 41)
+    assert desk.table.hasFocus()
+
+
+def test_in_another_order_an_edited_plant_is_followed_to_its_place(desk: UndoDesk) -> None:
+    desk.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
+    desk.go_to(100)
+    desk.press(Qt.Key.Key_F2)
+    desk.until(desk.table.editor.hasFocus)
+    desk.type(desk.table.editor, "Aloe")
+    desk.press(Qt.Key.Key_Return)
+    desk.until(lambda: desk.table.model().index(0, Column.NAME).data() == "Aloe")
+    desk.go_to(7)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until_selected(100)
+    desk.table.jump_to_top()
+    desk.press(Qt.Key.Key_Z, CONTROL | SHIFT)
+    desk.until(lambda: desk.table.model().index(0, Column.NAME).data() == "Aloe")
+    desk.until_selected(100)
+
+
+def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -> None:
+    desk.go_to(42, 41)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(198)
+    desk.type(desk.field("Search by name, tag or ID"), '"Plant 19"')
+    desk.until_rows(10)
+    desk.go_to(195)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until(lambda: "200 today" in desk.buttons())
+    desk.press(Qt.Key.Key_Escape)
+    desk.until_rows(200)
+    assert desk.selected() == [195]
+
+
+def test_many_plants_leave_the_selection_as_it_is(desk: UndoDesk) -> None:
+    desk.go_to(200)
+    for _ in range(120):
+        desk.press(Qt.Key.Key_Down, SHIFT)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(79)
+    desk.go_to(7)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until_rows(200)
+    assert desk.selected() == [7]
