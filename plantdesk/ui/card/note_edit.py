@@ -72,10 +72,11 @@ class NoteEdit(QPlainTextEdit):
 
     @override
     def insertFromMimeData(self, source: QMimeData) -> None:
-        if len(source.text()) > MAX_NOTE_BYTES:  # Qt takes a second to insert 100,000 lines, before they are refused
+        if len(source.text()) > MAX_NOTE_BYTES:  # Qt takes seconds to insert megabytes, before they are refused
             self.too_long.emit()
-        else:
-            super().insertFromMimeData(source)
+        elif not self.isReadOnly():  # Qt would build a document first, which doubles the 0.15 s that 100,000 lines take
+            self.textCursor().insertText(source.text())
+            self.ensureCursorVisible()
 
     @override
     def event(self, event: QEvent) -> bool:

@@ -338,6 +338,18 @@ def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDesk) -
     assert "100,000 bytes" in desk.toast.text
 
 
+def test_pasted_lines_are_one_step_of_undo_and_replace_the_selection(desk: CardDesk) -> None:
+    desk.open_card()
+    desk.write("Short")
+    desk.note.setFocus()
+    desk.note.selectAll()
+    QGuiApplication.clipboard().setText("<b>one</b>\r\ntwo\n")
+    desk.press(Qt.Key.Key_V, CONTROL)
+    assert desk.note.toPlainText() == "<b>one</b>\ntwo\n"
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    assert desk.note.toPlainText() == "Short"
+
+
 # --- the history -------------------------------------------------------------------------------------------------
 
 
