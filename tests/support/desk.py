@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QWheelEvent
+from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QWidget
 
@@ -133,6 +133,16 @@ class Desk:
         )
         QApplication.sendEvent(widget, event)
         return not event.isAccepted()
+
+    def drop(self, widget: QWidget, data: QMimeData) -> bool:
+        """Drop something of another program on a widget or what is below it; False where nothing takes it."""
+        keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        position = widget.rect().center()
+        enter = QDragEnterEvent(position, Qt.DropAction.CopyAction, data, *keys)
+        QApplication.sendEvent(widget, enter)
+        if enter.isAccepted():
+            QApplication.sendEvent(widget, QDropEvent(position, Qt.DropAction.CopyAction, data, *keys))
+        return enter.isAccepted()
 
     def add(self, name: str) -> None:
         """Type a name into the form and press Enter."""

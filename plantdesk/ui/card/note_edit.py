@@ -71,6 +71,11 @@ class NoteEdit(QPlainTextEdit):
             super().keyPressEvent(event)
 
     @override
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Leave files to the window, which imports them."""
+        return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
+
+    @override
     def insertFromMimeData(self, source: QMimeData) -> None:
         if len(source.text()) > MAX_NOTE_BYTES:  # Qt takes seconds to insert megabytes, before they are refused
             self.too_long.emit()

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import (
+    QClipboard,
+    QContextMenuEvent,
+    QDropEvent,
+    QFocusEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+)
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -128,11 +137,41 @@ class NameField(LineEdit):
     @override
     def paste(self) -> None:
         """Insert the clipboard's text; several lines are no name."""
-        text = QGuiApplication.clipboard().text()
-        if not self.isReadOnly() and (len([line for line in text.splitlines() if line.strip()]) > 1 or "\t" in text):
-            self.rows_pasted.emit(text)
-        else:
+        if not self._takes_rows(QGuiApplication.clipboard().text()):
             super().paste()
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.createStandardContextMenu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for action in menu.actions():
+            if action.objectName() == "edit-paste":  # Qt's own does not call `paste`
+                action.triggered.disconnect()
+                action.triggered.connect(self.paste)
+        menu.popup(event.globalPos())
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Paste what is selected elsewhere, on X11 and Wayland."""
+        is_paste = event.button() is Qt.MouseButton.MiddleButton
+        if not (is_paste and self._takes_rows(QGuiApplication.clipboard().text(QClipboard.Mode.Selection))):
+            super().mouseReleaseEvent(event)
+
+    @override
+    def dropEvent(self, event: QDropEvent) -> None:
+        if self._takes_rows(event.mimeData().text()):
+            event.setDropAction(Qt.DropAction.CopyAction)  # the source keeps its text
+            event.accept()
+        else:
+            super().dropEvent(event)
+
+    def _takes_rows(self, text: str) -> bool:
+        """Report several lines, which are no name."""
+        lines = [line for line in text.splitlines() if line.strip()]
+        is_taken = not self.isReadOnly() and (len(lines) > 1 or "\t" in text)
+        if is_taken:
+            self.rows_pasted.emit(text)
+        return is_taken
 
     @Slot(str)
     def _on_edited(self, text: str) -> None:

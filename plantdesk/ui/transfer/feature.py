@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QLineEdit
 
 from plantdesk.records import SourceKind
@@ -106,11 +106,14 @@ class Transfer(Feature):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if self._store is not None and event.type() in _DROPS:
             dropped = cast("QDropEvent", event)
-            files = _files(dropped.mimeData())
-            if files:
-                dropped.acceptProposedAction()
+            data = dropped.mimeData()
+            files = _files(data)
+            is_text = data.hasText() and not data.hasUrls() and not isinstance(watched, QLineEdit)
+            if files or is_text:
+                dropped.setDropAction(Qt.DropAction.CopyAction)  # the source keeps what was dragged
+                dropped.accept()
                 if event.type() is QEvent.Type.Drop:
-                    self.import_files(files)
+                    self.import_files(files) if files else self.import_text(data.text(), self.tr("dropped text"))
                 return True
         return super().eventFilter(watched, event)
 
@@ -123,13 +126,13 @@ class Transfer(Feature):
         self._open_dialog([file_source(file) for file in files], Reading(columns=Columns(has_header=None)))
 
     @Slot(str)
-    def import_text(self, text: str) -> None:
-        """Open the dialog for text that was pasted."""
+    def import_text(self, text: str, name: str = "") -> None:
+        """Open the dialog for text that was pasted or dropped."""
         from plantdesk.transfer.pasted import pasted_reading
         from plantdesk.transfer.sources import Source
 
         if text.strip():
-            self._open_dialog([Source(self.tr("clipboard"), text=text.strip("\r\n"))], pasted_reading(text))
+            self._open_dialog([Source(name or self.tr("clipboard"), text=text.strip("\r\n"))], pasted_reading(text))
 
     @Slot()
     def _choose_files(self) -> None:

@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
@@ -348,6 +348,17 @@ def test_pasted_lines_are_one_step_of_undo_and_replace_the_selection(desk: CardD
     assert desk.note.toPlainText() == "<b>one</b>\ntwo\n"
     desk.press(Qt.Key.Key_Z, CONTROL)
     assert desk.note.toPlainText() == "Short"
+
+
+def test_a_file_that_is_dropped_on_the_note_is_left_to_the_window(desk: CardDesk) -> None:
+    desk.open_card()
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/plants.csv")])
+    assert not desk.drop(desk.note.viewport(), data)
+    data.clear()
+    data.setText("Water it")
+    assert desk.drop(desk.note.viewport(), data)
+    assert desk.note.toPlainText() == "Water it"
 
 
 # --- the history -------------------------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox
+from PySide6.QtWidgets import QApplication, QCheckBox
 
 from plantdesk.records import FORM
 from plantdesk.store import Selection, SetTag
@@ -20,7 +20,7 @@ from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.validation import new_plant
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import TIMEOUT, Desk, plain
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -357,6 +357,24 @@ def test_pasted_spreadsheet_rows_bring_their_tags_and_ids(desk: EntryDesk) -> No
     assert [row[:3] for row in cells(dialog)] == [["900", "Aster", "hall"], ["5", "Ajuga", ""]]
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     assert desk.newest(1) == [("Monstera deliciosa", "living room")]
+    assert desk.name.text() == ""
+
+
+@pytest.mark.parametrize("way", ["context menu", "drop"])
+def test_lines_are_shown_whichever_way_they_come_into_the_name(desk: EntryDesk, way: str) -> None:
+    text = "Aster\nAjuga\n"
+    if way == "drop":
+        data = QMimeData()
+        data.setText(text)
+        assert desk.drop(desk.name, data)
+    else:
+        QGuiApplication.clipboard().setText(text)
+        QApplication.sendEvent(desk.name, QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(5, 5), QPoint()))
+        menu = desk.popup()
+        paste_action = next(each for each in menu.actions() if plain(each.text()).startswith("Paste"))
+        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(paste_action).center())
+    desk.qtbot.waitUntil(lambda: desk.window.findChildren(PasteDialog) != [])
+    assert [row[1] for row in cells(desk.window.findChildren(PasteDialog)[0])] == ["Aster", "Ajuga"]
     assert desk.name.text() == ""
 
 

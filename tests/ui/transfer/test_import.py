@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QTableWidget
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QCheckBox, QComboBox, QTableWidget
 
 from plantdesk.ui.transfer.refused_dialog import RefusedDialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
@@ -171,13 +171,24 @@ def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: Transf
 def test_files_are_dropped_on_the_window(desk: TransferDesk, file: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(file))])
-    for kind, position in ((QDragEnterEvent, QPoint(5, 5)), (QDropEvent, QPointF(5, 5))):
-        arguments = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-        event = kind(position, *arguments)  # type: ignore[arg-type]
-        QApplication.sendEvent(desk.window, event)
-        assert event.isAccepted()
+    assert desk.drop(desk.window, data)
     desk.until_dialog_shows("counted over the whole file")
     assert "plants-2026.csv" in desk.dialog.texts()
+
+
+def test_a_table_is_dropped_on_the_window(desk: TransferDesk) -> None:
+    data = QMimeData()
+    data.setText("Aster\tbed 4\nIvy\tbed 4\n")
+    assert desk.drop(desk.window, data)
+    desk.until_dialog_shows("counted over the whole file")
+    assert cells(desk)[1:] == [["Aster", "bed 4"], ["Ivy", "bed 4"]]
+
+
+def test_an_address_is_not_imported(desk: TransferDesk) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/plants.csv")])
+    data.setText("https://example.org/plants.csv")
+    assert not desk.drop(desk.window, data)
 
 
 def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
