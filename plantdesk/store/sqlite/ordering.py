@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from array import array
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import case, func, literal_column
 from sqlmodel import col, select
 
 from plantdesk.store.folding import SEPARATOR
+from plantdesk.store.sqlite.id_reads import all_ids
 from plantdesk.store.tables import PlantTable, SourceTable
 from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterator
 
     from sqlalchemy import ColumnElement, Connection
@@ -23,10 +25,8 @@ SORTED = (Order.NAME, Order.TAG, Order.SOURCE)
 
 
 def sorted_ids(connection: Connection, order: Order, size: int) -> Iterator[array[int]]:
-    """Yield the ids of all plants in ascending order, `size` at a time. Raises sqlite3.Error."""
-    with connection.execute(select(PlantTable.id).order_by(*ordering(order, descending=False))) as result:
-        while rows := result.cursor.fetchmany(size):
-            yield array("q", [plant_id for (plant_id,) in rows])
+    """Yield the ids of all plants in ascending order, about `size` at a time. Raises sqlite3.Error."""
+    return all_ids(connection, select(PlantTable.id).order_by(*ordering(order, descending=False)), repeat(size))
 
 
 def ordering(order: Order, *, descending: bool, all_plants: bool = True) -> list[ColumnElement[Any]]:

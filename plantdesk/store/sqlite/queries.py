@@ -28,6 +28,7 @@ from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.csv_reads import CsvPages
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
+from plantdesk.store.sqlite.id_reads import all_ids, has_pages, pages
 from plantdesk.store.sqlite.indexed_reads import IndexedReads, IndexUnusableError, sort_ids
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.row_reads import chunks, last_seq, next_free_id, rows_by_id, rows_cut
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Select, TextClause
-    from sqlalchemy.engine.interfaces import DBAPICursor
     from sqlmodel.sql.expression import SelectOfScalar
 
     from plantdesk.records import Change, PlantChange, PlantRow
@@ -90,19 +90,19 @@ class Reader(PlantReader):
 
     def _selected_ids(self, view: View, candidates: TextClause | None, given: int) -> Iterator[array[int]]:
         """Yield the ids of a view by SQL, without the first `given` ones."""
+        if view.plants.is_everything and has_pages(view.order):
+            yield from pages(self._raw, view.order, _sizes(), descending=view.descending)
+            return
         statement, sizes = ids_of(view.plants), _sizes()
         if candidates is not None:
             statement = statement.where(candidates)
-        elif not view.plants.is_everything and view.order is Order.ADDED and view.descending:
-            if newest := self._newest_ids(statement):
-                yield newest
-            given = len(newest)
-        with self._connection.execute(statement.order_by(*_ordering(view))) as result:
-            if given:
-                _fetched(result.cursor, given)
-                next(sizes)
-            while chunk := _fetched(result.cursor, next(sizes)):
-                yield chunk
+        elif view.order is Order.ADDED and view.descending and (newest := self._newest_ids(statement)):
+            yield newest
+            given = next(sizes)
+        for chunk in all_ids(self._connection, statement.order_by(*_ordering(view)), sizes):
+            if rest := chunk[given:]:
+                yield rest
+            given = max(0, given - len(chunk))
 
     def _newest_ids(self, statement: SelectOfScalar[int]) -> array[int]:
         """Return the first chunk of a search, newest first, if the newest plants fill it: the rest has to be sorted."""
@@ -296,14 +296,6 @@ class Reader(PlantReader):
 def _sizes() -> Iterator[int]:
     """Return an infinite iterator over the sizes of the chunks of a view."""
     return chain((_FIRST_CHUNK, _CHUNK), repeat(_LARGE_CHUNK))
-
-
-def _fetched(cursor: DBAPICursor, size: int) -> array[int]:
-    """Return the next `size` ids, fewer at the end; a list of all rows would take much memory."""
-    ids = array("q")
-    while len(ids) < size and (rows := cursor.fetchmany(min(size - len(ids), _CHUNK))):
-        ids.extend([plant_id for (plant_id,) in rows])
-    return ids
 
 
 def _ordering(view: View) -> list[ColumnElement[Any]]:
