@@ -1,10 +1,10 @@
 """The load generator, in a process of its own: keeps a number of connections busy and checks every answer.
 
-    python generator.py PORT CONNECTIONS SECONDS FIRST_ID [new] < TOKEN
+    python generator.py PORT CONNECTIONS SECONDS FIRST_ID [new] < TOKENS
 
-`new` opens a connection for each request. Prints one JSON object: answers, failures (500), seconds, and the median, the
-99th and the 99.9th percentile of the latencies in milliseconds. Plain epoll and requests made beforehand, so that it
-takes little of the processor that the server needs.
+The tokens take turns. `new` opens a connection for each request. Prints one JSON object: answers, failures (500),
+seconds, and the median, the 99th and the 99.9th percentile of the latencies in milliseconds. Plain epoll and requests
+made beforehand, so that it takes little of the processor that the server needs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Load:
     """Plants to post, and the results."""
 
     port: int
-    token: str
+    tokens: list[str]
     next_id: int
     reconnects: bool = False
     latencies: list[float] = field(default_factory=list)
@@ -56,7 +56,8 @@ class Load:
         for plant_id in range(self.next_id, self.next_id + count):
             answer = f'{{"name":"Monstera deliciosa {plant_id}","tag":"house plant"}}'
             body = f'{{"id":{plant_id},{answer[1:]}'
-            head = _HEAD.format(port=self.port, token=self.token, length=len(body), close=close)
+            token = self.tokens[plant_id % len(self.tokens)]
+            head = _HEAD.format(port=self.port, token=token, length=len(body), close=close)
             made.append(((head + body).encode(), answer.encode()))
         self.next_id += count
         self.ready[:0] = reversed(made)
@@ -126,7 +127,7 @@ class Load:
 def main() -> None:
     """Read the arguments, post, and print the outcome."""
     port, connections, seconds, first_id, *options = sys.argv[1:]
-    load = Load(int(port), sys.stdin.read().strip(), int(first_id), reconnects="new" in options)
+    load = Load(int(port), sys.stdin.read().split(), int(first_id), reconnects="new" in options)
     load.prepare(40_000)
     took = load.run(int(connections), float(seconds))
     latencies = sorted(load.latencies)

@@ -4,15 +4,12 @@
 
 Prints medians in milliseconds for stores of these sizes, measured in turn: a plant of a script until it is durable;
 the first rows of a search for a rare word and of a sort by name, by a reader of a window; and opening the store until
-its first rows are read. Last, the same plant in stores with one token and with 10,000, of which 200 are used in turn.
-Goals: at most 1.5 times as much with 10,000,000 plants as with 1,000, and 0.9 of the rate with one token.
+its first rows are read. Goal: at most 1.5 times as much with 10,000,000 plants as with 1,000.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import sqlite3
 import statistics
 import tempfile
 import time
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _POSTS = 200
-_TOKENS = 10_000
 _INDEXED_FROM = 20_000
 
 
@@ -78,27 +74,6 @@ def _timed(action: Callable[[], object]) -> float:
     return (time.perf_counter() - start) * 1000
 
 
-def _post_of(tokens: int, folder: Path) -> float:
-    """Return the median of a post in a store with so many tokens, of which 200 post in turn."""
-    path = Path(tempfile.mkdtemp(dir=folder)) / "plants.db"
-    Store(path).close()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for number in range(tokens):
-            sql = "INSERT INTO source (kind, label) VALUES ('token', ?)"
-            source_id = connection.execute(sql, (f"t{number}",)).lastrowid
-            digest = hashlib.sha256(f"t{number}".encode()).digest()
-            sql = "INSERT INTO token (name, digest, source_id, created_at, plants_added) VALUES (?, ?, ?, 1, 0)"
-            connection.execute(sql, (f"t{number}", digest, source_id))
-    times: list[float] = []
-    with closing(Store(path)) as store, closing(store.tokens.checker()) as checker:
-        for number in range(2 * _POSTS):
-            start = time.perf_counter()
-            source = checker.source(f"t{number % min(_POSTS, tokens)}")
-            store.add(new_plant({"id": number, "name": "Posted"}), source).result()
-            times.append((time.perf_counter() - start) * 1000)
-    return statistics.median(times[_POSTS:])
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -112,9 +87,6 @@ def main() -> None:
         for plants in stores:
             medians = [statistics.median(column) for column in zip(*(each[plants] for each in rounds), strict=True)]
             print(f"{plants:>12,}" + "".join(f"{median:10.2f}" for median in medians))
-        posts = [(_post_of(1, Path(folder)), _post_of(_TOKENS, Path(folder))) for _ in range(options.rounds)]
-        for tokens, column in zip((1, _TOKENS), zip(*posts, strict=True), strict=True):
-            print(f"{tokens:>6,} tokens{statistics.median(column):9.2f}")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ Needs Linux and `pip install .[bench]`. The services run side by side and are lo
 else the machine does meets all of them. Every answer is checked and the stored rows are counted; a 500 counts
 as no answer. Prints medians beside the ratios of PlantDesk 0.1.0 and the goals, which were measured in the
 same way. `new-8` are eight clients that open a connection for each request. `--program` measures another
-PlantDesk (the frozen program, or that of another checkout), `--require 0.5` fails where no round reaches that
-part of the goals.
+PlantDesk (the frozen program, or that of another checkout), `--tokens N` one with so many tokens, of which 200
+post in turn (goal: 0.9 of the rate with one). `--require 0.5` fails where no round reaches that part of the goals.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import shlex
@@ -45,6 +46,8 @@ _COMMANDS = {
     "bare": f"{_PYTHON} {_HERE}/service_bare.py {{port}}",
     "plantdesk": f"{_PYTHON} -m plantdesk",
 }
+#: Of many tokens, those that post.
+_POSTING_TOKENS = 200
 
 
 class Result(NamedTuple):
@@ -63,6 +66,7 @@ class Service:
 
     name: str
     command: str
+    tokens: int = 1
     port: int = 0
     token: str = ""
     database: Path = Path()
@@ -89,6 +93,8 @@ class Service:
                 [*program, "token", "create", "load", *options], env=environment, stdout=subprocess.PIPE, check=True
             )
             self.token = made.stdout.decode().strip()
+            if self.tokens > 1:
+                self.token = "\n".join(_add_tokens(self.database, self.tokens)[:_POSTING_TOKENS])
             command = [*program, "serve", *options, "--port", str(self.port)]
         else:
             self.token = "peer"  # noqa: S105  of services that ask for none, or take it as an argument
@@ -150,12 +156,15 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", default=list(_BEFORE), metavar="CASE")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=list(_COMMANDS))
     parser.add_argument("--program", metavar="COMMAND", help="measure this PlantDesk as well")
+    parser.add_argument("--tokens", type=int, metavar="N", help="measure PlantDesk with so many tokens as well")
     parser.add_argument("--peer", metavar="COMMAND", help="measure this service as well: {port} {token} {database}")
     parser.add_argument("--require", type=float, metavar="PART", help="fail if no round reaches that part")
     options = parser.parse_args()
     commands = {name: command for name, command in _COMMANDS.items() if not options.only or name in options.only}
     commands |= {name: getattr(options, name) for name in ("program", "peer") if getattr(options, name)}
     services = [Service(name, command) for name, command in commands.items()]
+    if options.tokens:
+        services.append(Service(f"{options.tokens} tokens", _COMMANDS["plantdesk"], options.tokens))
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         for service in services:
             stack.callback(service.stop)
@@ -207,6 +216,18 @@ def _require(services: list[Service], cases: list[str], part: float) -> None:
             low.append(f"{case}: {best:.2f} of {goal}")
     if low:
         raise SystemExit(f"Below {part} of the goals: {'; '.join(low)}")
+
+
+def _add_tokens(database: Path, count: int) -> list[str]:
+    """Add tokens to a store and return them."""
+    tokens = [f"token-{number}" for number in range(count)]
+    with closing(sqlite3.connect(database)) as connection, connection:
+        for token in tokens:
+            source = connection.execute("INSERT INTO source (kind, label) VALUES ('token', ?)", (token,)).lastrowid
+            values = token, hashlib.sha256(token.encode()).digest(), source
+            sql = "INSERT INTO token (name, digest, source_id, created_at, plants_added) VALUES (?, ?, ?, 1, 0)"
+            connection.execute(sql, values)
+    return tokens
 
 
 def cpu_seconds(pid: int) -> float:

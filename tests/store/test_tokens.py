@@ -4,15 +4,18 @@ import hashlib
 import itertools
 import sqlite3
 from contextlib import closing
+from queue import SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.errors import TokenRefusedError
+from plantdesk.records import COMMAND, Changes
 from plantdesk.store import Store
 from plantdesk.store.sqlite import tokens
 from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +51,33 @@ def test_a_revocation_by_another_process_reaches_a_checker_that_knows_the_token(
     Event().wait(2 * tokens._CACHE_SECONDS)  # noqa: SLF001  for so long it may trust what it knows
     with pytest.raises(TokenRefusedError):
         checker.source(token)
+
+
+def test_a_revocation_by_another_program_is_noticed(store: Store, path: Path, checker: TokenChecker) -> None:
+    token = store.tokens.create("greenhouse").result(SECONDS).token
+    assert checker.source(token).label == "greenhouse"
+    noticed: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(noticed.put)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE token SET revoked_at = 1")
+    while not noticed.get(timeout=SECONDS).unrecorded:
+        pass
+    Event().wait(2 * tokens._CACHE_SECONDS)  # noqa: SLF001  for so long it may trust what it knows
+    with pytest.raises(TokenRefusedError):
+        checker.source(token)
+
+
+def test_commits_that_change_no_token_leave_the_known_ones(
+    store: Store, path: Path, checker: TokenChecker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = store.tokens.create("greenhouse").result(SECONDS)
+    checker.source(made.token)
+    monkeypatch.setattr(checker, "_read", None)  # as only a query for the token itself would
+    with closing(Store(path)) as other:
+        for writer, plant_id in ((store, 1), (other, 2), (store, 3)):
+            writer.add(new_plant({"id": plant_id, "name": "Aloe"}), COMMAND).result(SECONDS)
+            Event().wait(2 * tokens._CACHE_SECONDS)  # noqa: SLF001
+            assert checker.source(made.token) == made.row.source
 
 
 def test_the_cost_of_a_check_does_not_grow_with_the_tokens(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

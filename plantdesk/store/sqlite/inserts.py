@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _MAX_TEXT = 65_536
 #: Tokens that are known at once.
 _MAX_KNOWN = 10_000
+#: Reads the counters of which each commit that revokes a token or deletes a plant changes one.
+COUNTERS = "SELECT last_seq, other_commits FROM store"
 _INSERT = "INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)"
 
 
@@ -42,9 +44,8 @@ class Outcome(NamedTuple):
 class GroupInserter:
     """Adds groups of plants on the connection of the writer, and remembers what its last transaction has read.
 
-    What it remembers is true while the counters of the store are the same, so that a group of new plants needs no read:
-    each commit that revokes a token or deletes a plant changes one of them, and a plant that was added has taken the
-    next `seq`. Belongs to the writer thread.
+    What it remembers is true while the `COUNTERS` of the store are the same, so that a group of new plants needs no
+    read: a plant that was added has taken the next `seq`. Belongs to the writer thread.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -129,7 +130,7 @@ class GroupInserter:
         return expires_at is None or expires_at > now
 
     def _remember(self, valid: dict[Source, _Token], last: int) -> None:
-        counters = self._connection.execute("SELECT last_seq, other_commits FROM store").fetchone()
+        counters = self._connection.execute(COUNTERS).fetchone()
         if counters != self._counters or len(self._tokens) > _MAX_KNOWN:
             self._tokens.clear()
         self._tokens.update((source, token.expires_at) for source, token in valid.items() if token.max_plants is None)
@@ -238,8 +239,7 @@ def _insert_rows(count: int) -> str:
 
 @lru_cache(maxsize=CHUNK)
 def _insert_if_unchanged(count: int) -> str:
-    counters = "(SELECT last_seq, other_commits FROM store)"
-    return f"{_INSERT} SELECT * FROM ({_placeholders(count)}) WHERE {counters} = (?, ?)"
+    return f"{_INSERT} SELECT * FROM ({_placeholders(count)}) WHERE ({COUNTERS}) = (?, ?)"
 
 
 def _placeholders(count: int) -> str:

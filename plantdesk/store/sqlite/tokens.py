@@ -20,6 +20,7 @@ from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
+from plantdesk.store.sqlite.inserts import COUNTERS
 from plantdesk.store.tables import SourceTable, TokenTable
 from plantdesk.timestamps import now_ms
 
@@ -115,18 +116,20 @@ class Tokens(TokenStore):
 
     @override
     def checker(self) -> TokenChecker:
-        return TokenChecker(self._file)
+        return TokenChecker(self._file, self._writer)
 
 
 class TokenChecker(TokenLookup):
     """Finds the token of a request. Belongs to one thread.
 
-    Finds a token by its digest, in the same time for any number of tokens, and caches it until the file changes, so
-    that a token created or revoked by any process takes effect at once. No comparison takes a time that could leak.
+    Finds a token by its digest, in the same time for any number of tokens, and caches it until a commit may have
+    changed the tokens, so that one created or revoked by any PlantDesk takes effect at once, and what another program
+    has written when the writer notices it. No comparison takes a time that could leak.
     """
 
-    def __init__(self, file: StoreFile) -> None:
+    def __init__(self, file: StoreFile, writer: Writer) -> None:
         self._file = file
+        self._writer = writer
         with translate_errors():
             self._open()
         self._checked_at = float("-inf")
@@ -151,20 +154,26 @@ class TokenChecker(TokenLookup):
     def _open(self) -> None:
         generation = self._file.generation
         self._connection = self._file.connect()  # where it fails, nothing changes
-        self._generation, self._version = generation, -1
+        self._generation, self._version, self._counters = generation, -1, (-1,)
 
     def _look_up(self, digest: bytes) -> None:
-        """Cache the token if it is valid now, after the cache was cleared where the file has changed."""
+        """Cache the token if it is valid now, after the cache was cleared where the tokens may have changed."""
         now = time.monotonic()
         with translate_errors():
             if self._generation != self._file.generation:
                 old = self._connection
                 self._open()
                 old.close()
+            unrecorded = self._writer.unrecorded_commits
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
-            if version != self._version or len(self._found) >= _MAX_CACHED:
-                self._found.clear()
+            if version != self._version or unrecorded != self._counters[-1]:
                 self._version = version
+                counters = *self._connection.execute(COUNTERS).fetchone(), unrecorded
+                if counters != self._counters:
+                    self._counters = counters
+                    self._found.clear()
+            if len(self._found) >= _MAX_CACHED:
+                self._found.clear()
             if digest not in self._found and (found := self._read(digest)) is not None:
                 self._found[digest] = found
         self._checked_at = now

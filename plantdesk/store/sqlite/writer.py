@@ -92,6 +92,8 @@ class Writer:
         """Start the thread; `publish` and `report_health` are called on it. Raises StoreError."""
         self._file = file
         self._publish = publish
+        #: Commits of programs that do not count them, such as sqlite3. Any thread may read it.
+        self.unrecorded_commits = 0
         self._health = Health(report_health)
         self._queue: SimpleQueue[_AddJob | _WriteJob[Any] | None] = SimpleQueue()
         self._closing = False
@@ -157,7 +159,7 @@ class Writer:
                     self._add_with_all_waiting(job)
                 has_waited = isinstance(job, _WriteJob) and not self._queue.empty()  # perhaps for seconds
                 if self._known is not None and self._known.checkpointer.is_due and not has_waited:
-                    self._checkpoint(self._known)
+                    self._checkpoint(self._known, token_usage.MAX_UNCOUNTED)
         finally:
             self._end()
 
@@ -188,7 +190,7 @@ class Writer:
         if self._last_write.may_be_new() or not self._health.is_well:
             self._poll()
         if polls % _QUIET_POLLS == 0 and self._known is not None and self._known.checkpointer.pending:
-            self._checkpoint(self._known)
+            self._checkpoint(self._known, 0)
             self._prune()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
@@ -204,12 +206,12 @@ class Writer:
             return
         if changes != Changes():
             connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
-            self._publish(changes)
+            self._notify(changes)
 
-    def _checkpoint(self, connection: WriteConnection) -> None:
-        """Move the log into the file, and count the plants of the tokens first."""
+    def _checkpoint(self, connection: WriteConnection, uncounted: int) -> None:
+        """Move the log into the file; count the plants of the tokens first where more than so many are not counted."""
         with contextlib.suppress(StoreError), translate_errors():
-            if token_usage.is_behind(connection.raw):
+            if token_usage.is_behind(connection.raw, uncounted):
                 with self._other_commit() as counting:
                     token_usage.count(counting.raw)
         connection.checkpointer.run()
@@ -370,6 +372,7 @@ class Writer:
                 yield
 
     def _notify(self, changes: Changes) -> None:
+        self.unrecorded_commits += changes.unrecorded
         if changes != Changes():
             self._publish(changes)
 
@@ -379,7 +382,7 @@ class Writer:
         if connection is not self._known:
             self._known = connection
             self._health.healed()
-            self._publish(Changes(needs_reload=True, tokens=True, unrecorded=True))
+            self._notify(Changes(needs_reload=True, tokens=True, unrecorded=True))
         return connection
 
 
