@@ -343,6 +343,7 @@ class PlantBrowser(QFrame):
             self._pages.setCurrentWidget(self._no_match_page if model.query.text else self._empty_page)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self._search_field.setFocus()
+                self._search_field.setText(self._search_field.text())  # so that Undo brings the rows back, no typing
         if model.rowCount() or model.complete:
             self._opening_label.hide()
 

@@ -44,15 +44,10 @@ class UndoDesk(Desk):
     def selected(self) -> list[int]:
         return list(self.table.selected_ids())
 
-    def is_visible(self, plant_id: int) -> bool:
-        rows = range(self.table.rowAt(0), self.table.rowAt(self.table.viewport().height() - 1) + 1)
-        ids = (self.table.model().index(row, Column.ID).data() for row in rows)
-        return str(plant_id) in ids
-
     def until_selected(self, *plant_ids: int) -> None:
         self.qtbot.waitUntil(lambda: self.selected() == list(plant_ids), timeout=TIMEOUT)
         assert self.table.current_id() == plant_ids[0]
-        assert self.is_visible(plant_ids[0])
+        assert self.table.viewport().rect().contains(self.table.visualRect(self.table.currentIndex()))
 
 
 @pytest.fixture
@@ -110,6 +105,19 @@ def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -
     desk.press(Qt.Key.Key_Escape)
     desk.until_rows(200)
     assert desk.selected() == [195]
+
+
+def test_undo_brings_back_all_that_a_search_has_found(desk: UndoDesk) -> None:
+    desk.type(desk.field("Search by name, tag or ID"), '"Plant 19"')
+    desk.until_rows(10)
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_A, CONTROL)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(0)
+    desk.until(desk.field("Search by name, tag or ID").hasFocus)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until_selected(*range(199, 189, -1))
+    assert desk.field("Search by name, tag or ID").text() == '"Plant 19"'
 
 
 def test_many_plants_leave_the_selection_as_it_is(desk: UndoDesk) -> None:
