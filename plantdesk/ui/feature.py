@@ -69,11 +69,18 @@ class Feature(QObject):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context.page)
         self.context = context
+        self._running = ""
 
     @property
     def running(self) -> str:
         """What closing the window now would cancel, as a sentence; empty: nothing."""
-        return ""
+        return self._running
+
+    def set_running(self, text: str) -> None:
+        """Set what `running` returns."""
+        self._running = text
+        if not text:
+            self.settled.emit()
 
     def complete(self) -> None:
         """Build what is not needed for the first paint."""

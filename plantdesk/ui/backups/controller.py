@@ -10,7 +10,6 @@ from PySide6.QtGui import QDesktopServices
 from plantdesk.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, plural
 
 if TYPE_CHECKING:
@@ -33,14 +32,8 @@ class BackupController(Feature):
         super().__init__(context)
         self._toast = context.page.toast
         self._dialog: RestoreDialog | None = None
-        self._running = ""
         context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up)
         context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog)
-
-    @property
-    @override
-    def running(self) -> str:
-        return self._running
 
     @Slot()
     def back_up(self) -> None:
@@ -48,7 +41,7 @@ class BackupController(Feature):
         from plantdesk.store import back_up
 
         path = self.context.path
-        self._running = self.tr("A backup is being made: it would not be finished.")
+        self.set_running(self.tr("A backup is being made: it would not be finished."))
         self._toast.show_progress(self.tr("Backing up…"))
         self.context.bridge.long_tasks.ask(self, lambda _task: back_up(path), self._on_backed_up, self._show_failure)
 
@@ -65,7 +58,7 @@ class BackupController(Feature):
         return dialog
 
     def _on_backed_up(self, backup: Backup) -> None:
-        self._end_run()
+        self.set_running("")
 
         def show_folder() -> None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(backup.path.parent)))
@@ -74,7 +67,7 @@ class BackupController(Feature):
         self._toast.show_message(text, (self.tr("Open folder"), show_folder))
 
     def _show_failure(self, error: Exception) -> None:
-        self._end_run()
+        self.set_running("")
         if self._dialog is not None:
             self._dialog.show_failure(error)
         else:
@@ -89,13 +82,13 @@ class BackupController(Feature):
         from plantdesk.store import restore
 
         path = self.context.path
-        self._running = self.tr("A restore is running: the plants would stay as they are.")
+        self.set_running(self.tr("A restore is running: the plants would stay as they are."))
         self.context.bridge.long_tasks.ask(
             self, lambda _task: restore(path, file, FORM), self._on_restored, self._show_failure
         )
 
     def _on_restored(self, restored: Restored) -> None:
-        self._end_run()
+        self.set_running("")
         if self._dialog is not None:
             self._dialog.accept()
         actions = []
@@ -106,10 +99,6 @@ class BackupController(Feature):
         show = self._toast.show_message if restored.tokens_kept else self._toast.show_problem
         show(self._summary(restored), *actions)
         self.restored.emit()
-
-    def _end_run(self) -> None:
-        self._running = ""
-        self.settled.emit()
 
     def _summary(self, restored: Restored) -> str:
         one, many = self.tr("Restored 1 plant."), self.tr("Restored {count} plants.")

@@ -52,7 +52,6 @@ class Transfer(Feature):
         self._store: PlantStore | None = None
         self._dialog: ImportDialog | None = None
         self._job: ImportJob | None = None
-        self._is_running = False
         self._bar: InfoBar | None = None
         self._exports: ExportController | None = None
         add = context.menus.add
@@ -65,10 +64,7 @@ class Transfer(Feature):
     @property
     @override
     def running(self) -> str:
-        if self._is_running and self._job is not None:
-            text = self.tr("An import is running: nothing of {names} would be imported.")
-            return text.format(names=quoted(self._job.names, 80))
-        return "" if self._exports is None else self._exports.running
+        return self._running or ("" if self._exports is None else self._exports.running)
 
     @override
     def complete(self) -> None:
@@ -98,7 +94,7 @@ class Transfer(Feature):
             self._dialog.reject()
         if self._job is not None:
             self._job.close()
-            self._job, self._is_running = None, False
+            self._job, self._running = None, ""
         if self._bar is not None:
             self._bar.hide()
 
@@ -155,7 +151,7 @@ class Transfer(Feature):
 
         if self._store is None or self._dialog is not None:
             return
-        if self._is_running:
+        if self._running:
             text = self.tr("An import is running. Wait until it is done, or cancel it.")
             self.context.page.toast.show_problem(text)
             return
@@ -183,7 +179,9 @@ class Transfer(Feature):
     def _run(self, job: ImportJob) -> None:
         if self._job is not None:
             self._job.end()
-        self._job, self._is_running = job, True
+        self._job = job
+        text = self.tr("An import is running: nothing of {names} would be imported.")
+        self.set_running(text.format(names=quoted(job.names, 80)))
         self._show_running(self.tr("Preparing…"), None)
         job.progressed.connect(self._on_progress)
         job.applied.connect(self._on_applied)
@@ -212,7 +210,7 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_applied(self, applied: Applied) -> None:
-        self._end_run()
+        self.set_running("")
         job = self._job
         if job is None:
             return
@@ -260,7 +258,7 @@ class Transfer(Feature):
         from plantdesk.transfer.importing import InvalidRowsError
 
         job, self._job = self._job, None
-        self._end_run()
+        self.set_running("")
         if job is not None and isinstance(error, InvalidRowsError | ImportClashError):
             choose = (
                 self.tr("Choose what happens to them…"),
@@ -275,13 +273,9 @@ class Transfer(Feature):
     def _on_ended(self) -> None:
         if self.sender() is self._job:
             self._job = None
-            if self._is_running:
-                self._end_run()
+            if self._running:
+                self.set_running("")
                 self._show(BarKind.INFO, self.tr("The import was cancelled"), self.tr("Nothing was imported."))
-
-    def _end_run(self) -> None:
-        self._is_running = False
-        self.settled.emit()
 
     def _show(self, kind: BarKind, title: str, text: str, *actions: MessageAction, lasting: bool = False) -> InfoBar:
         if self._bar is None:
