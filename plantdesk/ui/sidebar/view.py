@@ -130,7 +130,9 @@ class SidebarView(QListView):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         entry, index = self.current(), self.currentIndex()
-        if entry is None:
+        if self.is_renaming:  # the line edit leaves Enter and the arrows to the list
+            event.setAccepted(event.key() != Qt.Key.Key_F6)
+        elif entry is None:
             super().keyPressEvent(event)
         elif event.key() in _CHOOSING:
             self.chosen.emit(entry, bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier))

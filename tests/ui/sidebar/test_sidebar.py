@@ -355,6 +355,25 @@ def test_what_is_typed_for_a_tag_that_is_gone_stays_and_is_reported(
     assert {tag, "hallway"}.isdisjoint(desk.entries())
 
 
+@pytest.mark.parametrize("width", [1300, 800])
+def test_keys_of_the_editor_do_nothing_in_the_list(desk: SidebarDesk, width: int) -> None:
+    desk.window.resize(width, 600)
+    if width < 900:
+        desk.qtbot.waitUntil(lambda: not desk.view.isVisible())
+        desk.button("Tags").click()
+    desk.qtbot.waitUntil(desk.view.isVisible)
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F2)
+    QTest.keyClicks(desk.editor, "cuisine")
+    desk.press(Qt.Key.Key_Down)
+    desk.press(Qt.Key.Key_Up)
+    assert desk.editor.hasFocus()
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: desk.entries().get("cuisine") == "2")
+    assert desk.chips() == []
+    assert desk.view.hasFocus()
+
+
 def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: SidebarDesk, store: Store) -> None:
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_F2)
