@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QMimeData, QPoint, Qt
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QWidget
 
@@ -133,6 +133,13 @@ class Desk:
         )
         QApplication.sendEvent(widget, event)
         return not event.isAccepted()
+
+    def press_again(self, widget: QWidget, position: QPoint) -> None:
+        """Press and release as the second time of a double click, whatever is under the pointer now."""
+        left, where = Qt.MouseButton.LeftButton, position.toPointF()
+        for kind in (QEvent.Type.MouseButtonDblClick, QEvent.Type.MouseButtonRelease):
+            event = QMouseEvent(kind, where, widget.mapToGlobal(where), left, left, Qt.KeyboardModifier.NoModifier)
+            QApplication.sendEvent(widget, event)
 
     def drop(self, widget: QWidget, data: QMimeData) -> bool:
         """Drop something of another program on a widget or what is below it; False where nothing takes it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
 
@@ -16,7 +16,6 @@ from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QPersistentModelIndex
     from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
     from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
@@ -52,6 +51,7 @@ class ChangeList(QListView):
         self._changes = model
         self._theme = theme
         self._delegate = _ChangeDelegate(theme, self)
+        self._pressed = QPersistentModelIndex()  # the change whose action is being clicked
         self.setAccessibleName(self.tr("Changes"))
         self.setProperty("card", "true")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -92,15 +92,26 @@ class ChangeList(QListView):
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
-        index = self.indexAt(event.position().toPoint())
-        if event.button() is Qt.MouseButton.LeftButton and self._link_rect(index).contains(event.position().toPoint()):
-            self._act(index)
+        pressed, self._pressed = self._pressed, QPersistentModelIndex()
+        if pressed.isValid() and pressed == self._link_at(event):
+            self._act(self.indexAt(event.position().toPoint()))
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        is_left = event.button() is Qt.MouseButton.LeftButton
+        self._pressed = QPersistentModelIndex(self._link_at(event) if is_left else QModelIndex())
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Ignore the second press: another change may have come to lie under the pointer."""
+        super().mouseDoubleClickEvent(event)
+        self._pressed = QPersistentModelIndex()
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        position = event.position().toPoint()
-        on_link = self._link_rect(self.indexAt(position)).contains(position)
+        on_link = self._link_at(event).isValid()
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if on_link else Qt.CursorShape.ArrowCursor)
 
     @override
@@ -124,6 +135,11 @@ class ChangeList(QListView):
     def _on_scrolled(self, value: int) -> None:
         if value == self.verticalScrollBar().maximum() and self._changes.canFetchMore(QModelIndex()):
             self._changes.fetchMore(QModelIndex())
+
+    def _link_at(self, event: QMouseEvent) -> QModelIndex:
+        """Return the change whose action is under the pointer."""
+        index = self.indexAt(event.position().toPoint())
+        return index if self._link_rect(index).contains(event.position().toPoint()) else QModelIndex()
 
     def _link_rect(self, index: QModelIndex) -> QRect:
         change = self._changes.change_at(index.row())

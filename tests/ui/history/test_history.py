@@ -132,6 +132,19 @@ def test_a_click_on_the_link_undoes_and_one_beside_it_does_not(desk: HistoryDesk
     desk.until(lambda: desk.row(1) is not None)
 
 
+def test_a_double_click_undoes_one_change(desk: HistoryDesk) -> None:
+    desk.change(DeleteAll(Selection(ids=[1])))
+    desk.change(SetTag(Selection(ids=[2]), "office"))
+    desk.open()
+    desk.shows("Today", "Set the tag “office” for “Basil”", "Delete “Aloe”")
+    viewport, place = desk.changes.viewport(), desk.changes.link_rect(1).center()
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)
+    desk.until(lambda: len(desk.rows()) == 4)
+    desk.press_again(viewport, place)
+    desk.change(SetTag(Selection(ids=[2]), "hall"))
+    desk.until(lambda: len(desk.rows()) == 5)
+
+
 def test_the_window_can_redo_what_was_undone_here(desk: HistoryDesk) -> None:
     desk.change(DeleteAll(Selection(ids=[1])))
     desk.open()
