@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLay
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
 from plantdesk.ui.widgets.close_button import CloseButton
+from plantdesk.ui.widgets.one_click_button import OneClickButton
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QMouseEvent, QResizeEvent
+    from PySide6.QtGui import QResizeEvent
     from PySide6.QtWidgets import QLayout
 
     from plantdesk.ui.theme.theme import Theme
@@ -80,17 +81,9 @@ class CardFrame(QWidget):
         return label
 
 
-class _CardButton(QPushButton):
-    """Ignores the second press of a double click: another line may have come to lie under the pointer."""
-
-    @override
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        event.accept()
-
-
 def text_button(text: str, theme: Theme | None = None, icon: str = "") -> QPushButton:
     """Return a button of the card; a click leaves the focus where it is."""
-    button = _CardButton(text)
+    button = OneClickButton(text)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     if theme is not None and icon:
         theme.icons.put_on(button, icon)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
+
+from plantdesk.ui.widgets.one_click_button import OneClickButton
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
     #: A button's label, and what it does.
     MessageAction = tuple[str, Callable[[], object]]
@@ -51,7 +54,7 @@ class ActionButtons:
                 button.setText(new)
 
     def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
-        button = QPushButton(label)
+        button = OneClickButton(label)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field
         if self._small:
             button.setProperty("small", "true")

@@ -76,6 +76,19 @@ def test_deleted_plants_are_selected_where_they_are_again(desk: UndoDesk, way: s
     assert desk.table.hasFocus()
 
 
+def test_a_double_click_on_undo_does_not_press_redo(desk: UndoDesk) -> None:
+    desk.go_to(42)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(199)
+    desk.until(lambda: "Deleted" in desk.toast.text)
+    QTest.mouseClick(desk.button("Undo"), Qt.MouseButton.LeftButton)
+    desk.until(lambda: "Undone" in desk.toast.text)
+    redo = desk.button("Redo")
+    desk.press_again(redo, redo.rect().center())
+    desk.until_rows(200)
+    assert "Undone" in desk.toast.text
+
+
 def test_in_another_order_an_edited_plant_is_followed_to_its_place(desk: UndoDesk) -> None:
     desk.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
     desk.go_to(100)
