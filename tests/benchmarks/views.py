@@ -33,7 +33,7 @@ from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.theme.theme import Theme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _TAGS = ("succulent", "living room", "kitchen", None, "office", "orchid", "archive")
 _NAMES = ("Echeveria elegans", "Monstera deliciosa", "Aloe vera", "Ficus lyrata", "Wollemia nobilis")
@@ -49,7 +49,8 @@ class Case(NamedTuple):
     goals: tuple[int | None, int | None]
 
 
-_CASES = [
+#: The cases of `outside`, too.
+CASES = [
     Case("rare word", "rarissima", None, ("400/480", ""), (60, None)),
     Case("no hit", "zzzz", None, ("257/267", ""), (60, None)),
     Case("an ID", "123456", None, ("369/485", ""), (60, None)),
@@ -145,23 +146,28 @@ def main() -> None:
         print(f"all rows after {time.perf_counter() - start:.2f} s, memory {_memory():.0f} MiB")
         window.wait(lambda: store.is_indexed or options.plants < 20_000)
         print(f"indexed after {time.perf_counter() - start:.2f} s, memory {_memory():.0f} MiB")
-        results = {case: [window.measure(case) for _ in range(options.rounds)] for case in _CASES}
-        _report(results)
+        results = {case: [window.measure(case) for _ in range(options.rounds)] for case in CASES}
+        report(results)
         print(f"memory {_memory():.0f} MiB")
         browser.close_store()
         bridge.close()
         store.close()
 
 
-def _report(results: dict[Case, list[tuple[float, float]]]) -> None:
+def report(results: Mapping[Case, Sequence[tuple[float, float]]]) -> None:
+    """Print the seconds of first rows and all rows beside those of 0.1.0 and the goals."""
     print(f"\n{'median/p90, ms':18}{'first rows':>14}{'0.1.0':>12}{'goal':>6}{'all rows':>14}{'0.1.0':>12}{'goal':>6}")
     for case, times in results.items():
         cells = ""
         for part in (0, 1):
-            values = sorted(each[part] * 1000 for each in times)
-            median, p90 = statistics.median(values), values[min(len(values) - 1, len(values) * 9 // 10)]
-            cells += f"{f'{median:.0f}/{p90:.0f}':>14}{case.before[part]:>12}{case.goals[part] or '':>6}"
+            cells += f"{summary(each[part] for each in times):>14}{case.before[part]:>12}{case.goals[part] or '':>6}"
         print(f"{case.name:18}{cells}")
+
+
+def summary(seconds: Iterable[float]) -> str:
+    """Return median and 90th percentile in milliseconds."""
+    values = sorted(each * 1000 for each in seconds)
+    return f"{statistics.median(values):.0f}/{values[len(values) * 9 // 10]:.0f}"
 
 
 if __name__ == "__main__":
