@@ -69,21 +69,21 @@ class IndexedReads:
     def _merged(
         self, known: Sequence[int], changed: set[int], view: View, sizes: Iterator[int]
     ) -> Iterator[array[int]]:
-        """Merge the changed ids with the known ones: the first rows by sorting all of them, the others by bisection."""
+        """Merge the changed ids with the known ones: the first chunk by sorting, the others by bisection."""
         in_order = partial(sort_ids, self._connection, view=view)
-        first = known[: next(sizes)]
-        ids = in_order([*changed.union(first)])
-        if len(first) == len(known):
-            yield array("q", ids)
-            return
-        unchanged = set(first) - changed
-        end = max((row for row, plant_id in enumerate(ids, 1) if plant_id in unchanged), default=0)
-        if end:
-            yield array("q", ids[:end])
-        places = find_places(ids[end:], known, in_order, changed, len(first))
+        start = min(next(sizes), len(known))
+        first = [plant_id for plant_id in known[:start] if plant_id not in changed]
+        late = in_order([*changed, *first[-1:]]) if changed else first[-1:]
+        if first:
+            if first[-1] not in late:
+                raise IndexUnusableError
+            end = late.index(first[-1])
+            yield array("q", in_order([*late[:end], *first]) if end else first)
+            late = late[end + 1 :]
+        places = find_places(late, known, in_order, changed, start)
         if places is None:
             raise IndexUnusableError
-        yield from _chunks(known, places, changed, sizes, len(first))
+        yield from _chunks(known, places, changed, sizes, start)
 
     def candidates(self, selection: Selection) -> TextClause | None:
         """Return the condition that narrows a search down to the candidates of the index; None where it does not help.
