@@ -68,4 +68,5 @@ class RingTable(QTableView):
     def _repaint_row(self, index: Index) -> None:
         if index.isValid():
             # At 150 % a row may end within a pixel, on which the ring has left some colour.
-            self.viewport().update(self._background.rect(index.row()).adjusted(0, -1, 0, 1))
+            shared = 0 if self.devicePixelRatioF().is_integer() else 1
+            self.viewport().update(self._background.rect(index.row()).adjusted(0, -shared, 0, shared))
