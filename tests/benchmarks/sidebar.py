@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QApplication
 from plantdesk.desktop import Desktop
 from plantdesk.records import COMMAND
 from plantdesk.selections import HasTag, Selection
-from plantdesk.store import DeleteAll, SetTag, Store
+from plantdesk.store import DeleteAll, ImportBatch, OnClash, SetTag, Store
 from plantdesk.ui.sidebar.model import ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.validation import plant_fields
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _SECONDS = 60
+#: Rows that are imported at once.
+_BATCH = 10_000
 _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
     INSERT INTO plant (id, name, tag, seq, added_at, source_id)
     SELECT i, 'Plant ' || i, CASE WHEN i % 5 THEN 'room ' || (i % 200) END, i, i, 1 + i % 2 FROM n"""
@@ -44,7 +46,8 @@ _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE 
 class Bench:
     """The window with a store of many plants."""
 
-    def __init__(self, desktop: Desktop, path: Path) -> None:
+    def __init__(self, desktop: Desktop, path: Path, plants: int) -> None:
+        self._count = plants
         self._desktop = desktop
         self._until(lambda: desktop.workspace is not None)
         window = desktop.window
@@ -81,6 +84,8 @@ class Bench:
         self._measure("undo that", 1, self._undo)
         self._measure("redo that", 1, lambda: self._store.redo(COMMAND).result(_SECONDS))
         self._measure("undo that", 1, self._undo)
+        self._measure("import as many", 1, self._import)
+        self._measure("undo that", 1, self._undo)
         self._store.close()
 
     def _some(self) -> range:
@@ -92,6 +97,15 @@ class Bench:
 
     def _apply(self, edit: SetTag | DeleteAll) -> None:
         self._store.apply([edit], COMMAND).result(_SECONDS)
+
+    def _import(self) -> None:
+        with closing(self._store.new_import()) as plants_import:
+            for first in range(10**9, 10**9 + self._count, _BATCH):
+                ids = range(first, first + _BATCH)
+                names, tags = [f"Plant {n}" for n in ids], [f"room {n % 200}" for n in ids]
+                plants_import.add(ImportBatch(1, ids, ids, names, tags, [None] * _BATCH))
+            plants_import.compare(OnClash.REFUSE, ("id", "name", "tag", "note"))
+            plants_import.apply("plants.csv")
 
     def _measure(
         self, title: str, rounds: int, change: Callable[[], object], prepare: Callable[[], object] | None = None
@@ -156,7 +170,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
     with open_window(options.plants) as (desktop, path):
-        Bench(desktop, path).run(options.rounds)
+        Bench(desktop, path, options.plants).run(options.rounds)
 
 
 if __name__ == "__main__":

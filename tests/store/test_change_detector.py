@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from plantdesk.records import COMMAND, Changes
 from plantdesk.store import Store
+from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.write_connection import WriteConnection
 from plantdesk.validation import new_plant
 from tests.store.test_backups import until
 
@@ -111,3 +113,15 @@ def test_a_row_that_no_plantdesk_wrote_stops_no_write(store: Store, path: Path) 
     while len(seen) < 2:
         seen += [row.name for row in received.get(timeout=SECONDS).added]
     assert seen == ["A\ufffd", "Moss"]
+
+
+def test_a_checkpoint_does_not_wait_for_another_process_that_writes(path: Path) -> None:
+    Store(path).close()
+    with closing(StoreFile(path)) as file, closing(WriteConnection(file)) as connection:
+        connection.checkpointer.committed()
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            connection.checkpointer.run()
+        assert connection.checkpointer.pending
+        connection.checkpointer.run()
+        assert not connection.checkpointer.pending

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.records import COMMAND
-from plantdesk.store import Counts, DeleteAll, Selection, SetTag, Store
+from plantdesk.store import Counts, DeleteAll, ImportBatch, OnClash, Selection, SetTag, Store, back_up, restore
 from plantdesk.store.sqlite.counts import count_plants
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ _FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE 
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    path = tmp_path / "plants.db"
+def database(path: Path) -> Iterator[sqlite3.Connection]:
     Store(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         yield connection
@@ -47,23 +46,25 @@ def numbers(counts: Counts) -> tuple[dict[str | None, int], dict[int, int]]:
 
 @pytest.mark.parametrize("small_store", [0, 1_000_000])
 def test_changes_of_few_and_of_all_plants_are_counted_exactly(
-    database: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_store: int
+    database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch, small_store: int
 ) -> None:
     monkeypatch.setattr("plantdesk.store.sqlite.counts._SMALL_STORE", small_store)
     fill(database)
-    with closing(Store(tmp_path / "plants.db")) as store:
-        counts = count_plants(database, None)
-        for plants in (Selection(ids=range(10, 40)), Selection(ids=range(2000)), Selection()):
-            store.apply([SetTag(plants, "room 1")], COMMAND).result(SECONDS)
-            counts = count_plants(database, counts)
-            assert numbers(counts) == by_sql(database)
-            store.apply([DeleteAll(plants)], COMMAND).result(SECONDS)
-            counts = count_plants(database, counts)
-            assert numbers(counts) == by_sql(database)
-            for _ in range(2):
-                store.undo(None, COMMAND).result(SECONDS)
-                counts = count_plants(database, counts)
-                assert numbers(counts) == by_sql(database)
+    counts = first = count_plants(database, None)
+
+    def check() -> None:
+        nonlocal counts
+        counts = count_plants(database, counts)
+        assert numbers(counts) == numbers(count_plants(database, first)) == by_sql(database)
+
+    for plants in (Selection(ids=range(10, 40)), Selection(ids=range(2000)), Selection()):
+        store.apply([SetTag(plants, "room 1")], COMMAND).result(SECONDS)
+        check()
+        store.apply([DeleteAll(plants)], COMMAND).result(SECONDS)
+        check()
+        for _ in range(2):
+            store.undo(None, COMMAND).result(SECONDS)
+            check()
 
 
 @pytest.mark.parametrize("sources", [2, 35])
@@ -78,10 +79,101 @@ def test_plants_of_a_source_that_is_missing_are_counted(database: sqlite3.Connec
     assert numbers(count_plants(database, None)) == by_sql(database)
 
 
-def test_tags_that_read_the_same_are_counted_together(tmp_path: Path, database: sqlite3.Connection) -> None:
+def test_tags_that_read_the_same_are_counted_together(database: sqlite3.Connection, store: Store) -> None:
     fill(database)
     database.execute("UPDATE plant SET tag = CAST(x'FF' AS TEXT) WHERE id < 10")
     database.execute("UPDATE plant SET tag = CAST(x'FE' AS TEXT) WHERE id BETWEEN 10 AND 14")
-    with closing(Store(tmp_path / "plants.db")) as store, closing(store.reader()) as reader:
-        assert reader.counts().tags["\ufffd"] == 14
-        assert reader.counts().total == _PLANTS
+    with closing(store.reader()) as reader:
+        before = reader.counts()
+        assert before.tags["\ufffd"] == 14
+        assert before.total == _PLANTS
+        change_all(store)
+        store.undo(None, COMMAND).result(SECONDS)
+        assert reader.counts(before)[:3] == before[:3]
+
+
+def test_a_change_of_all_plants_stores_the_counts_for_readers(
+    database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(database)
+    before = count_plants(database, None)
+    change_all(store)
+    monkeypatch.setattr("plantdesk.store.sqlite.counts._all", None)  # it is not called any more
+    assert numbers(count_plants(database, before)) == by_sql(database)
+    store.apply([SetTag(Selection(ids=range(10, 20)), "room 2")], COMMAND).result(SECONDS)
+    assert numbers(count_plants(database, before)) == by_sql(database)
+
+
+def test_an_import_stores_the_counts_for_readers(
+    database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = count_plants(database, None)
+    ids, tags = range(_PLANTS), ["hall", None, "bed"] * (_PLANTS // 3)
+    with closing(store.new_import()) as plants_import:
+        plants_import.add(ImportBatch(1, ids, ids, ["Fern"] * _PLANTS, tags, [None] * _PLANTS))
+        plants_import.compare(OnClash.REFUSE, ("id", "name", "tag", "note"))
+        plants_import.apply("plants.csv")
+    monkeypatch.setattr("plantdesk.store.sqlite.counts._all", None)
+    counts = count_plants(database, before)
+    assert numbers(counts) == by_sql(database)
+    assert counts.today == _PLANTS
+
+
+def test_a_restore_stores_the_counts_for_readers(
+    path: Path, database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(database)
+    backup = back_up(path)
+    change_all(store)
+    before = count_plants(database, None)
+    restore(path, backup.path)
+    monkeypatch.setattr("plantdesk.store.sqlite.counts._all", None)
+    assert numbers(count_plants(database, before)) == by_sql(database)
+
+
+def test_stored_counts_from_before_the_last_full_count_are_not_used(database: sqlite3.Connection, store: Store) -> None:
+    fill(database)
+    change_all(store)
+    database.execute("UPDATE plant SET tag = 'of another program' WHERE id < 100")
+    before = count_plants(database, None)
+    database.execute("UPDATE plant SET seq = seq + 100000")  # as if so many had been added meanwhile
+    assert numbers(count_plants(database, before)) == by_sql(database)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM counted_at",
+        "UPDATE counted_at SET change = change + 1000",
+        "UPDATE counted_at SET seq = seq + 1000",
+        "UPDATE change SET size = NULL",
+    ],
+)
+def test_stored_counts_that_nothing_known_leads_on_from_are_not_used(
+    database: sqlite3.Connection, store: Store, statement: str
+) -> None:
+    fill(database)
+    before = count_plants(database, None)
+    change_all(store)
+    store.apply([SetTag(Selection(ids=[7]), "room 2")], COMMAND).result(SECONDS)
+    database.execute("UPDATE plant_count SET plants = plants + 1")
+    assert numbers(count_plants(database, before)) != by_sql(database)
+    database.execute(statement)
+    assert numbers(count_plants(database, before)) == by_sql(database)
+
+
+def test_counts_of_very_many_tags_are_not_stored(
+    database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(database)
+    change_all(store)
+    assert database.execute("SELECT count(*) FROM plant_count").fetchone() != (0,)
+    monkeypatch.setattr("plantdesk.store.sqlite.counts._MAX_TAGS", 5)
+    before = count_plants(database, None)
+    store.undo(None, COMMAND).result(SECONDS)
+    assert database.execute("SELECT count(*) FROM plant_count").fetchone() == (0,)
+    assert numbers(count_plants(database, before)) == by_sql(database)
+
+
+def change_all(store: Store) -> None:
+    store.apply([SetTag(Selection(), "room 1")], COMMAND).result(SECONDS)

@@ -48,7 +48,7 @@ from plantdesk.store import (
     restore,
 )
 from plantdesk.store.edits import Keep
-from plantdesk.store.sqlite import history
+from plantdesk.store.sqlite import counts, history
 from plantdesk.validation import NewPlant, new_plant, plant_fields
 from tests.support.cases import cases
 
@@ -107,6 +107,9 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.tokens: dict[str, Source] = {}
         self.revoked: list[Source] = []
         self.counts: Counts | None = None
+        self.old_counts: Counts | None = None
+        self.small_store = mock.patch.object(counts, "_SMALL_STORE", 0)  # so that large changes store their counts
+        self.small_store.start()
         self.added_by: Counter[str] = Counter()
         self.backups: list[tuple[Path, dict[int, Entry]]] = []
         self.changes: dict[int, Made] = {}
@@ -443,6 +446,10 @@ class StoreBesideDict(RuleBasedStateMachine):
             for word in _searched(text).split()
         ) and all(any(piece in each for each in texts) for piece in text.split() if not _searched(piece).split())
 
+    @rule()
+    def remember_counts(self) -> None:
+        self.old_counts = self.counts
+
     @invariant()
     def same_plants(self) -> None:
         assert self.reader.count() == len(self.plants)
@@ -461,7 +468,7 @@ class StoreBesideDict(RuleBasedStateMachine):
     @invariant()
     def same_counts(self) -> None:
         self.counts = self.reader.counts(self.counts)
-        assert self.reader.counts() == self.counts
+        assert self.reader.counts() == self.reader.counts(self.old_counts) == self.counts
         assert self.counts.tags == Counter(entry.tag for entry in self.plants.values())
         found: Counter[tuple[str, str]] = Counter()
         for source, count in self.counts.sources.items():
@@ -480,6 +487,7 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @override
     def teardown(self) -> None:
+        self.small_store.stop()
         with contextlib.suppress(AttributeError):  # it never opened
             self.reader.close()
             self.store.close()

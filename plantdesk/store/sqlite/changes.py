@@ -24,6 +24,7 @@ from plantdesk.records import Change, ChangeKind, PlantRow, Source
 from plantdesk.store.edits import Applied, Delete, DeleteAll, Insert, SetTag, Undone, Update, kind_of, title_of
 from plantdesk.store.folding import folded
 from plantdesk.store.sqlite.conditions import ids_of
+from plantdesk.store.sqlite.counts import store_counts
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.history import last_number, read_change, redo_target, undo_target
 from plantdesk.store.sqlite.row_reads import VERSION, last_seq, rows_by_id
@@ -152,12 +153,13 @@ def begin(connection: sqlite3.Connection) -> int:
 
 
 def record(connection: sqlite3.Connection, entry: Entry) -> Change:
-    """Add the entry of a change whose before-images are stored; without an extent they are counted. Return it."""
+    """Add the entry of a change that is complete; without an extent its before-images are counted. Return it."""
     number, source, kind, title, undoes, extent = entry
     plants, size = extent or connection.execute(_EXTENT, (number,)).fetchone()
     sql = """INSERT INTO change (number, made_at, source_id, kind, title, plants, undoes, size)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
     connection.execute(sql, (number, now_ms(), source.id, kind, title, plants, undoes, round(size)))
+    store_counts(connection, plants)
     return read_change(connection, number)
 
 

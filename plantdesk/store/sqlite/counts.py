@@ -36,16 +36,19 @@ _DIFFERENCE = """
     SELECT tag, source_id, sum(number), sum(number * (added_at >= :start AND added_at < :stop)) FROM step
     GROUP BY tag, source_id"""
 _CHANGED_PLANTS = "SELECT total(plants) FROM change WHERE number > ?"
-#: Plants that SQLite counts in the time that one plant of a difference takes, measured.
+#: Plants that SQLite counts in the time that one changed plant of a difference takes, measured; a new one takes less.
 _DIFFERENCE_COST = 8
 #: Up to this number of plants, neither way is slow.
 _SMALL_STORE = 10_000
 #: A table of counts instead of GROUP BY, for which SQLite would sort all plants, which takes twice as long. The number
 #: 0 is for plants without a tag: a tag is never a number.
-_COUNT_TABLE = "CREATE TEMP TABLE IF NOT EXISTS tag_count (tag PRIMARY KEY, plants INTEGER NOT NULL) WITHOUT ROWID"
+_COUNT_TABLE = "CREATE TEMP TABLE tag_count (tag PRIMARY KEY, plants INTEGER NOT NULL) WITHOUT ROWID"
 _COUNT_TAGS = """INSERT INTO temp.tag_count SELECT coalesce(tag, 0), 1 FROM plant WHERE true
                  ON CONFLICT DO UPDATE SET plants = plants + 1"""
 _TODAY = "SELECT count(*) FILTER (WHERE added_at >= ? AND added_at < ?)"
+#: With more tags than this, counting them in a write transaction would take seconds.
+_MAX_TAGS = 10_000
+_SAMPLED_TAGS = f"SELECT count(DISTINCT tag) FROM (SELECT tag FROM plant ORDER BY seq DESC LIMIT {2 * _MAX_TAGS})"
 #: With more sources than this, sorting all plants by their source is quicker than comparing each plant with each.
 _MAX_COMPARED = 20
 
@@ -56,11 +59,56 @@ def count_plants(connection: sqlite3.Connection, before: Counts | None) -> Count
     Raises StoreDamagedError and sqlite3.Error.
     """
     with snapshot(connection):
-        now = CountedAt(last_seq(connection), last_number(connection), AddedOn(0, 0).milliseconds())
-        sources = _sources(connection)
+        now, sources = _now(connection), _sources(connection)
+        if before is not None and not _is_quick(connection, before, now):
+            before = _stored_since(connection, sources, before.at)
         if before is None or not _is_quick(connection, before, now):
             return _all(connection, sources, now)
         return _changed(connection, sources, before, now)
+
+
+def store_counts(connection: sqlite3.Connection, plants: int) -> None:
+    """Store the counts, within the transaction of a change of so many `plants` that readers would count all again.
+
+    Here nothing else is busy with what the change has written. Raises StoreDamagedError and sqlite3.Error.
+    """
+    cost = plants * (_DIFFERENCE_COST + 1)  # one more, as so many plants may have been added
+    if cost <= _SMALL_STORE or cost <= _single(connection, "SELECT count(*) FROM plant"):
+        return
+    connection.execute("DELETE FROM counted_at")
+    connection.execute("DELETE FROM plant_count")
+    if _single(connection, _SAMPLED_TAGS) > _MAX_TAGS:
+        return
+    tags, sources, today, (seq, change, day) = _all(connection, _sources(connection), _now(connection))
+    values = (seq, change, day.start, day.stop, today)
+    connection.execute("INSERT INTO counted_at VALUES (1, ?, ?, ?, ?, ?)", values)
+    connection.executemany("INSERT INTO plant_count (tag, plants) VALUES (?, ?)", tags.items())
+    rows = ((source.id, count) for source, count in sources.items())
+    connection.executemany("INSERT INTO plant_count (source_id, plants) VALUES (?, ?)", rows)
+
+
+def _stored_since(connection: sqlite3.Connection, sources: dict[int, Source], then: CountedAt) -> Counts | None:
+    """Return the counts of the last change of very many plants, unless it is older than `then`.
+
+    Older ones lack what other programs, such as sqlite3, have changed before `then`.
+    """
+    sql = "SELECT seq, change, day_start, day_stop, today FROM counted_at WHERE change > ?"
+    row = connection.execute(sql, (then.change,)).fetchone()
+    if row is None:
+        return None
+    seq, change, start, stop, today = row
+    tags: Counter[str | None] = Counter()
+    found: Counter[Source] = Counter()
+    for tag, source_id, plants in connection.execute("SELECT tag, source_id, plants FROM plant_count"):
+        if source_id is None:
+            tags[tag] += plants
+        else:
+            found[sources.get(source_id, _unknown(source_id))] += plants
+    return Counts(tags, found, today, CountedAt(seq, change, range(start, stop)))
+
+
+def _now(connection: sqlite3.Connection) -> CountedAt:
+    return CountedAt(last_seq(connection), last_number(connection), AddedOn(0, 0).milliseconds())
 
 
 def _is_quick(connection: sqlite3.Connection, before: Counts, now: CountedAt) -> bool:
@@ -69,15 +117,16 @@ def _is_quick(connection: sqlite3.Connection, before: Counts, now: CountedAt) ->
     if then.seq > now.seq or then.change > now.change or is_pruned_since(connection, then.change):
         return False
     (changed,) = connection.execute(_CHANGED_PLANTS, (then.change,)).fetchone()
-    return bool((changed + now.seq - then.seq) * _DIFFERENCE_COST <= max(before.total, _SMALL_STORE))
+    return bool(max(changed, now.seq - then.seq) * _DIFFERENCE_COST <= max(before.total, _SMALL_STORE))
 
 
 def _all(connection: sqlite3.Connection, sources: dict[int, Source], now: CountedAt) -> Counts:
-    connection.execute(_COUNT_TABLE)  # gone with the caller's ROLLBACK
+    connection.execute(_COUNT_TABLE)
     connection.execute(_COUNT_TAGS)
     tags: Counter[str | None] = Counter()
     for tag, plants in connection.execute("SELECT tag, plants FROM temp.tag_count"):
         tags[None if tag == 0 else tag] += plants  # two tags that are not UTF-8 may be read as the same text
+    connection.execute("DROP TABLE temp.tag_count")
     compared = list(sources)[:_MAX_COMPARED]
     columns = "".join(f", count(*) FILTER (WHERE source_id = {source_id})" for source_id in compared)
     today, *numbers = connection.execute(f"{_TODAY}{columns} FROM plant", (now.day.start, now.day.stop)).fetchone()
@@ -104,6 +153,11 @@ def _changed(connection: sqlite3.Connection, sources: dict[int, Source], before:
 def _sources(connection: sqlite3.Connection) -> dict[int, Source]:
     rows = connection.execute("SELECT id, kind, label FROM source")
     return {source_id: Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows}
+
+
+def _single(connection: sqlite3.Connection, sql: str) -> int:
+    (number,) = connection.execute(sql).fetchone()
+    return int(number)
 
 
 def _unknown(source_id: int) -> Source:

@@ -138,6 +138,22 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
                                    AND added_at IS NOT NULL AND added_at BETWEEN -62135596800000 AND 253402300799999))
         ) STRICT, WITHOUT ROWID""",
     ),
+    (
+        """CREATE TABLE counted_at (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            seq INTEGER NOT NULL,
+            change INTEGER NOT NULL,
+            day_start INTEGER NOT NULL,
+            day_stop INTEGER NOT NULL,
+            today INTEGER NOT NULL CHECK (today >= 0)
+        ) STRICT""",
+        """CREATE TABLE plant_count (
+            id INTEGER PRIMARY KEY,
+            tag TEXT,
+            source_id INTEGER,
+            plants INTEGER NOT NULL CHECK (plants > 0)
+        ) STRICT""",
+    ),
 )
 
 #: Instructions of SQLite's machine that all steps take for a plant, measured.

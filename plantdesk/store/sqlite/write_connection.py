@@ -69,14 +69,25 @@ class Checkpointer:
         self._commits += weight
 
     def run(self) -> None:
-        """Checkpoint what can be. A fault loses nothing, as the log keeps the commits: the next write reports it."""
-        self._commits = 0
+        """Checkpoint what can be, unless another process writes: a wait would delay the notice of its commit.
+
+        A fault loses nothing, as the log keeps the commits: the next write reports it.
+        """
         with contextlib.suppress(sqlite3.Error):
-            self._writing.execute("BEGIN IMMEDIATE")
+            self._begin()
+            self._commits = 0
             try:
                 self._file.checkpoint()
             finally:
                 self._writing.execute("ROLLBACK")
+
+    def _begin(self) -> None:
+        (timeout,) = self._writing.execute("PRAGMA busy_timeout").fetchone()
+        self._writing.execute("PRAGMA busy_timeout = 0")
+        try:
+            self._writing.execute("BEGIN IMMEDIATE")
+        finally:
+            self._writing.execute(f"PRAGMA busy_timeout = {timeout}")
 
 
 class _State(NamedTuple):
