@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from plantdesk.records import COMMAND, Changes
 from plantdesk.store import Store
-from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.write_connection import WriteConnection
+from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.write_connection import ChangeDetector, is_locked
 from plantdesk.validation import new_plant
 from tests.store.test_backups import until
 
@@ -39,6 +39,9 @@ for start in range(first, first + count, 7):  # many small commits
     store.add_each([(new_plant({"id": plant_id, "name": "Fern"}), COMMAND) for plant_id in ids]).result()
 store.close()
 """
+
+_FILL = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+    INSERT INTO plant (id, name, tag, seq, added_at, source_id) SELECT i, 'Fern', 'hall', i, i, 1 FROM n"""
 
 
 def test_what_others_write_reaches_the_file_while_nobody_listens(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,13 +118,39 @@ def test_a_row_that_no_plantdesk_wrote_stops_no_write(store: Store, path: Path) 
     assert seen == ["A\ufffd", "Moss"]
 
 
-def test_a_checkpoint_does_not_wait_for_another_process_that_writes(path: Path) -> None:
+def test_a_connection_notices_that_another_one_writes(path: Path) -> None:
     Store(path).close()
-    with closing(StoreFile(path)) as file, closing(WriteConnection(file)) as connection:
-        connection.checkpointer.committed()
-        with closing(sqlite3.connect(path, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            connection.checkpointer.run()
-        assert connection.checkpointer.pending
-        connection.checkpointer.run()
-        assert not connection.checkpointer.pending
+    with closing(connect(path)) as connection, closing(connect(path)) as other:
+        assert not is_locked(connection)
+        other.execute("BEGIN IMMEDIATE")
+        assert is_locked(connection)
+        other.execute("ROLLBACK")
+        assert not is_locked(connection)
+        assert connection.execute("PRAGMA busy_timeout").fetchone() == (5000,)
+
+
+def test_a_transaction_that_begins_a_new_log_is_noticed_at_its_commit(path: Path) -> None:
+    Store(path).close()
+    with closing(connect(path)) as connection, closing(connect(path)) as other:
+        detector = ChangeDetector(connection)
+        other.execute("PRAGMA cache_size = 5")  # so that it writes to the log before its commit
+        other.execute("UPDATE store SET other_commits = 1")
+        assert not detector.poll().unrecorded
+        assert other.execute("PRAGMA wal_checkpoint").fetchone()[0] == 0
+        other.execute("BEGIN")
+        other.execute(_FILL)
+        assert detector.poll() == Changes()
+        other.execute("COMMIT")
+        changes = detector.poll()
+        assert (len(changes.added), changes.needs_reload, changes.unrecorded) == (1000, True, False)
+
+
+def test_a_commit_of_another_program_is_reported_when_the_store_is_not_locked_any_more(path: Path) -> None:
+    Store(path).close()
+    with closing(connect(path)) as connection, closing(connect(path)) as other:
+        detector = ChangeDetector(connection)
+        other.execute("UPDATE store SET identity = 'another'")
+        other.execute("BEGIN IMMEDIATE")
+        assert detector.poll() == Changes()
+        other.execute("ROLLBACK")
+        assert detector.poll().unrecorded

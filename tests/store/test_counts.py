@@ -11,6 +11,7 @@ import pytest
 from plantdesk.records import COMMAND
 from plantdesk.store import Counts, DeleteAll, ImportBatch, OnClash, Selection, SetTag, Store, back_up, restore
 from plantdesk.store.sqlite.counts import count_plants
+from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,12 +132,16 @@ def test_a_restore_stores_the_counts_for_readers(
     assert numbers(count_plants(database, before)) == by_sql(database)
 
 
-def test_stored_counts_from_before_the_last_full_count_are_not_used(database: sqlite3.Connection, store: Store) -> None:
+def test_stored_counts_from_before_the_last_full_count_are_not_used(
+    database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plantdesk.store.sqlite.counts._SMALL_STORE", 0)
     fill(database)
     change_all(store)
-    database.execute("UPDATE plant SET tag = 'of another program' WHERE id < 100")
+    database.execute("DELETE FROM plant WHERE id > 100")  # by another program, so without an entry in the history
     before = count_plants(database, None)
-    database.execute("UPDATE plant SET seq = seq + 100000")  # as if so many had been added meanwhile
+    for _ in range(50):
+        store.add_as_next(plant_fields({"name": "Fern", "tag": "bed"}), COMMAND).result(SECONDS)
     assert numbers(count_plants(database, before)) == by_sql(database)
 
 

@@ -49,6 +49,10 @@ _TODAY = "SELECT count(*) FILTER (WHERE added_at >= ? AND added_at < ?)"
 #: With more tags than this, counting them in a write transaction would take seconds.
 _MAX_TAGS = 10_000
 _SAMPLED_TAGS = f"SELECT count(DISTINCT tag) FROM (SELECT tag FROM plant ORDER BY seq DESC LIMIT {2 * _MAX_TAGS})"
+_STORED = (
+    "SELECT tag, plants FROM plant_count WHERE source_id IS NULL",
+    "SELECT source_id, plants FROM plant_count WHERE source_id IS NOT NULL",
+)
 #: With more sources than this, sorting all plants by their source is quicker than comparing each plant with each.
 _MAX_COMPARED = 20
 
@@ -97,13 +101,8 @@ def _stored_since(connection: sqlite3.Connection, sources: dict[int, Source], th
     if row is None:
         return None
     seq, change, start, stop, today = row
-    tags: Counter[str | None] = Counter()
-    found: Counter[Source] = Counter()
-    for tag, source_id, plants in connection.execute("SELECT tag, source_id, plants FROM plant_count"):
-        if source_id is None:
-            tags[tag] += plants
-        else:
-            found[sources.get(source_id, _unknown(source_id))] += plants
+    tags, by_source = (dict(connection.execute(sql)) for sql in _STORED)
+    found = {sources.get(source_id, _unknown(source_id)): plants for source_id, plants in by_source.items()}
     return Counts(tags, found, today, CountedAt(seq, change, range(start, stop)))
 
 

@@ -21,7 +21,7 @@ from plantdesk.errors import (
 )
 from plantdesk.records import Changes
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
-from plantdesk.store.sqlite.connections import snapshot, translate_errors
+from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import changed_since, last_number
 from plantdesk.store.sqlite.inserts import GroupInserter
@@ -69,25 +69,14 @@ class Checkpointer:
         self._commits += weight
 
     def run(self) -> None:
-        """Checkpoint what can be, unless another process writes: a wait would delay the notice of its commit.
-
-        A fault loses nothing, as the log keeps the commits: the next write reports it.
-        """
+        """Checkpoint what can be. A fault loses nothing, as the log keeps the commits: the next write reports it."""
+        self._commits = 0
         with contextlib.suppress(sqlite3.Error):
-            self._begin()
-            self._commits = 0
+            self._writing.execute("BEGIN IMMEDIATE")
             try:
                 self._file.checkpoint()
             finally:
                 self._writing.execute("ROLLBACK")
-
-    def _begin(self) -> None:
-        (timeout,) = self._writing.execute("PRAGMA busy_timeout").fetchone()
-        self._writing.execute("PRAGMA busy_timeout = 0")
-        try:
-            self._writing.execute("BEGIN IMMEDIATE")
-        finally:
-            self._writing.execute(f"PRAGMA busy_timeout = {timeout}")
 
 
 class _State(NamedTuple):
@@ -120,8 +109,14 @@ class ChangeDetector:
             return self._poll()
         if self._data_version() == self._version:
             return Changes()
+        before = (self._version, self._state)
         with snapshot(self._connection):
-            return self._poll()
+            changes = self._poll()
+        if changes.unrecorded and is_locked(self._connection):
+            # A transaction that begins a new log changes the version as well, before its commit. Poll again then.
+            self._version, self._state = before
+            return Changes()
+        return changes
 
     def own_changes(self) -> Changes:
         """Return what the present transaction of the writer has changed. `note_commit` must follow its commit."""
@@ -177,6 +172,19 @@ class ChangeDetector:
     def _data_version(self) -> int:
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         return int(version)
+
+
+def is_locked(connection: sqlite3.Connection) -> bool:
+    """Whether another connection writes now, or whatever else keeps this one from writing."""
+    (timeout,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        with transaction(connection):
+            return False
+    except sqlite3.Error:
+        return True
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {timeout}")
 
 
 class WriteConnection:

@@ -29,7 +29,7 @@ from plantdesk.store.sqlite.files.disk_space import DiskSpace
 from plantdesk.store.sqlite.files.last_write import LastWrite
 from plantdesk.store.sqlite.history import is_prunable, prune
 from plantdesk.store.sqlite.inserts import Outcome
-from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection
+from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection, is_locked
 from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
@@ -118,8 +118,7 @@ class Writer:
     def add(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[Outcomes]:
         """Queue plants; the Future gives an outcome for each and never fails."""
         job = _AddJob(entries)
-        if not self._queued(job):
-            job.fail(StoreClosedError())
+        self._put(job)
         return job.future
 
     def submit(
@@ -130,8 +129,7 @@ class Writer:
         `attached` is a trusted file of SQLite whose tables the action can read as `other`.
         """
         job = _WriteJob(action, attached)
-        if not self._queued(job):
-            job.fail(StoreClosedError())
+        self._put(job)
         return job.future
 
     def close(self) -> None:
@@ -142,11 +140,12 @@ class Writer:
                 self._queue.put(None)
         self._thread.join()
 
-    def _queued(self, job: _AddJob | _WriteJob[Any]) -> bool:
+    def _put(self, job: _AddJob | _WriteJob[Any]) -> None:
         with self._lock:
             if not self._closing:
                 self._queue.put(job)
-            return not self._closing
+                return
+        job.fail(StoreClosedError())
 
     # --- on the writer thread ---
 
@@ -189,8 +188,9 @@ class Writer:
     def _on_idle(self, polls: int) -> None:
         if self._last_write.may_be_new() or not self._health.is_well:
             self._poll()
-        if polls % _QUIET_POLLS == 0 and self._known is not None and self._known.checkpointer.pending:
-            self._checkpoint(self._known, 0)
+        known = self._known
+        if polls % _QUIET_POLLS == 0 and known is not None and known.checkpointer.pending and not is_locked(known.raw):
+            self._checkpoint(known, 0)
             self._prune()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
@@ -229,6 +229,8 @@ class Writer:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
             while self._queue.empty() and self._known is not None and is_prunable(self._known.raw, now_ms()):
+                if is_locked(self._known.raw):  # a wait would delay the notice of what another process commits
+                    return
                 with self._other_commit() as connection:
                     prune(connection.raw, now_ms())
 
