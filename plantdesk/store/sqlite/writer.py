@@ -143,9 +143,8 @@ class Writer:
     def _put(self, job: _AddJob | _WriteJob[Any]) -> None:
         with self._lock:
             if not self._closing:
-                self._queue.put(job)
-                return
-        job.fail(StoreClosedError())
+                return self._queue.put(job)
+        return job.fail(StoreClosedError())
 
     # --- on the writer thread ---
 
@@ -188,8 +187,8 @@ class Writer:
     def _on_idle(self, polls: int) -> None:
         if self._last_write.may_be_new() or not self._health.is_well:
             self._poll()
-        known = self._known
-        if polls % _QUIET_POLLS == 0 and known is not None and known.checkpointer.pending and not is_locked(known.raw):
+        is_quiet = polls % _QUIET_POLLS == 0
+        if is_quiet and (known := self._known) and known.checkpointer.pending and not is_locked(known.raw):
             self._checkpoint(known, 0)
             self._prune()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
@@ -228,8 +227,8 @@ class Writer:
     def _prune(self) -> None:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
         with contextlib.suppress(StoreError, sqlite3.Error):
-            while self._queue.empty() and self._known is not None and is_prunable(self._known.raw, now_ms()):
-                if is_locked(self._known.raw):  # a wait would delay the notice of what another process commits
+            while self._queue.empty() and (known := self._known) and is_prunable(known.raw, now_ms()):
+                if is_locked(known.raw):  # a wait would delay the notice of what another process commits
                     return
                 with self._other_commit() as connection:
                     prune(connection.raw, now_ms())
