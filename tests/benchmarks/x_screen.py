@@ -42,11 +42,17 @@ class Screen:
     """An X server without a window manager; programs that are started next use it."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self.picture, file = stack.enter_context(screens.virtual_screen())
+        try:
+            self.picture, file = stack.enter_context(screens.virtual_screen())
+        except FileNotFoundError as error:
+            raise SystemExit(str(error)) from error
         self._pixels = mmap.mmap(stack.enter_context(file.open("rb")).fileno(), 0, access=mmap.ACCESS_READ)
         header = struct.unpack_from(">25I", self._pixels)  # of an X window dump
         self._line, self._start = header[12], header[0] + header[19] * 12
-        self._x, self._test = ctypes.CDLL("libX11.so.6"), ctypes.CDLL("libXtst.so.6")
+        try:
+            self._x, self._test = ctypes.CDLL("libX11.so.6"), ctypes.CDLL("libXtst.so.6")
+        except OSError as error:
+            raise SystemExit(f"{error} (Debian: apt-get install libxtst6)") from error
         self._x.XOpenDisplay.restype = ctypes.c_void_p
         self._x.XStringToKeysym.restype = self._x.XDefaultRootWindow.restype = ctypes.c_ulong
         self._display = ctypes.c_void_p(self._x.XOpenDisplay(os.environ["DISPLAY"].encode()))
