@@ -121,6 +121,9 @@ class PlantReader(PlantPages, Protocol):
     def sources(self) -> list[Source]:
         """Return the sources that plants may have."""
 
+    def two_sources(self) -> list[int]:
+        """Return the ids of two sources that have plants, or fewer if there are no two."""
+
     def count_selected(self, selection: Selection) -> int:
         """Return the number of plants of a set."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import FORM
+from plantdesk.records import COMMAND, FORM
 from plantdesk.store import View, parse_search
 from plantdesk.validation import new_plant
 
@@ -54,3 +54,11 @@ def test_a_running_question_can_be_interrupted(store: Store) -> None:
     assert reader.count() == 0
     reader.close()
     reader.close()
+
+
+def test_two_sources_are_found_if_there_are_two(store: Store) -> None:
+    with closing(store.reader()) as reader:
+        assert reader.two_sources() == []
+        for plant_id, source, expected in ((1, FORM, [FORM]), (2, FORM, [FORM]), (3, COMMAND, [FORM, COMMAND])):
+            store.add(new_plant({"id": plant_id, "name": "Aloe"}), source).result(10)
+            assert reader.two_sources() == [each.id for each in expected]

@@ -203,6 +203,14 @@ class Reader(PlantReader):
             return [Source(source_id, SourceKind(kind), label) for source_id, kind, label in rows]
 
     @override
+    def two_sources(self) -> list[int]:
+        source_id = col(PlantTable.source_id)
+        first = select(source_id).limit(1)
+        other = select(source_id).where(source_id != first.scalar_subquery()).limit(1)
+        with self._query():
+            return [*self._connection.scalars(first), *self._connection.scalars(other)]
+
+    @override
     def count_selected(self, selection: Selection) -> int:
         with self._query():
             statement = select(func.count()).select_from(self._ids_of(selection).subquery())

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
-
-from plantdesk.records import SourceKind
-from plantdesk.selections import AddedBy, Selection
 
 if TYPE_CHECKING:
     from plantdesk.records import Changes
@@ -77,11 +73,4 @@ def _find(reader: PlantReader, _task: Task) -> _Found:
     from plantdesk.store import Order, View
 
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
-    # Commands last: they are always among the sources, and finding none of their plants reads all plants.
-    sources = sorted(reader.sources(), key=lambda source: source.kind is SourceKind.COMMAND)
-    used = (source.id for source in sources if _is_used(reader, Selection.of(AddedBy(source.kind, source.label))))
-    return _Found(tuple(plant_id for ids in ends for plant_id in ids[:1]), frozenset(islice(used, 2)))
-
-
-def _is_used(reader: PlantReader, selection: Selection) -> bool:
-    return next(reader.pages(selection), None) is not None
+    return _Found(tuple(plant_id for ids in ends for plant_id in ids[:1]), frozenset(reader.two_sources()))
