@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk import core_dumps, logs, malloc, no_console, output, paths
+from plantdesk import core_dumps, logs, no_console, output, paths
 from plantdesk.activity import Activity
 from plantdesk.api.discovery import runtime_file
 from plantdesk.api.request_log import RequestLog
@@ -36,7 +36,6 @@ def serve(database: Path, port: int, *, verbose: bool = False) -> None:
     Raises StoreError, ServerError, OutputError.
     """
     core_dumps.forbid_tracing()
-    malloc.share_arenas()
     with (
         _activity(verbose=verbose) as activity,
         _stop_signals() as signals,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk import malloc, paths
+from plantdesk import paths
 from plantdesk.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
 from plantdesk.file_signature import signature
 
@@ -67,7 +67,6 @@ class StoreOpener(QObject):
         def open_store(task: Task) -> Store:
             from plantdesk.store import Store
 
-            malloc.share_arenas()
             self._signature = signature(path)  # read on the GUI thread only when this has ended
             if not named:
                 paths.data_folder()

@@ -25,7 +25,6 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from plantdesk import malloc
 from plantdesk.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
@@ -134,7 +133,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "plants.plantdesk")
         fill(path, options.plants)
-        malloc.share_arenas()
         store = Store(path)
         bridge = Bridge()
         browser = PlantBrowser(theme, bridge)
