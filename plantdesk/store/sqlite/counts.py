@@ -64,11 +64,10 @@ def count_plants(connection: sqlite3.Connection, before: Counts | None) -> Count
     """
     with snapshot(connection):
         now, sources = _now(connection), _sources(connection)
-        if before is not None and not _is_quick(connection, before, now):
-            before = _stored_since(connection, sources, before.at)
-        if before is None or not _is_quick(connection, before, now):
+        known = None if before is None else _quickest(connection, sources, before, now)
+        if known is None:
             return _all(connection, sources, now)
-        return _changed(connection, sources, before, now)
+        return _changed(connection, sources, known, now)
 
 
 def store_counts(connection: sqlite3.Connection, plants: int) -> None:
@@ -89,6 +88,16 @@ def store_counts(connection: sqlite3.Connection, plants: int) -> None:
     connection.executemany("INSERT INTO plant_count (tag, plants) VALUES (?, ?)", tags.items())
     rows = ((source.id, count) for source, count in sources.items())
     connection.executemany("INSERT INTO plant_count (source_id, plants) VALUES (?, ?)", rows)
+
+
+def _quickest(
+    connection: sqlite3.Connection, sources: dict[int, Source], before: Counts, now: CountedAt
+) -> Counts | None:
+    """Return the counts to go on from: `before`, or stored ones; None where counting all plants is quicker."""
+    if _is_quick(connection, before, now):
+        return before
+    stored = _stored_since(connection, sources, before.at)
+    return stored if stored is not None and _is_quick(connection, stored, now) else None
 
 
 def _stored_since(connection: sqlite3.Connection, sources: dict[int, Source], then: CountedAt) -> Counts | None:

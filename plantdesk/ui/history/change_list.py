@@ -93,8 +93,9 @@ class ChangeList(QListView):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
         pressed, self._pressed = self._pressed, QPersistentModelIndex()
-        if pressed.isValid() and pressed == self._link_at(event):
-            self._act(self.indexAt(event.position().toPoint()))
+        link = self._link_at(event)
+        if link.isValid() and pressed == link:
+            self._act(link)
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
