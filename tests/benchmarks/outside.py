@@ -34,19 +34,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from plantdesk.ui.plants.table.cells import Column
-from tests.benchmarks.load import cpu_seconds, free_port
+from tests.benchmarks.load import cpu_seconds, create_token, free_port
+from tests.benchmarks.start import EMPTY_WINDOW
 from tests.benchmarks.views import CASES, Case, fill, report, summary
 from tests.benchmarks.x_screen import POLL, TIMEOUT, Area, Screen
 
 _ROOT = Path(__file__).parents[2]
-_EMPTY = """
-from PySide6.QtWidgets import QApplication, QMainWindow
-app = QApplication([])
-window = QMainWindow()
-window.resize(1180, 760)
-window.show()
-app.exec()
-"""
 #: Of the window in its first size: the names, without the marks of new ones; the number of plants; the first name.
 _ROWS, _COUNT, _NAME = Area(318, 206, 840, 716), Area(800, 130, 1152, 160), Area(318, 206, 840, 238)
 _MIDDLE = Area(0, 370, 1180, 380)
@@ -76,9 +69,8 @@ class Program:
         settings = database.parent / "settings"
         settings.mkdir(mode=0o700)
         (settings / "settings.json").write_text('{"updates_answered": true}')
-        token = [*shlex.split(name), "token", "create", "outside", "--database", str(database)]
-        done = subprocess.run(token, env=self._environment, stdout=subprocess.PIPE, text=True, check=True)
-        self._headers = {"Authorization": f"Bearer {done.stdout.strip()}", "Content-Type": "application/json"}
+        token = create_token(shlex.split(name), database, self._environment)
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._command = [*shlex.split(name), "--database", str(database), "--port", str(self._port)]
         self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=TIMEOUT)
         stack.callback(self.stop)
@@ -87,7 +79,7 @@ class Program:
         """Start it, or an empty window; record the seconds until the window, its count and its rows."""
         self._screen.point(_ASIDE)
         before, begun = self._screen.pixels(_MIDDLE), time.perf_counter()
-        command = [sys.executable, "-c", _EMPTY] if empty else self._command
+        command = [sys.executable, "-c", EMPTY_WINDOW] if empty else self._command
         output = subprocess.DEVNULL
         self._process = subprocess.Popen(command, env=self._environment, stdout=output, stderr=output)
         shown = self._screen.wait_for_change(_MIDDLE, before) - begun

@@ -22,7 +22,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks.load import cpu_seconds, free_port
+from tests.benchmarks.load import cpu_seconds, create_token, free_port
 from tests.benchmarks.views import fill
 
 _ROOT = Path(__file__).parents[2]
@@ -49,14 +49,10 @@ class Program:
 
     def __init__(self, command: list[str], database: Path, home: Path) -> None:
         self._command = command
+        self._database = database
         self._options = ["--database", str(database)]
         self._environment = {**os.environ, "PLANTDESK_HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
         self._environment["PYTHONPATH"] = str(_ROOT)
-
-    def token(self) -> str:
-        """Create a token."""
-        command = [*self._command, "token", "create", f"process-{time.time_ns()}", *self._options]
-        return subprocess.run(command, env=self._environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
     def measure(self, arguments: list[str], seconds: float) -> Row:
         """Start it several times, and measure the last one."""
@@ -86,9 +82,8 @@ class Program:
         idle = (cpu_seconds(pid) - before) / seconds * 100
         command = [sys.executable, str(_ROOT / "tests/benchmarks/generator.py"), str(port), "64", _LOAD_SECONDS]
         first_id = str(time.time_ns() // 1000)
-        subprocess.run(
-            [*command, first_id], input=self.token().strip(), stdout=subprocess.DEVNULL, text=True, check=True
-        )
+        token = create_token(self._command, self._database, self._environment)
+        subprocess.run([*command, first_id], input=token, stdout=subprocess.DEVNULL, text=True, check=True)
         time.sleep(_REST)
         return memory, rested, idle, _memory(pid)
 

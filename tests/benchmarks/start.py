@@ -36,8 +36,8 @@ def run(self=None):
 real = QApplication.exec
 QApplication.exec = run
 """
-_EMPTY = """
-from PySide6.QtWidgets import QMainWindow
+EMPTY_WINDOW = """
+from PySide6.QtWidgets import QApplication, QMainWindow
 app = QApplication([])
 window = QMainWindow()
 window.resize(1180, 760)
@@ -48,7 +48,10 @@ _PLANTDESK = """
 from plantdesk.cli import main
 main([])
 """
-_VARIANTS = {"python": "import os, time; os.write(1, str(time.monotonic_ns()).encode())", "empty": _PROBE + _EMPTY}
+_VARIANTS = {
+    "python": "import os, time; os.write(1, str(time.monotonic_ns()).encode())",
+    "empty": _PROBE + EMPTY_WINDOW,
+}
 _VARIANTS["plantdesk"] = _PROBE + _PLANTDESK
 
 
