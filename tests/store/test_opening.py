@@ -24,7 +24,7 @@ from plantdesk.errors import (
 )
 from plantdesk.records import COMMAND, FORM
 from plantdesk.store import Backups, Store, back_up
-from plantdesk.store.sqlite import writer
+from plantdesk.store.sqlite import idle_work
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 from plantdesk.validation import new_plant
@@ -136,7 +136,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 def test_a_read_only_store_is_read_until_it_can_be_written(
     ordinary_folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setattr(writer, "_RETRY_POLLS", 1)
+    monkeypatch.setattr(idle_work, "_RETRY_POLLS", 1)
     path = ordinary_folder / "plants.db"
     filled(path)
     before = files(ordinary_folder)
@@ -185,7 +185,6 @@ from pathlib import Path
 from plantdesk.records import COMMAND
 from plantdesk.validation import new_plant
 from plantdesk.store import Backups, Store, back_up
-from plantdesk.store.sqlite import writer
 from plantdesk.store.sqlite.files import file_lock
 print("ready", flush=True)
 sys.stdin.readline()

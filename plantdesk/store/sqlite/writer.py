@@ -1,17 +1,14 @@
 """The one writer thread: all queued jobs are written in one transaction, made durable, and only then answered.
 
 Order for each group: commit, resolve the Futures, notify the listeners. The thread ends only by `close`; what a job
-raises goes to its Future. A store that cannot be written to is tried again until it can; a file that was replaced is
-left as soon as what it held is saved.
+raises goes to its Future. What is done while nothing is queued is in `idle_work`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import sqlite3
 import threading
-import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -19,21 +16,19 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlmodel import Session
 
-from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError, StoreReadOnlyError
+from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError
 from plantdesk.records import Changes
 from plantdesk.store.health import Health
 from plantdesk.store.sqlite import token_usage
-from plantdesk.store.sqlite.backups.difference import attached
-from plantdesk.store.sqlite.connections import check_whole, transaction, translate_errors
+from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.files.disk_space import DiskSpace
-from plantdesk.store.sqlite.files.last_write import LastWrite
-from plantdesk.store.sqlite.history import is_prunable, prune
+from plantdesk.store.sqlite.idle_work import IdleWork
 from plantdesk.store.sqlite.inserts import Outcome
-from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection, is_locked
-from plantdesk.timestamps import now_ms
+from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
+from plantdesk.store.sqlite.write_connection import ChangeDetector, WriteConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from plantdesk.records import PlantRow, Source
@@ -47,14 +42,6 @@ _Result = TypeVar("_Result")
 
 Outcomes = list["PlantRow | PlantDeskError"]
 
-#: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
-_POLL_INTERVAL = 0.08
-#: Polls without work of this process after which the log is moved into the database file: about a second.
-_QUIET_POLLS = 12
-#: Polls after which a store that cannot be written to is tried again: about two seconds.
-_RETRY_POLLS = 25
-#: Polls after which a damaged one is checked again, which takes its time: half a minute.
-_CHECK_POLLS = 375
 #: Commits that a change of very many plants counts for, so that its log is moved at once.
 _LARGE = 1000
 #: Entries in one transaction at most, so that none waits long for those behind it.
@@ -91,22 +78,13 @@ class Writer:
     def __init__(self, file: StoreFile, publish: Callable[[Changes], None], report_health: HealthListener) -> None:
         """Start the thread; `publish` and `report_health` are called on it. Raises StoreError."""
         self._file = file
-        self._publish = publish
-        #: Commits of programs that do not count them, such as sqlite3. Any thread may read it.
-        self.unrecorded_commits = 0
         self._health = Health(report_health)
         self._queue: SimpleQueue[_AddJob | _WriteJob[Any] | None] = SimpleQueue()
         self._closing = False
-        self._polled_at = 0.0
         self._lock = threading.Lock()
         self._disk = DiskSpace(file.path.parent)
-        self._last_write = LastWrite(file.path)
-        self._current = CurrentConnection(file)
-        self._known: WriteConnection | None = None
-        if file.read_only:
-            self._health.failed(StoreReadOnlyError())
-        else:
-            self._known = self._current.get()
+        self._transactions = Transactions(file, publish, self._health)
+        self._idle_work = IdleWork(file.path, self._transactions, self._health, self._queue.empty)
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -114,6 +92,11 @@ class Writer:
     def trouble(self) -> StoreError | None:
         """What keeps the store from being written to, as far as is known. Any thread may ask."""
         return self._health.trouble
+
+    @property
+    def unrecorded_commits(self) -> int:
+        """The number of commits of programs that do not count them, such as sqlite3. Any thread may ask."""
+        return self._transactions.unrecorded_commits
 
     def add(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[Outcomes]:
         """Queue plants; the Future gives an outcome for each and never fails."""
@@ -156,8 +139,8 @@ class Writer:
                 else:
                     self._add_with_all_waiting(job)
                 has_waited = isinstance(job, _WriteJob) and not self._queue.empty()  # perhaps for seconds
-                if self._known is not None and self._known.checkpointer.is_due and not has_waited:
-                    self._checkpoint(self._known, token_usage.MAX_UNCOUNTED)
+                if not has_waited:
+                    self._transactions.checkpoint_if_due()
         finally:
             self._end()
 
@@ -169,81 +152,20 @@ class Writer:
             while True:
                 if (job := self._queue.get_nowait()) is not None:
                     job.fail(StoreClosedError())
-        self._current.close()
+        self._transactions.close()
         self._file.close()
 
     def _next_job(self) -> _AddJob | _WriteJob[Any] | None:
         polls = 0
         while True:
             try:
-                return self._queue.get(timeout=_POLL_INTERVAL)
+                return self._queue.get(timeout=POLL_INTERVAL)
             except Empty:
                 polls += 1
             try:
-                self._on_idle(polls)
+                self._idle_work.run(polls)
             except Exception:  # noqa: BLE001  a defect must not end the thread: writers would wait for ever
                 _log.exception("the store could not be polled")
-
-    def _on_idle(self, polls: int) -> None:
-        if self._last_write.may_be_new() or not self._health.is_well:
-            self._poll()
-        is_quiet = polls % _QUIET_POLLS == 0
-        if is_quiet and (known := self._known) and known.checkpointer.pending and not is_locked(known.raw):
-            self._checkpoint(known, 0)
-            self._prune()
-        if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
-            self._try_again()
-
-    def _poll(self) -> None:
-        self._polled_at = time.monotonic()
-        try:
-            with translate_errors():
-                connection = self._current_connection()
-                changes = connection.detector.poll()
-        except StoreError as error:
-            self._health.failed(error)
-            return
-        if changes != Changes():
-            connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
-            self._notify(changes)
-
-    def _checkpoint(self, connection: WriteConnection, uncounted: int) -> None:
-        """Move the log into the file; count the plants of the tokens first where more than so many are not counted."""
-        with contextlib.suppress(StoreError), translate_errors():
-            if token_usage.is_behind(connection.raw, uncounted):
-                with self._other_commit() as counting:
-                    token_usage.count(counting.raw)
-        connection.checkpointer.run()
-
-    @contextlib.contextmanager
-    def _other_commit(self) -> Iterator[WriteConnection]:
-        """Make a durable transaction of a block that changes no plant. Raises StoreError."""
-        with self._durable_transaction() as connection:
-            yield connection
-            ChangeDetector.count(connection.raw)
-        connection.detector.note_commit(Changes())
-        connection.checkpointer.committed()
-
-    def _prune(self) -> None:
-        """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
-        with contextlib.suppress(StoreError, sqlite3.Error):
-            while self._queue.empty() and (known := self._known) and is_prunable(known.raw, now_ms()):
-                if is_locked(known.raw):  # a wait would delay the notice of what another process commits
-                    return
-                with self._other_commit() as connection:
-                    prune(connection.raw, now_ms())
-
-    def _try_again(self) -> None:
-        """Write something that changes no plant, to see whether the store can be written to again."""
-        if self._health.is_well:
-            return
-        with contextlib.suppress(StoreError):
-            with self._other_commit() as connection:
-                pass  # the count of such commits is written
-            if self._health.is_damaged:
-                with translate_errors():
-                    check_whole(connection.raw)
-                self._health.healed()
 
     def _add_with_all_waiting(self, first: _AddJob) -> None:
         """Write `first` and all plants queued behind it together; another kind of job behind them comes next."""
@@ -260,7 +182,7 @@ class Writer:
             size += len(job.entries)
         outcomes, added = self._add([entry for job in group for entry in job.entries])
         self._resolve(group, outcomes)
-        self._notify(Changes(tuple(added)))
+        self._transactions.notify(Changes(tuple(added)))
         if following is not None:
             self._run_next(*following)
 
@@ -288,7 +210,7 @@ class Writer:
         refusal = self._disk.refusal()
         if refusal is None and (added := self._add_new(entries)) is not None:
             return added
-        with self._durable_transaction() as connection:
+        with self._transactions.durable() as connection:
             outcome = connection.inserter.add(entries, token_refusal=refusal)
             if not outcome.added:
                 ChangeDetector.count(connection.raw)
@@ -296,9 +218,8 @@ class Writer:
 
     def _add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome | None:
         """Add plants by one statement. None where that is impossible, or has met a file that was replaced just now."""
-        if time.monotonic() - self._polled_at > _POLL_INTERVAL:  # as others may write all the time
-            self._poll()
-        if (connection := self._known) is None:
+        self._transactions.poll_if_due()
+        if (connection := self._transactions.known) is None:
             return None
         try:
             with translate_errors():
@@ -307,12 +228,11 @@ class Writer:
                     connection.inserter.take_back(rows)
                     return None
         except StoreError as error:
-            self._health.failed(error)
+            self._transactions.failed(error)
             raise
         if rows is None:
             return None
-        self._current.committed()
-        self._health.succeeded()
+        self._transactions.succeeded()
         return _noted(connection, Outcome([*rows], rows))
 
     def _resolve(self, group: Sequence[_AddJob], outcomes: Outcomes) -> None:
@@ -324,7 +244,7 @@ class Writer:
 
     def _run_write(self, job: _WriteJob[Any]) -> None:
         try:
-            with self._attached(job.attached), self._durable_transaction() as connection:
+            with self._transactions.attached(job.attached), self._transactions.durable() as connection:
                 connection.inserter.forget()
                 token_usage.count(connection.raw)
                 session = Session(connection.connection, expire_on_commit=False)
@@ -339,52 +259,12 @@ class Writer:
             job.fail(error)
             return
         finally:
-            if self._known is not None:  # SQLAlchemy's own idea of a transaction; SQLite's has ended
-                self._known.connection.rollback()
+            if (known := self._transactions.known) is not None:  # SQLAlchemy's own transaction; SQLite's has ended
+                known.connection.rollback()
         connection.detector.note_commit(changes)
         connection.checkpointer.committed(_LARGE if changes.needs_reload else 1)
         job.future.set_result(result)
-        self._notify(changes)
-
-    @contextlib.contextmanager
-    def _durable_transaction(self) -> Iterator[WriteConnection]:
-        """Make what a block writes durable, in the file that is under the name. Raises StoreError."""
-        try:
-            with translate_errors():
-                connection = self._current_connection()
-                with transaction(connection.raw):
-                    self._notify(connection.detector.poll())  # of others, and durable already; ours come after it
-                    yield connection
-            self._file.check()
-        except StoreError as error:
-            self._health.failed(error)
-            raise
-        self._current.committed()
-        self._health.succeeded()
-
-    @contextlib.contextmanager
-    def _attached(self, file: Path | None) -> Iterator[None]:
-        if file is None:
-            yield
-            return
-        with translate_errors():
-            raw = self._current_connection().raw
-            with attached(raw, file):
-                yield
-
-    def _notify(self, changes: Changes) -> None:
-        self.unrecorded_commits += changes.unrecorded
-        if changes != Changes():
-            self._publish(changes)
-
-    def _current_connection(self) -> WriteConnection:
-        """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
-        connection = self._current.get()
-        if connection is not self._known:
-            self._known = connection
-            self._health.healed()
-            self._notify(Changes(needs_reload=True, tokens=True, unrecorded=True))
-        return connection
+        self._transactions.notify(changes)
 
 
 def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:

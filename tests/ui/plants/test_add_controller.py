@@ -359,7 +359,7 @@ def locked(desk: FormDesk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> I
     unsubscribe = desk.store.subscribe_health(bridge.notify_health)
     desk.store.add(new_plant({"id": 1, "name": "x"}), COMMAND).result(10)
     monkeypatch.setattr(connections, "LOCK_SECONDS", 0.01)
-    desk.store._writer._current.get().raw.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
+    desk.store._writer._transactions._current.get().raw.execute("PRAGMA busy_timeout = 10")  # noqa: SLF001  else the test waits for 5 s
     with closing(sqlite3.connect(desk.store.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield other

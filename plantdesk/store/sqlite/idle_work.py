@@ -1,0 +1,75 @@
+"""What the writer thread does while nothing is queued: polls for other processes, checkpoints, removes old history.
+
+A store that cannot be written to is tried again until it can; a file that was replaced is left as soon as what it held
+is saved.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from typing import TYPE_CHECKING
+
+from plantdesk.errors import StoreError
+from plantdesk.store.sqlite.connections import check_whole, translate_errors
+from plantdesk.store.sqlite.files.last_write import LastWrite
+from plantdesk.store.sqlite.history import is_prunable, prune
+from plantdesk.store.sqlite.write_connection import is_locked
+from plantdesk.timestamps import now_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from plantdesk.store.health import Health
+    from plantdesk.store.sqlite.transactions import Transactions
+
+#: Polls without work of this process after which the log is moved into the database file: about a second.
+_QUIET_POLLS = 12
+#: Polls after which a store that cannot be written to is tried again: about two seconds.
+_RETRY_POLLS = 25
+#: Polls after which a damaged one is checked again, which takes its time: half a minute.
+_CHECK_POLLS = 375
+
+
+class IdleWork:
+    """Belongs to the writer thread; `is_idle` returns whether nothing is queued."""
+
+    def __init__(self, path: Path, transactions: Transactions, health: Health, is_idle: Callable[[], bool]) -> None:
+        self._transactions = transactions
+        self._health = health
+        self._is_idle = is_idle
+        self._last_write = LastWrite(path)
+
+    def run(self, polls: int) -> None:
+        """Do what is due at the poll of this number since the last job."""
+        if self._last_write.may_be_new() or not self._health.is_well:
+            self._transactions.poll()
+        is_quiet = polls % _QUIET_POLLS == 0
+        known = self._transactions.known
+        if is_quiet and known is not None and known.checkpointer.pending and not is_locked(known.raw):
+            self._transactions.checkpoint()
+            self._prune()
+        if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
+            self._try_again()
+
+    def _prune(self) -> None:
+        """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""
+        with contextlib.suppress(StoreError, sqlite3.Error):
+            while self._is_idle() and (known := self._transactions.known) and is_prunable(known.raw, now_ms()):
+                if is_locked(known.raw):  # a wait would delay the notice of what another process commits
+                    return
+                with self._transactions.without_plants() as connection:
+                    prune(connection.raw, now_ms())
+
+    def _try_again(self) -> None:
+        """Write something that changes no plant, to see whether the store can be written to again."""
+        if self._health.is_well:
+            return
+        with contextlib.suppress(StoreError):
+            with self._transactions.without_plants() as connection:
+                pass  # the count of such commits is written
+            if self._health.is_damaged:
+                with translate_errors():
+                    check_whole(connection.raw)
+                self._health.healed()

@@ -1,0 +1,144 @@
+"""Durable transactions in the file that is at the store's path, and what other processes commit to it.
+
+Belongs to the writer thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+from plantdesk.errors import StoreError, StoreReadOnlyError
+from plantdesk.records import Changes
+from plantdesk.store.sqlite import token_usage
+from plantdesk.store.sqlite.backups.difference import attached
+from plantdesk.store.sqlite.connections import transaction, translate_errors
+from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from plantdesk.store.health import Health
+    from plantdesk.store.sqlite.files.store_file import StoreFile
+
+#: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
+POLL_INTERVAL = 0.08
+
+
+class Transactions:
+    """Begins transactions, publishes what others commit, and keeps the store's health up to date."""
+
+    def __init__(self, file: StoreFile, publish: Callable[[Changes], None], health: Health) -> None:
+        """Connect, unless the file can only be read. Raises StoreError."""
+        self._file = file
+        self._publish = publish
+        self._health = health
+        #: Commits of programs that do not count them, such as sqlite3. Any thread may read it.
+        self.unrecorded_commits = 0
+        self._polled_at = 0.0
+        self._current = CurrentConnection(file)
+        #: The last connection that was used; its file may have been replaced meanwhile.
+        self.known: WriteConnection | None = None
+        if file.read_only:
+            health.failed(StoreReadOnlyError())
+        else:
+            self.known = self._current.get()
+
+    def close(self) -> None:
+        """Close the connection; what a file holds that nobody can find any more is saved. Raises nothing."""
+        self._current.close()
+
+    def poll_if_due(self) -> None:
+        """Poll unless that was done just now: others may write all the time."""
+        if time.monotonic() - self._polled_at > POLL_INTERVAL:
+            self.poll()
+
+    def poll(self) -> None:
+        """Publish what others have committed, and open the file that has replaced the present one."""
+        self._polled_at = time.monotonic()
+        try:
+            with translate_errors():
+                connection = self._current_connection()
+                changes = connection.detector.poll()
+        except StoreError as error:
+            self._health.failed(error)
+            return
+        if changes != Changes():
+            connection.checkpointer.committed()  # whoever wrote it may be gone before it is due
+            self.notify(changes)
+
+    def notify(self, changes: Changes) -> None:
+        """Publish durable changes, unless there are none."""
+        self.unrecorded_commits += changes.unrecorded
+        if changes != Changes():
+            self._publish(changes)
+
+    def failed(self, error: StoreError) -> None:
+        """Note why nothing could be written."""
+        self._health.failed(error)
+
+    def succeeded(self) -> None:
+        """Note a commit that is durable in the file at the store's path."""
+        self._current.committed()
+        self._health.succeeded()
+
+    @contextlib.contextmanager
+    def durable(self) -> Iterator[WriteConnection]:
+        """Make what a block writes durable, in the file that is under the name. Raises StoreError."""
+        try:
+            with translate_errors():
+                connection = self._current_connection()
+                with transaction(connection.raw):
+                    self.notify(connection.detector.poll())  # of others, and durable already; ours come after it
+                    yield connection
+            self._file.check()
+        except StoreError as error:
+            self.failed(error)
+            raise
+        self.succeeded()
+
+    @contextlib.contextmanager
+    def without_plants(self) -> Iterator[WriteConnection]:
+        """Make a durable transaction of a block that changes no plant. Raises StoreError."""
+        with self.durable() as connection:
+            yield connection
+            ChangeDetector.count(connection.raw)
+        connection.detector.note_commit(Changes())
+        connection.checkpointer.committed()
+
+    def checkpoint_if_due(self) -> None:
+        """Checkpoint when very much was committed since the last one."""
+        if self.known is not None and self.known.checkpointer.is_due:
+            self.checkpoint(token_usage.MAX_UNCOUNTED)
+
+    def checkpoint(self, uncounted: int = 0) -> None:
+        """Move the log into the file; count the plants of the tokens first where more than so many are not counted."""
+        if (known := self.known) is None:
+            return
+        with contextlib.suppress(StoreError), translate_errors():
+            if token_usage.is_behind(known.raw, uncounted):
+                with self.without_plants() as connection:
+                    token_usage.count(connection.raw)
+        known.checkpointer.run()
+
+    @contextlib.contextmanager
+    def attached(self, file: Path | None) -> Iterator[None]:
+        """Let a block read the tables of a file of SQLite, if any, as `other`. Raises StoreError."""
+        if file is None:
+            yield
+            return
+        with translate_errors():
+            raw = self._current_connection().raw
+            with attached(raw, file):
+                yield
+
+    def _current_connection(self) -> WriteConnection:
+        """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
+        connection = self._current.get()
+        if connection is not self.known:
+            self.known = connection
+            self._health.healed()
+            self.notify(Changes(needs_reload=True, tokens=True, unrecorded=True))
+        return connection
