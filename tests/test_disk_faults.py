@@ -25,6 +25,7 @@ from plantdesk.errors import ErrorNumber, StoreFullError
 from plantdesk.records import FORM
 from plantdesk.store import BackupKind, Backups, Store, back_up
 from plantdesk.validation import NewPlant
+from tests.support.adding import add_each
 from tests.support.desk import TIMEOUT
 from tests.test_desktop import running
 from tests.test_headless import serving
@@ -170,7 +171,7 @@ def test_the_window_reports_a_full_disk_until_there_is_space(
 def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:
     database = small_disk / "plants.db"
     with closing(Store(database)) as store:
-        store.add_each([(NewPlant(id=number, name="x" * 5000), FORM) for number in range(100)]).result(20)
+        add_each(store, [(NewPlant(id=number, name="x" * 5000), FORM) for number in range(100)])
         backups = Backups(database)
         good = back_up(database, BackupKind.AUTOMATIC)
         ballast = fill(small_disk)
@@ -276,7 +277,7 @@ def test_a_lock_of_another_program_is_waited_for_or_reported_with_retry_after(se
 def test_a_store_damaged_while_it_is_open_is_reported_and_restored(tmp_path: Path) -> None:
     database = tmp_path / "plants.db"
     with closing(Store(database)) as store:
-        store.add_each([(NewPlant(id=number, name="x" * 500), FORM) for number in range(2000)]).result(20)
+        add_each(store, [(NewPlant(id=number, name="x" * 500), FORM) for number in range(2000)])
     with serving_script(database) as script:
         backup = back_up(database)
         with database.open("r+b") as file:

@@ -12,7 +12,6 @@ from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
     import asyncio
-    from concurrent.futures import Future
 
     from plantdesk.records import PlantRow, Source
     from plantdesk.store import PlantStore
@@ -47,24 +46,14 @@ class BatchInserter:
         batch, waiting = self._batch, self._waiting
         self._batch, self._waiting = [], []
 
-        def on_written(outcomes: Future[list[Outcome]]) -> None:
+        def on_added(outcomes: list[Outcome]) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed: no client is left
                 self._loop.call_soon_threadsafe(_resolve, waiting, outcomes)
 
-        self._store.add_each(batch).add_done_callback(on_written)
+        self._store.add_each(batch, on_added)
 
 
-def _resolve(waiting: Waiting, outcomes: Future[list[Outcome]]) -> None:
-    failure = outcomes.exception()
-    if failure is not None:
-        for future in waiting:
-            _fail(future, failure)
-        return
-    for future, outcome in zip(waiting, outcomes.result(), strict=True):
+def _resolve(waiting: Waiting, outcomes: list[Outcome]) -> None:
+    for future, outcome in zip(waiting, outcomes, strict=True):
         if not future.done():
             future.set_result(outcome)
-
-
-def _fail(future: asyncio.Future[Outcome], failure: BaseException) -> None:
-    if not future.done():
-        future.set_exception(failure)

@@ -242,10 +242,13 @@ class PlantStore(Protocol):
         valid), TokenUsedUpError and StoreError.
         """
 
-    def add_each(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[list[PlantRow | PlantDeskError]]:
-        """Add several independent plants; each has its own outcome, in the same order.
+    def add_each(
+        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
+    ) -> None:
+        """Add several independent plants, then call `done` with the outcome of each, in the same order.
 
-        The Future itself never fails. This is the way for many waiting requests: one commit and one wake-up for all.
+        `done` is called on a thread of the store, at once where the store is closed, and must return soon. This is the
+        way for many waiting requests: one commit and one wake-up for all, without the 10 µs of a Future.
         """
 
     def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:

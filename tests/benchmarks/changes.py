@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from plantdesk.records import COMMAND
 from plantdesk.store import DeleteAll, Selection, SetTag, Store, edited, parse_search
 from plantdesk.validation import new_plant
+from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,7 @@ def _fill(store: Store, plants: int) -> None:
             (new_plant({"id": n, "name": f"Monstera deliciosa {n}", "tag": f"room {n % _TAGS}"}), COMMAND)
             for n in range(start, min(start + 2000, plants))
         ]
-        store.add_each(entries).result(_SECONDS)
+        add_each(store, entries)
 
 
 def _large(store: Store, name: str, start: Callable[[], Future[Any]]) -> None:

@@ -36,6 +36,7 @@ from plantdesk.ui.plants.table.cells import PENDING, Column
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.qt import override
 from plantdesk.validation import new_plant
+from tests.support.adding import add_each
 
 #: Until the rows of the view are there.
 _SETTLE_MS = 20_000
@@ -139,7 +140,7 @@ def _fill(database: Path, plants: int) -> None:
                 name = f"{generator.choice(words)} {generator.choice(words)} {generator.randrange(plants)}"
                 tag = {"tag": generator.choice(words)} if number % 3 else {}
                 entries.append((new_plant({"id": -number, "name": name} | tag), COMMAND))
-            store.add_each(entries).result()
+            add_each(store, entries)
 
 
 def _desktop(app: QApplication, database: Path) -> tuple[Desktop, int]:

@@ -33,10 +33,11 @@ from pathlib import Path
 from plantdesk.records import COMMAND
 from plantdesk.validation import new_plant
 from plantdesk.store import Store
+from tests.support.adding import add_each
 store, first, count = Store(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
 for start in range(first, first + count, 7):  # many small commits
     ids = range(start, min(start + 7, first + count))
-    store.add_each([(new_plant({"id": plant_id, "name": "Fern"}), COMMAND) for plant_id in ids]).result()
+    add_each(store, [(new_plant({"id": plant_id, "name": "Fern"}), COMMAND) for plant_id in ids])
 store.close()
 """
 

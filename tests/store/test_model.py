@@ -50,6 +50,7 @@ from plantdesk.store import (
 from plantdesk.store.edits import Keep
 from plantdesk.store.sqlite import counts, history
 from plantdesk.validation import NewPlant, new_plant, plant_fields
+from tests.support.adding import add_each
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
@@ -167,8 +168,8 @@ class StoreBesideDict(RuleBasedStateMachine):
     def add_each(self, data: st.DataObject, entries: list[tuple[int, str, str | None]]) -> None:
         sources = st.sampled_from([*self.sources(), *self.revoked])
         wanted = [(plant_id, Entry(name, tag, data.draw(sources))) for plant_id, name, tag in entries]
-        outcomes = self.store.add_each([(_new(plant_id, entry), entry.source) for plant_id, entry in wanted])
-        for (plant_id, entry), outcome in zip(wanted, outcomes.result(SECONDS), strict=True):
+        outcomes = add_each(self.store, [(_new(plant_id, entry), entry.source) for plant_id, entry in wanted])
+        for (plant_id, entry), outcome in zip(wanted, outcomes, strict=True):
             self.expect(plant_id, entry, outcome)
 
     @rule(name=_texts, tag=_tags)

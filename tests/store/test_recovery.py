@@ -17,6 +17,7 @@ from plantdesk.records import COMMAND
 from plantdesk.store import BackupKind, Backups, Store, back_up, preview_restore, restore
 from plantdesk.store.sqlite.files.open_checks import check_file
 from plantdesk.validation import new_plant
+from tests.support.adding import add_each
 from tests.support.wal import checkpoint_writes
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ from pathlib import Path
 from plantdesk.records import COMMAND
 from plantdesk.validation import new_plant
 from plantdesk.store import Store
+from tests.support.adding import add_each
 store = Store(Path(sys.argv[1]))
 plants = [(new_plant({{"id": number, "name": "x" * 2000}}), COMMAND) for number in range({PLANTS})]
-store.add_each(plants).result()
+add_each(store, plants)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -44,9 +46,10 @@ from pathlib import Path
 from plantdesk.records import COMMAND
 from plantdesk.validation import new_plant
 from plantdesk.store import Store
+from tests.support.adding import add_each
 store, first = Store(Path(sys.argv[1])), 0
 while True:
-    store.add_each([(new_plant({"id": first + n, "name": "x" * 3000}), COMMAND) for n in range(50)]).result()
+    add_each(store, [(new_plant({"id": first + n, "name": "x" * 3000}), COMMAND) for n in range(50)])
     first += 50
     if first == 50:
         print("ready", flush=True)
@@ -100,7 +103,7 @@ def test_a_store_beside_a_busy_writer_is_never_called_damaged(tmp_path: Path) ->
 def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) -> None:
     path = tmp_path / "plants.db"
     with closing(Store(path)) as store:
-        store.add_each([(new_plant({"id": n, "name": f"Fern {n} " + "x" * 300}), COMMAND) for n in range(500)]).result()
+        add_each(store, [(new_plant({"id": n, "name": f"Fern {n} " + "x" * 300}), COMMAND) for n in range(500)])
     backup = back_up(path)
     size = path.stat().st_size
     with path.open("r+b") as file:

@@ -18,6 +18,7 @@ from plantdesk.records import COMMAND
 from plantdesk.store import BackupKind, Backups, Store, back_up, restore
 from plantdesk.store.sqlite.backups.jobs import back_up_if_due
 from plantdesk.validation import NewPlant, new_plant
+from tests.support.adding import add_each
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
 
@@ -30,7 +31,7 @@ def plants(*ids: int, name: str = "Fern") -> list[tuple[NewPlant, object]]:
 
 
 def add(store: Store, *ids: int, name: str = "Fern") -> None:
-    for outcome in store.add_each(plants(*ids, name=name)).result(SECONDS):  # type: ignore[arg-type]
+    for outcome in add_each(store, plants(*ids, name=name)):  # type: ignore[arg-type]
         assert not isinstance(outcome, Exception)
 
 
@@ -104,7 +105,7 @@ def test_two_processes_follow_to_the_new_file_without_losing_a_plant(path: Path,
         def post(store: Store, start: int) -> None:
             plant_id = start
             while not ended.is_set():
-                (outcome,) = store.add_each(plants(plant_id)).result(SECONDS)  # type: ignore[arg-type]
+                (outcome,) = add_each(store, plants(plant_id))  # type: ignore[arg-type]
                 if not isinstance(outcome, Exception):
                     acknowledged.add(plant_id)
                 plant_id += 1
@@ -194,7 +195,7 @@ def test_a_folder_of_backups_that_may_not_be_written_is_an_error_and_no_hang(
             store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result(SECONDS)
     Backups(path).folder.unlink()
     while True:
-        (outcome,) = store.add_each(plants(4)).result(SECONDS)  # type: ignore[arg-type]
+        (outcome,) = add_each(store, plants(4))  # type: ignore[arg-type]
         if not isinstance(outcome, StoreError):
             break
     assert replaced_backups(path) == [[1]]

@@ -18,6 +18,7 @@ from plantdesk.store import DeleteAll, Order, Reader, Selection, SetTag, Store, 
 from plantdesk.store.sqlite import queries
 from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
 from plantdesk.validation import NewPlant, new_plant
+from tests.support.adding import add_each
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def test_views_are_the_same_while_the_index_lags_behind(
 
 
 def test_a_damaged_index_is_dropped(store: Store, tmp_path: Path) -> None:
-    store.add_each([(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)]).result(SECONDS)
+    add_each(store, [(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)])
     index = built(store, tmp_path / "index")
     assert index.indexed is not None
     for file in (tmp_path / "index").iterdir():
@@ -175,7 +176,7 @@ def test_a_damaged_index_is_dropped(store: Store, tmp_path: Path) -> None:
 
 
 def test_an_order_that_is_cut_is_completed_without_it(store: Store, tmp_path: Path) -> None:
-    store.add_each([(plant(number, f"Aloe {number}"), FORM) for number in range(1000)]).result(SECONDS)
+    add_each(store, [(plant(number, f"Aloe {number}"), FORM) for number in range(1000)])
     index = built(store, tmp_path / "index")
     assert index.indexed is not None
     by_name = index.indexed.orders[Order.NAME]
@@ -187,7 +188,7 @@ def test_an_order_that_is_cut_is_completed_without_it(store: Store, tmp_path: Pa
 
 
 def test_a_plant_is_added_where_many_were_deleted(store: Store, tmp_path: Path) -> None:
-    store.add_each([(plant(number, f"Aloe {number:04}"), FORM) for number in range(1500)]).result(SECONDS)
+    add_each(store, [(plant(number, f"Aloe {number:04}"), FORM) for number in range(1500)])
     index = built(store, tmp_path / "index")
     store.apply([DeleteAll(Selection(ids=list(range(800, 1100))))], COMMAND).result(SECONDS)
     store.add(plant(2000, "Aloe 0950"), FORM).result(SECONDS)
@@ -196,7 +197,7 @@ def test_a_plant_is_added_where_many_were_deleted(store: Store, tmp_path: Path) 
 
 
 def test_a_missing_index_is_not_missed(store: Store, tmp_path: Path) -> None:
-    store.add_each([(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)]).result(SECONDS)
+    add_each(store, [(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)])
     index = built(store, tmp_path / "index")
     for file in (tmp_path / "index").iterdir():
         file.unlink()
@@ -204,9 +205,9 @@ def test_a_missing_index_is_not_missed(store: Store, tmp_path: Path) -> None:
 
 
 def test_an_index_is_not_used_when_too_much_has_changed(store: Store, tmp_path: Path) -> None:
-    store.add_each([(plant(number), FORM) for number in range(100)]).result(SECONDS)
+    add_each(store, [(plant(number), FORM) for number in range(100)])
     index = built(store, tmp_path / "index")
-    store.add_each([(plant(-number, f"Late {number}"), FORM) for number in range(1, MAX_CHANGED + 50)]).result(SECONDS)
+    add_each(store, [(plant(-number, f"Late {number}"), FORM) for number in range(1, MAX_CHANGED + 50)])
     assert_same_as_without(store, index)
     indexed = index.indexed
     index.build(tmp_path / "index", 1)
@@ -215,7 +216,7 @@ def test_an_index_is_not_used_when_too_much_has_changed(store: Store, tmp_path: 
 
 
 def test_what_another_program_changes_is_found(store: Store, tmp_path: Path) -> None:
-    store.add_each([(plant(number, f"Aloe {number}"), FORM) for number in range(100)]).result(SECONDS)
+    add_each(store, [(plant(number, f"Aloe {number}"), FORM) for number in range(100)])
     index = built(store, tmp_path / "index")
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(index.changed)
@@ -230,7 +231,7 @@ def test_what_another_program_changes_is_found(store: Store, tmp_path: Path) -> 
 
 def test_the_index_of_a_window_is_built_and_removed(store: Store) -> None:
     for start in range(0, MIN_PLANTS, 2000):
-        store.add_each([(plant(start + each), FORM) for each in range(2000)]).result(SECONDS)
+        add_each(store, [(plant(start + each), FORM) for each in range(2000)])
     index = ViewIndex(store.file)
     index.start()
     while (indexed := index.indexed) is None:
@@ -242,7 +243,7 @@ def test_the_index_of_a_window_is_built_and_removed(store: Store) -> None:
 
 
 def test_an_index_is_closed_while_it_is_built(store: Store, tmp_path: Path) -> None:
-    store.add_each([(plant(number), FORM) for number in range(2000)]).result(SECONDS)
+    add_each(store, [(plant(number), FORM) for number in range(2000)])
     index = ViewIndex(store.file, min_plants=0)
     index.close()
     with pytest.raises(InterruptedError):

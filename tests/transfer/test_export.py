@@ -21,6 +21,7 @@ from plantdesk.store import Insert, Selection, Store
 from plantdesk.store.sqlite import csv_reads
 from plantdesk.transfer.writing import DELIMITERS, csv_pieces, pieces
 from plantdesk.validation import new_plant
+from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +93,7 @@ def test_a_filter_selects_plants_and_a_pipe_gets_utf8(capfdbinary: pytest.Captur
 def test_more_plants_than_a_page_keep_their_order(tmp_path: Path) -> None:
     with closing(Store(paths.database_file())) as store:
         entries = [(new_plant({"id": 20_000 - number, "name": "x"}), FORM) for number in range(11_000)]
-        store.add_each(entries).result(30)
+        add_each(store, entries)
     file = tmp_path / "plants.jsonl"
     assert main(["export", str(file)]) == 0
     ids = [json.loads(line)["id"] for line in file.read_text(encoding="utf-8").splitlines()]
@@ -197,6 +198,7 @@ import signal, sys
 from pathlib import Path
 from plantdesk.atomic_replace import replaced_bytes
 from plantdesk.commands.termination import cleaned_up_when_terminated
+from tests.support.adding import add_each
 with cleaned_up_when_terminated(), replaced_bytes(Path(sys.argv[1])):
     signal.raise_signal(signal.SIGTERM)
 """

@@ -25,6 +25,7 @@ from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine
 from plantdesk.ui.workspace import Workspace
 from plantdesk.validation import new_plant
+from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -145,7 +146,7 @@ def add(store: Store) -> Adder:
     def add_plants(*names: str, tag: str | None = None) -> list[PlantRow]:
         values = {} if tag is None else {"tag": tag}
         entries = [(new_plant({"id": next(ids), "name": name, **values}), FORM) for name in names]
-        rows = store.add_each(entries).result()
+        rows = add_each(store, entries)
         return [row for row in rows if isinstance(row, PlantRow)]
 
     return add_plants

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import IdTakenError, PlantDeskError, TokenRefusedError, TokenUsedUpError
-from plantdesk.records import PlantRow, Source, SourceKind
+from plantdesk.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.store.folding import folded
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_seq, next_free_id, rows_by_id
@@ -35,10 +35,10 @@ _INSERT = "INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)"
 
 
 class Outcome(NamedTuple):
-    """The result of a group: one outcome per entry, in order, and the new rows."""
+    """The result of a group: one outcome per entry, in order, and the new plants as changes."""
 
     outcomes: list[PlantRow | PlantDeskError]
-    added: list[PlantRow]
+    changes: Changes = Changes()
 
 
 class GroupInserter:
@@ -121,7 +121,7 @@ class GroupInserter:
         _insert(connection, added)
         _record_use(connection, {source.token_id for source in valid}, now)
         self._remember(valid, first - 1 + len(added))
-        return Outcome(outcomes, added)
+        return Outcome(outcomes, Changes(tuple(added)))
 
     def _is_known(self, source: Source, now: int) -> bool:
         if source.token_id is None:

@@ -77,19 +77,21 @@ class Store(PlantStore):
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         added: Future[PlantRow] = Future()
 
-        def pass_on(outcomes: Future[list[PlantRow | PlantDeskError]]) -> None:
-            (outcome,) = outcomes.result()
+        def pass_on(outcomes: Sequence[PlantRow | PlantDeskError]) -> None:
+            (outcome,) = outcomes
             if isinstance(outcome, PlantDeskError):
                 added.set_exception(outcome)
             else:
                 added.set_result(outcome)
 
-        self.add_each([(plant, source)]).add_done_callback(pass_on)
+        self.add_each([(plant, source)], pass_on)
         return added
 
     @override
-    def add_each(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[list[PlantRow | PlantDeskError]]:
-        return self._writer.add(entries)
+    def add_each(
+        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
+    ) -> None:
+        self._writer.add(entries, done)
 
     @override
     def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:

@@ -125,12 +125,13 @@ class ChangeDetector:
 
     def note_commit(self, changes: Changes) -> None:
         """Record that the writer has committed `changes`: of `own_changes`, or plants added and nothing else."""
+        seq, change, other_commits = self._state
         if changes.history:
             self._state = self._pending
         elif changes.added:
-            self._state = self._state._replace(seq=self._state.seq + len(changes.added))
+            self._state = _State(seq + len(changes.added), change, other_commits)
         else:
-            self._state = self._state._replace(other_commits=self._state.other_commits + 1)
+            self._state = _State(seq, change, other_commits + 1)
 
     @staticmethod
     def count(connection: sqlite3.Connection) -> None:

@@ -53,10 +53,16 @@ class _AddJob:
     """Plants of one caller, to share a transaction with those of others."""
 
     entries: Sequence[tuple[NewPlant, Source]]
-    future: Future[Outcomes] = field(default_factory=Future)
+    done: Callable[[Outcomes], None]
 
     def fail(self, error: PlantDeskError) -> None:
-        self.future.set_result([error] * len(self.entries))
+        self.resolve([error] * len(self.entries))
+
+    def resolve(self, outcomes: Outcomes) -> None:
+        try:
+            self.done(outcomes)
+        except Exception:  # noqa: BLE001  a defect of the caller must not end the writer thread
+            _log.exception("the outcomes of %d plants could not be passed on", len(outcomes))
 
 
 @dataclass(slots=True)
@@ -98,11 +104,9 @@ class Writer:
         """The number of commits of programs that do not count them, such as sqlite3. Any thread may ask."""
         return self._transactions.unrecorded_commits
 
-    def add(self, entries: Sequence[tuple[NewPlant, Source]]) -> Future[Outcomes]:
-        """Queue plants; the Future gives an outcome for each and never fails."""
-        job = _AddJob(entries)
-        self._put(job)
-        return job.future
+    def add(self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[Outcomes], None]) -> None:
+        """Queue plants; `done` gets an outcome for each, on the writer thread or, where it has ended, on this one."""
+        self._put(_AddJob(entries, done))
 
     def submit(
         self, action: Callable[[Session], tuple[_Result, Changes]], *, attached: Path | None = None
@@ -170,19 +174,16 @@ class Writer:
     def _add_with_all_waiting(self, first: _AddJob) -> None:
         """Write `first` and all plants queued behind it together; another kind of job behind them comes next."""
         group, size, following = [first], len(first.entries), None
-        while size < _GROUP_LIMIT:
-            try:
-                job = self._queue.get_nowait()
-            except Empty:
-                break
+        while size < _GROUP_LIMIT and not self._queue.empty():
+            job = self._queue.get_nowait()
             if not isinstance(job, _AddJob):
                 following = (job,)
                 break
             group.append(job)
             size += len(job.entries)
-        outcomes, added = self._add([entry for job in group for entry in job.entries])
+        outcomes, changes = self._add([entry for job in group for entry in job.entries])
         self._resolve(group, outcomes)
-        self._transactions.notify(Changes(tuple(added)))
+        self._transactions.notify(changes)
         if following is not None:
             self._run_next(*following)
 
@@ -196,15 +197,14 @@ class Writer:
         try:
             return self._add_in_transaction(entries)
         except PlantDeskError as error:
-            return Outcome([error] * len(entries), [])
+            return Outcome([error] * len(entries))
         except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
             _log.exception("adding %d plants failed", len(entries))
             if len(entries) == 1:
-                return Outcome([_defect(error)], [])
+                return Outcome([_defect(error)])
         each = [self._add([entry]) for entry in entries]
-        return Outcome(
-            [outcome for one in each for outcome in one.outcomes], [row for one in each for row in one.added]
-        )
+        added = tuple(row for one in each for row in one.changes.added)
+        return Outcome([outcome for one in each for outcome in one.outcomes], Changes(added))
 
     def _add_in_transaction(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome:
         refusal = self._disk.refusal()
@@ -212,7 +212,7 @@ class Writer:
             return added
         with self._transactions.durable() as connection:
             outcome = connection.inserter.add(entries, token_refusal=refusal)
-            if not outcome.added:
+            if not outcome.changes.added:
                 ChangeDetector.count(connection.raw)
         return _noted(connection, outcome)
 
@@ -233,13 +233,13 @@ class Writer:
         if rows is None:
             return None
         self._transactions.succeeded()
-        return _noted(connection, Outcome([*rows], rows))
+        return _noted(connection, Outcome([*rows], Changes(tuple(rows))))
 
     def _resolve(self, group: Sequence[_AddJob], outcomes: Outcomes) -> None:
         start = 0
         for job in group:
             end = start + len(job.entries)
-            job.future.set_result(outcomes[start:end])
+            job.resolve(outcomes[start:end])
             start = end
 
     def _run_write(self, job: _WriteJob[Any]) -> None:
@@ -269,8 +269,8 @@ class Writer:
 
 def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:
     """Return what was added, after its commit is noted for later polls and checkpoints."""
-    connection.detector.note_commit(Changes(tuple(outcome.added)))
-    connection.checkpointer.committed(1 + len(outcome.added) // 20)
+    connection.detector.note_commit(outcome.changes)
+    connection.checkpointer.committed(1 + len(outcome.changes.added) // 20)
     return outcome
 
 

@@ -14,6 +14,7 @@ from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, P
 from plantdesk.store import Selection
 from plantdesk.store.edits import DeleteAll
 from plantdesk.validation import NewPlant, new_plant, plant_fields
+from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from plantdesk.store import PlantStore
@@ -56,7 +57,7 @@ def test_the_future_gives_the_row(store: PlantStore) -> None:
 def test_the_row_of_a_retry_is_that_of_a_plant_that_was_read(store: PlantStore) -> None:
     source = store.tokens.create("script").result(SECONDS).row.source
     entry = new_plant({"id": 7, "name": "Fern"}), source
-    added, again = store.add_each([entry, entry]).result(SECONDS)
+    added, again = add_each(store, [entry, entry])
     assert isinstance(added, PlantRow)
     assert isinstance(again, PlantRow)
     assert added.source == source
@@ -112,13 +113,13 @@ def test_changes_of_others_are_reported_while_plants_arrive(store: PlantStore, o
 
 def test_in_a_group_one_bad_plant_fails_alone(store: PlantStore) -> None:
     group = [plant(1), plant(2), plant(1, "Ficus"), plant(1), plant(3)]
-    outcomes = store.add_each([(each, COMMAND) for each in group]).result(SECONDS)
+    outcomes = add_each(store, [(each, COMMAND) for each in group])
     assert [type(outcome) for outcome in outcomes] == [PlantRow, PlantRow, IdTakenError, PlantRow, PlantRow]
     assert [row[0] for row in stored(store)] == [1, 2, 3]
 
 
 def test_a_group_larger_than_one_statement_is_whole(store: PlantStore) -> None:
-    outcomes = store.add_each([(plant(number), FORM) for number in range(1203)]).result(SECONDS)
+    outcomes = add_each(store, [(plant(number), FORM) for number in range(1203)])
     assert all(isinstance(outcome, PlantRow) for outcome in outcomes)
     assert [row[0] for row in stored(store)] == list(range(1203))
 

@@ -12,6 +12,7 @@ from plantdesk.errors import EditConflictError, IdTakenError, InvalidPlantError,
 from plantdesk.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.store import Delete, DeleteAll, Insert, Order, Selection, SetTag, View, edited, parse_search
 from plantdesk.validation import new_plant
+from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from plantdesk.store import Edit, PlantStore, Undone
@@ -258,7 +259,7 @@ def test_listeners_and_other_processes_get_what_changed(
 
 
 def test_a_change_of_many_plants_is_not_listed(store: PlantStore) -> None:
-    store.add_each([(new_plant({"id": n, "name": "Fern"}), FORM) for n in range(1001)]).result(SECONDS)
+    add_each(store, [(new_plant({"id": n, "name": "Fern"}), FORM) for n in range(1001)])
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(received.put)
     apply(store, DeleteAll(Selection()))

@@ -11,6 +11,7 @@ import pytest
 from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.store import DeleteAll, Order, Selection, SetTag, View, parse_search
 from plantdesk.validation import new_plant
+from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,7 +151,7 @@ def test_new_plants_have_the_places_that_the_view_gives_them(
         )
         for at in range(200)
     ]
-    store.add_each(rows).result(SECONDS)
+    add_each(store, rows)
     view = View(parse_search(text), order, descending)
     all_ids = ids(reader, view)
     new = [plant.id for plant, _ in rows[::9]]
@@ -163,7 +164,7 @@ def test_new_plants_have_the_places_that_the_view_gives_them(
 
 
 def test_places_cannot_be_found_among_plants_that_are_gone(store: PlantStore, reader: PlantReader) -> None:
-    store.add_each([(new_plant({"id": n, "name": "Old"}), FORM) for n in range(1000, 1200)]).result(SECONDS)
+    add_each(store, [(new_plant({"id": n, "name": "Old"}), FORM) for n in range(1000, 1200)])
     known = array("q", ids(reader, View()))
     store.apply([DeleteAll(Selection())], COMMAND).result(SECONDS)
     store.add(new_plant({"id": 1, "name": "New"}), FORM).result(SECONDS)
@@ -234,7 +235,7 @@ def test_untagged_plants_are_in_the_order_of_their_names_whatever_letters_they_h
 
 def test_pages_give_a_set_in_the_order_of_arrival(store: PlantStore) -> None:
     entries = [(new_plant({"id": -n, "name": "Fern", "tag": "ab"[n % 2]}), FORM) for n in range(12_000)]
-    store.add_each(entries).result(SECONDS)
+    add_each(store, entries)
     with closing(store.reader()) as reader:
         assert [row.id for page in reader.pages(Selection()) for row in page] == [-n for n in range(12_000)]
         assert [row.id for page in reader.pages(parse_search("tag=b")) for row in page] == [*range(-1, -12_000, -2)]

@@ -16,6 +16,7 @@ from plantdesk.store import Selection
 from plantdesk.store.edits import DeleteAll
 from plantdesk.timestamps import now_ms
 from plantdesk.validation import new_plant
+from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,7 +160,7 @@ def test_revoking_an_unknown_token_is_an_error(store: PlantStore) -> None:
 def test_a_token_adds_as_many_plants_as_it_may(store: PlantStore) -> None:
     source = store.tokens.create("sensor", max_plants=3).result(SECONDS).row.source
     plants = [(new_plant({"id": plant_id, "name": "Fern"}), source) for plant_id in (1, 2, 2, 3, 4, 1)]
-    outcomes = store.add_each(plants).result(SECONDS)
+    outcomes = add_each(store, plants)
     assert [type(outcome).__name__ for outcome in outcomes] == [*["PlantRow"] * 4, "TokenUsedUpError", "PlantRow"]
     with pytest.raises(TokenUsedUpError, match="may add 3 plants"):
         store.add(new_plant({"id": 5, "name": "Fern"}), source).result(SECONDS)
@@ -171,7 +172,7 @@ def test_the_plants_of_a_token_can_be_removed_with_it(store: PlantStore) -> None
     received: SimpleQueue[Changes] = SimpleQueue()
     source = store.tokens.create("runaway").result(SECONDS).row.source
     store.add(new_plant({"id": 1, "name": "Own"}), COMMAND).result(SECONDS)
-    store.add_each([(new_plant({"id": n, "name": "Fern"}), source) for n in range(10, 60)]).result(SECONDS)
+    add_each(store, [(new_plant({"id": n, "name": "Fern"}), source) for n in range(10, 60)])
     store.subscribe(received.put)
     removed = store.tokens.revoke_and_remove_plants("runaway").result(SECONDS)
     assert removed.plants == 50
