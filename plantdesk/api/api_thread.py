@@ -6,9 +6,8 @@ import asyncio
 import socket
 import sys
 import threading
-import time
 from dataclasses import replace
-from email.utils import formatdate
+from functools import partial
 from typing import TYPE_CHECKING
 
 from uvicorn.config import Config
@@ -19,6 +18,7 @@ from plantdesk.api.batch_inserter import BatchInserter
 from plantdesk.api.file_descriptors import free_descriptors, max_connections
 from plantdesk.api.http.flow_control import with_small_reads
 from plantdesk.api.http.protocol import HttpProtocol
+from plantdesk.api.http.responses import Responses
 from plantdesk.api.sockets import BACKLOG
 
 if TYPE_CHECKING:
@@ -38,13 +38,6 @@ if TYPE_CHECKING:
 #: listener in a turn of its loop; with one listener, a client would wait for as many turns as connections came before.
 _LISTENERS = 8
 _MIN_FREE_FOR_LISTENERS = 400
-#: Headers of every response: browsers must not guess its type, frame it, pass it to another site, or cache it.
-_SECURITY_HEADERS = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"content-security-policy", b"frame-ancestors 'none'"),
-    (b"cache-control", b"no-store"),
-]
 #: Seconds for requests without a connection, where the shutdown timeout is over.
 _MIN_TASK_TIMEOUT = 0.05
 _POLL_INTERVAL = 0.01
@@ -72,6 +65,7 @@ class ApiThread:
         self._loop = _new_loop()
         self._stopping = asyncio.Event()
         self._state = ServerState()
+        self._responses = Responses()
         self._ready = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
@@ -115,7 +109,10 @@ class ApiThread:
         config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
         config.load()
         self._check_deadlines()
-        make = with_small_reads(lambda: HttpProtocol(config, self._state, self._loop, self._limits, self._activity))
+        connection = partial(
+            HttpProtocol, config, self._state, self._loop, self._limits, self._responses, self._activity
+        )
+        make = with_small_reads(connection)
         servers = [server for listener in self._sockets for server in await self._accept(listener, make)]
         self._ready.set()
         await self._stopping.wait()
@@ -140,7 +137,7 @@ class ApiThread:
 
     def _check_deadlines(self) -> None:
         """Renew the Date header, and let each connection check its deadlines; repeats itself."""
-        self._state.default_headers = [(b"date", formatdate(time.time(), usegmt=True).encode()), *_SECURITY_HEADERS]
+        self._responses.renew_date()
         now = self._loop.time()
         for connection in self._connections():
             connection.check_deadlines(now)

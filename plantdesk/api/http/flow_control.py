@@ -30,6 +30,7 @@ class Flow(FlowControl):
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(transport)
+        self.transport = transport
         self._loop = loop
         self._has_yielded = False
 

@@ -7,7 +7,6 @@ event loop's thread.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from typing import TYPE_CHECKING, cast
 
@@ -19,7 +18,7 @@ from plantdesk.api.error_response import error_response
 from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, parser_error
 from plantdesk.api.http.deadlines import Deadlines
 from plantdesk.api.http.flow_control import READ_SIZE, Flow
-from plantdesk.api.http.request_cycle import RequestCycle, response
+from plantdesk.api.http.request_cycle import RequestCycle
 from plantdesk.api.http.request_queue import RequestQueue
 from plantdesk.api.http.request_size import RequestSize
 from plantdesk.api.http.request_target import set_target
@@ -27,10 +26,13 @@ from plantdesk.api.http.rewriting import KNOWN_METHOD, with_known_method, withou
 from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
     from plantdesk.activity import Activity
+    from plantdesk.api.http.responses import Responses
     from plantdesk.api.limits import Limits
 
 _BLANKS = b" \t"
@@ -51,6 +53,7 @@ class HttpProtocol(HttpToolsProtocol):
         server_state: ServerState,
         loop: asyncio.AbstractEventLoop,
         limits: Limits,
+        responses: Responses,
         activity: Activity,
     ) -> None:
         super().__init__(config, server_state, {}, loop)
@@ -58,6 +61,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.ignores_input = False
         self.last_event = 0
         self._limits = limits
+        self._responses = responses
         self._activity = activity
         self._deadlines = Deadlines(loop, limits)
         self._requests = RequestQueue()
@@ -217,6 +221,7 @@ class HttpProtocol(HttpToolsProtocol):
             raise parser_error(error) from None
         if self._is_receiving:
             self._size.add_bytes(len(data) if was_receiving else 0)
+            self._size.check_fields(len(self.headers))
         return b""
 
     def _restart_parser(self, unknown_method: bytes | None) -> None:
@@ -249,14 +254,13 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._size.is_head_complete:  # a trailer is not a header (RFC 9110, section 6.5.1)
-            return
-        super().on_header(name, value.strip(_BLANKS))  # llhttp keeps trailing blanks (RFC 9110, section 5.5)
-        self._size.check_fields(len(self.headers))
+        if not self._size.is_head_complete:  # a trailer is not a header (RFC 9110, section 6.5.1)
+            self.headers.append((name.lower(), value.strip(_BLANKS)))  # llhttp keeps trailing blanks (section 5.5)
 
     @override
     def on_headers_complete(self) -> None:
         self._size.is_head_complete = True
+        self._size.check_fields(len(self.headers))
         method = self._unknown_method or self.parser.get_method()
         self.scope["method"] = method.decode("ascii")
         if self.parser.should_upgrade() and method != b"CONNECT":
@@ -267,13 +271,18 @@ class HttpProtocol(HttpToolsProtocol):
             raise MalformedHttpError(f"version {version} is not spoken here")
         self.scope["http_version"] = version
         set_target(self.scope, self.headers, self.url, is_connect=method == b"CONNECT")
-        self._add_request(keep_alive=version == "1.1" and self.parser.should_keep_alive())
+        is_1_1 = version == "1.1"
+        self._add_request(
+            keep_alive=is_1_1 and self.parser.should_keep_alive(),
+            # An HTTP/1.0 client must not be sent 100 Continue (RFC 9110, section 10.1.1).
+            expects_continue=is_1_1 and dict(self.headers).get(b"expect", b"").lower() == b"100-continue",
+        )
 
     @override
     def on_body(self, body: bytes) -> None:
         self._size.add_chunk(len(body))
         incoming = self._requests.incoming
-        if incoming is not None and not incoming.response_complete:
+        if incoming is not None and not incoming.is_answered:
             incoming.add_body(body)
 
     @override
@@ -283,20 +292,14 @@ class HttpProtocol(HttpToolsProtocol):
         if self._requests.incoming is not None:
             self._requests.incoming.end_body()
 
-    def _add_request(self, *, keep_alive: bool) -> None:
+    def _add_request(self, *, keep_alive: bool, expects_continue: bool) -> None:
         cycle = RequestCycle(
-            scope=self.scope,
-            transport=self.transport,
-            flow=self.flow,
-            logger=self.logger,
-            access_logger=self.access_logger,
-            access_log=False,
-            default_headers=self.server_state.default_headers,
-            message_event=asyncio.Event(),
-            # An HTTP/1.0 client must not be sent 100 Continue (RFC 9110, section 10.1.1).
-            expect_100_continue=self.expect_100_continue and self.scope["http_version"] == "1.1",
+            self.scope,
+            self.flow,
+            self._responses,
+            self.on_response_complete,
             keep_alive=keep_alive,
-            on_response=self.on_response_complete,
+            expects_continue=expects_continue,
         )
         if self._requests.add(cycle):
             self._start(cycle)
@@ -306,7 +309,7 @@ class HttpProtocol(HttpToolsProtocol):
     # --- output ---
 
     def _start(self, cycle: RequestCycle) -> None:
-        task = self.loop.create_task(cycle.run_asgi(self.app))
+        task = self.loop.create_task(cycle.run(self.app))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
@@ -348,8 +351,8 @@ class HttpProtocol(HttpToolsProtocol):
     def _send_refusal(self, error: PlantDeskError) -> None:
         refusal = error_response(error)
         self._activity.record_refused(refusal.number, refusal.message)
-        headers = [*self.server_state.default_headers, *refusal.headers]
-        self.transport.write(response(refusal.status, headers, refusal.body, keep_alive=False))
+        response = self._responses.format(refusal.status, refusal.headers, refusal.body, keep_alive=False)
+        self.transport.write(response)
         self._end()
 
     def _end(self) -> None:
