@@ -10,7 +10,6 @@ import gc
 import json
 import re
 from collections import Counter
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 from plantdesk.errors import ErrorNumber, PlantDeskError, shortened
@@ -196,25 +195,23 @@ def _text(data: bytes | bytearray) -> str:
 
 
 def _value(text: str) -> object:
+    decode = _DECODER.decode if len(text) <= _LARGE else _decode_large
     try:
-        with _no_collection(text):
-            return _DECODER.decode(text)
+        return decode(text)
     except json.JSONDecodeError as error:
         raise NotJsonError(_syntax_message(error)) from None
     except RecursionError:
         raise NotJsonError("The JSON is nested too deeply. A plant is one object without others in it.") from None
 
 
-@contextmanager
-def _no_collection(text: str) -> Iterator[None]:
-    """Disable garbage collection: it would scan up to 300,000 new values of a body, none of which is garbage."""
-    off = len(text) > _LARGE and gc.isenabled()
-    if off:
-        gc.disable()
+def _decode_large(text: str) -> object:
+    """Decode without garbage collection: it would scan up to 300,000 new values of a body, none of which is garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
     try:
-        yield
+        return _DECODER.decode(text)
     finally:
-        if off:
+        if was_enabled:
             gc.enable()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,7 @@ class PlantsEndpoint:
         if client.source is None:
             raise TokenMissingError
         _check_content_type(client.fields)
-        with closing(self._bodies.open(client.fields, receive)) as body:
+        with self._bodies.open(client.fields, receive) as body:
             scope["sent"] = sent = parse_object(await body.read())
             row = await self._inserter.add(new_plant(sent), client.source)
             self._activity.record_added(client.source, row, is_new=row.source == client.source)

@@ -7,7 +7,7 @@ Large bodies take turns; each must be sent quickly, since others wait for it.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from plantdesk.api.errors import BodyTooLargeError, ClientDisconnectedError, RequestTimeoutError
 
@@ -37,7 +37,7 @@ class RequestBodies:
 
 
 class RequestBody:
-    """The body of one request. Close it when its plant no longer takes memory."""
+    """The body of one request, as a context manager: it ends when the plant no longer takes memory."""
 
     def __init__(self, receive: Receive, content_length: int, limits: Limits, large_bodies: asyncio.Semaphore) -> None:
         self._receive = receive
@@ -45,11 +45,18 @@ class RequestBody:
         self._limits = limits
         self._large_bodies = large_bodies
         self._has_turn = False
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._body = bytearray()
         self._more = True
 
-    async def read(self) -> bytes:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let the next large body be read."""
+        if self._has_turn:
+            self._large_bodies.release()
+
+    async def read(self) -> bytearray:
         """Return the complete body. Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError."""
         if not self._is_large:
             await self._receive_parts(SMALL_BODY)
@@ -57,15 +64,7 @@ class RequestBody:
             await self._large_bodies.acquire()
             self._has_turn = True
             await self._receive_rest()
-        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        self._parts.clear()
-        return body
-
-    def close(self) -> None:
-        """Let the next large body be read."""
-        if self._has_turn:
-            self._has_turn = False
-            self._large_bodies.release()
+        return self._body
 
     async def _receive_rest(self) -> None:
         try:
@@ -76,12 +75,11 @@ class RequestBody:
 
     async def _receive_parts(self, limit: int) -> None:
         """Receive until the body is complete, or larger than `limit`."""
-        while self._more and self._size <= limit:
+        while self._more and len(self._body) <= limit:
             message = await self._receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnectedError
-            self._parts.append(message["body"])
-            self._size += len(message["body"])
+            self._body += message["body"]
             self._more = message["more_body"]
-        if self._size > self._limits.body:
+        if len(self._body) > self._limits.body:
             raise BodyTooLargeError(self._limits.body)
