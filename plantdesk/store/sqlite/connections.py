@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
+
+from typing_extensions import override
 
 from plantdesk.errors import (
     StoreBusyError,
@@ -162,22 +164,34 @@ def store_error(error: sqlite3.Error) -> StoreError:
     return cause() if cause else StoreUnreachableError()
 
 
-@contextmanager
-def translate_errors() -> Iterator[None]:
+def translate_errors() -> AbstractContextManager[None]:
     """Raise SQLite's operational errors as StoreError; an interrupted query as InterruptedError.
 
     Anything else that SQLite raises (a constraint, a misuse) is a defect and goes through as it is.
     """
-    try:
-        yield
-    except UnicodeDecodeError as error:  # of a message that names something in a malformed schema
-        raise StoreDamagedError from error
-    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-        raise
-    except sqlite3.DatabaseError as error:
+    return _TRANSLATION
+
+
+class _Translation(AbstractContextManager[None]):
+    """Translates what a block raises. Not a generator, which takes ten times as long: each plant goes through two."""
+
+    @override
+    def __enter__(self) -> None:
+        pass
+
+    @override
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, UnicodeDecodeError):  # of a message that names something in a malformed schema
+            raise StoreDamagedError from error
+        if not isinstance(error, sqlite3.DatabaseError):
+            return
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
             raise InterruptedError from error
-        raise store_error(error) from error
+        if not isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+            raise store_error(error) from error
+
+
+_TRANSLATION = _Translation()
 
 
 def _go_on() -> int:

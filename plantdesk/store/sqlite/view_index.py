@@ -120,7 +120,8 @@ class ViewIndex:
         if changes.unrecorded:
             self.drop()  # what has changed is not known
         self._is_outdated = True
-        self._wake.set()
+        if not self._wake.is_set():
+            self._wake.set()
 
     def drop(self) -> None:
         """Discard the index and build it again. Any thread."""

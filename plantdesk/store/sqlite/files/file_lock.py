@@ -34,11 +34,8 @@ _RETRY_DELAY = 0.005
 _NOTE_SIZE = 256
 
 
-class FileId(NamedTuple):
-    """What identifies a file while it exists, whatever its name."""
-
-    device: int
-    inode: int
+#: Device and inode: what identifies a file while it exists, whatever its name.
+FileId = tuple[int, int]
 
 
 class Identity(NamedTuple):
@@ -53,9 +50,9 @@ def identity(path: Path) -> Identity:
     return Identity(file_id(path), file_id(f"{path}-wal"))
 
 
-def has_identity(path: Path, expected: Identity) -> bool:
+def has_identity(path: str, expected: Identity) -> bool:
     """Whether the files of `expected` are under the names of a store now. Takes a few µs."""
-    return file_id(path) == expected.database and file_id(f"{path}-wal") == expected.wal
+    return file_id(path) == expected.database and file_id(path + "-wal") == expected.wal
 
 
 def file_id(path: str | Path) -> FileId | None:
@@ -64,7 +61,7 @@ def file_id(path: str | Path) -> FileId | None:
         status = os.stat(path)  # noqa: PTH116  half the time of Path.stat, and two for each commit
     except OSError:
         return None
-    return FileId(status.st_dev, status.st_ino)
+    return status.st_dev, status.st_ino
 
 
 class LockedStore:
@@ -150,4 +147,7 @@ def _read(handle: int) -> Identity:
 
 
 def _file_id(value: list[int] | None) -> FileId | None:
-    return None if value is None else FileId(*map(int, value))
+    if value is None:
+        return None
+    device, inode = map(int, value)
+    return device, inode

@@ -41,6 +41,7 @@ class StoreFile:
         """
         with naming(path):
             self.path = resolved(path)
+            self._name = str(self.path)
             self._opened, self._generation = open_file(self.path, create=create, progress=progress), 0
 
     @property
@@ -72,7 +73,7 @@ class StoreFile:
     @property
     def is_current(self) -> bool:
         """Whether the opened files are still there under their names. Takes a few µs."""
-        return self._opened.read_only or has_identity(self.path, self._opened.identity)
+        return self._opened.read_only or has_identity(self._name, self._opened.identity)
 
     def check(self) -> None:
         """Raise StoreMovedError unless `is_current`."""
