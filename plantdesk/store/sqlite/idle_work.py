@@ -1,7 +1,7 @@
 """What the writer thread does while nothing is queued: polls for other processes, checkpoints, removes old history.
 
 A store that cannot be written to is tried again until it can; a file that was replaced is left as soon as what it held
-is saved.
+is saved. After some seconds without a commit the files are not polled but watched, where the system can.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.errors import StoreError
 from plantdesk.store.sqlite.connections import check_whole, translate_errors
+from plantdesk.store.sqlite.files.file_watch import FileWatch
 from plantdesk.store.sqlite.files.last_write import LastWrite
 from plantdesk.store.sqlite.history import is_prunable, prune
 from plantdesk.store.sqlite.write_connection import is_locked
@@ -30,28 +31,60 @@ _QUIET_POLLS = 12
 _RETRY_POLLS = 25
 #: Polls after which a damaged one is checked again, which takes its time: half a minute.
 _CHECK_POLLS = 375
+#: Seconds between two polls of watched files, for what inotify does not report, such as a disk mounted over them.
+_WATCHED_POLL_INTERVAL = 1.0
 
 
 class IdleWork:
-    """Belongs to the writer thread; `is_idle` returns whether nothing is queued."""
+    """Belongs to the writer thread, except for `wake`; `is_idle` returns whether nothing is queued."""
 
     def __init__(self, path: Path, transactions: Transactions, health: Health, is_idle: Callable[[], bool]) -> None:
         self._transactions = transactions
         self._health = health
         self._is_idle = is_idle
         self._last_write = LastWrite(path)
+        self._watch = FileWatch(path)
 
     def run(self, polls: int) -> None:
-        """Do what is due at the poll of this number since the last job."""
-        if self._last_write.may_be_new() or not self._health.is_well:
+        """Do what is due at the poll of this number since the last job; return to poll again."""
+        is_new = self._last_write.may_be_new()
+        if is_new or not self._health.is_well:
             self._transactions.poll()
-        is_quiet = polls % _QUIET_POLLS == 0
-        known = self._transactions.known
-        if is_quiet and known is not None and known.checkpointer.pending and not is_locked(known.raw):
-            self._transactions.checkpoint()
-            self._prune()
+        if polls % _QUIET_POLLS == 0:
+            self._run_quiet()
+            if not is_new and self._is_done:
+                self._watch_files()
         if polls % (_CHECK_POLLS if self._health.is_damaged else _RETRY_POLLS) == 0:
             self._try_again()
+
+    def wake(self) -> None:
+        """Let `run` return, as a job is queued. Any thread may call it until `close`."""
+        self._watch.wake()
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._watch.close()
+
+    def _run_quiet(self) -> None:
+        known = self._transactions.known
+        if known is not None and known.checkpointer.pending and not is_locked(known.raw):
+            self._transactions.checkpoint()
+            self._prune()
+
+    @property
+    def _is_done(self) -> bool:
+        known = self._transactions.known
+        return self._health.is_well and known is not None and not known.checkpointer.pending
+
+    def _watch_files(self) -> None:
+        """Wait for a job or a change, which the next polls find: it may be the beginning of a long transaction."""
+        if not self._watch.arm():
+            return
+        if self._last_write.may_be_new():
+            self._transactions.poll()
+            return
+        while self._is_done and self._watch.wait(self._is_idle, _WATCHED_POLL_INTERVAL):
+            self._transactions.poll()
 
     def _prune(self) -> None:
         """Remove outdated before-images, a few at a time, so that a plant waits for milliseconds only."""

@@ -125,12 +125,14 @@ class Writer:
             first, self._closing = not self._closing, True
             if first:
                 self._queue.put(None)
+                self._idle_work.wake()
         self._thread.join()
 
     def _put(self, job: _AddJob | _WriteJob[Any]) -> None:
         with self._lock:
             if not self._closing:
-                return self._queue.put(job)
+                self._queue.put(job)
+                return self._idle_work.wake()
         return job.fail(StoreClosedError())
 
     # --- on the writer thread ---
@@ -156,6 +158,7 @@ class Writer:
             while True:
                 if (job := self._queue.get_nowait()) is not None:
                     job.fail(StoreClosedError())
+        self._idle_work.close()
         self._transactions.close()
         self._file.close()
 

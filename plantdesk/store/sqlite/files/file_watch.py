@@ -1,0 +1,127 @@
+"""Waits until a store's files change, by Linux's inotify, for a process that would otherwise poll.
+
+The files are watched and not their folder, where other programs may write all the time; of the folders only moves.
+Each watch is removed by its first event, so that this process's own commits under load cost nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+# Of linux/inotify.h.
+_MODIFY = 0x0000_0002
+_ATTRIB = 0x0000_0004  # of a file that is open also that its name was removed or given to another one
+_MOVE_SELF = 0x0000_0800
+_ONESHOT = 0x8000_0000
+#: Of an instance; 0 where there is no inotify.
+_FLAGS = 0
+if sys.platform == "linux":
+    _FLAGS = os.O_CLOEXEC | os.O_NONBLOCK
+#: Bytes of waiting events, of which only that there are any matters.
+_BUFFER = 65536
+
+
+class FileWatch:
+    """Watches the file at `path` and its log. For one thread; any thread may call `wake`."""
+
+    def __init__(self, path: Path) -> None:
+        self._files = [os.fsencode(name) for name in (path, f"{path}-wal")]
+        self._folders = [os.fsencode(folder) for folder in path.parents]
+        self._inotify: _Inotify | None = None
+        self._is_waiting = False
+
+    def arm(self) -> bool:
+        """Watch for the next change of the files. False where that is impossible: then they are to be polled."""
+        if not _FLAGS:
+            return False
+        try:
+            self._inotify = self._inotify or _Inotify()
+            self._inotify.drain()
+            for file in self._files:
+                self._inotify.add(file, _MODIFY | _ATTRIB | _MOVE_SELF | _ONESHOT)
+        except (OSError, ImportError, AttributeError):  # such as a limit of the user; a Python without ctypes
+            return False
+        for folder in self._folders:
+            with contextlib.suppress(OSError):  # one that may not be read
+                self._inotify.add(folder, _MOVE_SELF | _ONESHOT)
+        return True
+
+    def wait(self, is_idle: Callable[[], bool], timeout: float) -> bool:
+        """Wait for a change since `arm`, or for `wake`; return whether none came within so many seconds.
+
+        `is_idle` returns False where the reason for a `wake` came before.
+        """
+        if self._inotify is None:
+            return False
+        self._is_waiting = True
+        try:
+            return is_idle() and not self._inotify.is_ready(timeout)
+        finally:
+            self._is_waiting = False
+
+    def wake(self) -> None:
+        """End a present `wait`. Not after `close`."""
+        if self._is_waiting and self._inotify is not None:
+            self._is_waiting = False
+            self._inotify.wake()
+
+    def close(self) -> None:
+        """Close the descriptors."""
+        if self._inotify is not None:
+            self._inotify.close()
+            self._inotify = None
+
+
+class _Inotify:
+    """An instance of inotify, with a socket that ends a wait for its events."""
+
+    def __init__(self) -> None:
+        """Raises OSError; ImportError and AttributeError where Python or the C library lack what is needed."""
+        import ctypes  # takes 2 to 4 ms
+
+        self._errno = ctypes.get_errno
+        libc = ctypes.CDLL(None, use_errno=True)
+        self._add_watch = libc.inotify_add_watch
+        self._add_watch.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32]
+        with contextlib.ExitStack() as stack:
+            self._descriptor = self._checked(libc.inotify_init1(_FLAGS))
+            stack.callback(os.close, self._descriptor)
+            self._receiver, self._sender = map(stack.enter_context, socket.socketpair())
+            self._selector = stack.enter_context(selectors.DefaultSelector())
+            self._receiver.setblocking(False)
+            for each in (self._descriptor, self._receiver):
+                self._selector.register(each, selectors.EVENT_READ)
+            self.close = stack.pop_all().close
+
+    def add(self, path: bytes, events: int) -> None:
+        """Watch a file or folder for the first of such events. Raises OSError."""
+        self._checked(self._add_watch(self._descriptor, path, events))
+
+    def drain(self) -> None:
+        """Forget the events and calls of `wake` that came before."""
+        with contextlib.suppress(BlockingIOError):
+            self._receiver.recv(_BUFFER)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._descriptor, _BUFFER)
+
+    def is_ready(self, timeout: float) -> bool:
+        """Wait for an event or `wake`, so many seconds at most."""
+        return bool(self._selector.select(timeout))
+
+    def wake(self) -> None:
+        """End a present or the next wait."""
+        self._sender.send(b"\0")
+
+    def _checked(self, result: int) -> int:
+        if result < 0:
+            raise OSError(self._errno(), "inotify")
+        return result
