@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from platformdirs import PlatformDirs
 
 from plantdesk.errors import PlantDeskError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HOME_VARIABLE = "PLANTDESK_HOME"
 
@@ -56,6 +60,14 @@ def data_folder() -> Path:
     except OSError as reason:
         raise FolderUnusableError(folder, reason) from reason
     return folder
+
+
+def usable(place: Callable[[], Path]) -> Path | None:
+    """Return a folder or file of PlantDesk, None where its folder cannot be made: the window opens and says so."""
+    try:
+        return place()
+    except PlantDeskError:
+        return None
 
 
 def settings_folder() -> Path:

@@ -98,7 +98,7 @@ class _Pictures:
         from PySide6.QtGui import QFont, QFontInfo
         from PySide6.QtWidgets import QApplication
 
-        from plantdesk.ui.theme.theme import STYLE_ARGUMENTS
+        from plantdesk.ui.theme.first_colors import STYLE_ARGUMENTS
 
         self._folder, self._database, self._token = folder, database, token
         QLocale.setDefault(QLocale("en_GB"))

@@ -24,7 +24,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton
 
 from plantdesk import __version__, logs, paths, settings, updates
-from plantdesk.desktop import Desktop, StuckWindowError
+from plantdesk.desktop import Desktop
 from plantdesk.errors import StoreReadOnlyError
 from plantdesk.records import COMMAND
 from plantdesk.server_state import Failed, Off, On
@@ -35,6 +35,8 @@ from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.platform.single_window import StuckWindowError
+from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.widgets.info_bar import InfoBar
 from plantdesk.validation import new_plant
 from tests.support.architecture import ROOT
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.ui.theme.colors import Colors
+
 
 class ProgramDesk(Desk):
     """The running window program."""
@@ -55,9 +59,11 @@ class ProgramDesk(Desk):
         qtbot.waitUntil(lambda: desktop.workspace is not None, timeout=TIMEOUT)
         assert desktop.window is not None
         assert desktop.workspace is not None
+        assert desktop.session is not None
         super().__init__(qtbot, desktop.window)
         self.desktop = desktop
         self.main_window = desktop.window
+        self.session = desktop.session
         self.workspace = desktop.workspace
         self.form = self.the(PlantForm)
         self.status = self.the(ApiStatus)
@@ -106,12 +112,16 @@ def running(
     try:
         yield desk
     finally:
-        desk.window.close()
-        desktop.close()
-        desk.window.deleteLater()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        close(desk)
         del desk, desktop
         gc.collect()  # a timer in a reference cycle must not be destroyed by the collector on another thread
+
+
+def close(desk: ProgramDesk) -> None:
+    desk.window.close()
+    desk.desktop.close()
+    desk.window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture
@@ -205,6 +215,23 @@ def test_a_plant_of_a_script_appears_without_disturbing_anything(desk: ProgramDe
     assert desk.name.hasFocus()
     names = [button.accessibleName() for button in desk.status.findChildren(QAbstractButton)]
     assert any("“Posted” from greenhouse" in each for each in names)
+
+
+@pytest.mark.parametrize(("mode", "colors"), [("light", LIGHT), ("dark", DARK)])
+def test_the_first_frame_has_the_background_of_the_finished_window(
+    qtbot: QtBot, qapp: QApplication, mode: str, colors: Colors
+) -> None:
+    settings.save(settings.Settings(theme=mode, updates_answered=True), paths.settings_file())
+    desktop = Desktop(qapp, paths.database_file(), 0)
+    assert desktop.start()
+    assert desktop.window is not None
+    frames = [desktop.window.grab().toImage()]
+    assert desktop.workspace is None
+    desk = ProgramDesk(qtbot, desktop)
+    frames.append(desk.window.grab().toImage())
+    backgrounds = {frame.pixelColor(frame.width() // 2, 4).name().upper() for frame in frames}
+    assert backgrounds == {colors.window}
+    close(desk)
 
 
 def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp: QApplication) -> None:
@@ -493,12 +520,12 @@ def test_api_access_asked_for_before_the_store_is_open_opens_with_it(
 
 def test_nothing_can_be_entered_into_a_read_only_store(desk: ProgramDesk) -> None:
     desk.until_on()
-    desk.desktop.bridge.notify_health(StoreReadOnlyError())  # as the store reports it
+    desk.session.bridge.notify_health(StoreReadOnlyError())  # as the store reports it
     desk.until_bar(shown=True)
     assert "read-only" in desk.bar.text
     assert not desk.name.isEnabled()
     assert desk.table.isEnabled()
-    desk.desktop.bridge.notify_health(None)
+    desk.session.bridge.notify_health(None)
     desk.until_bar(shown=False)
     assert desk.name.isEnabled()
     assert desk.name.hasFocus()
@@ -610,7 +637,7 @@ def test_the_table_of_threads_is_true(qtbot: QtBot, qapp: QApplication, tmp_path
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
         desk.until_on()
         desk.sees("Fern")
-        desk.desktop.bridge.long_tasks.ask(desk.window, lambda _task: released.wait())
+        desk.session.bridge.long_tasks.ask(desk.window, lambda _task: released.wait())
         qtbot.waitUntil(lambda: running_threads() == documented, timeout=TIMEOUT)
         released.set()
 
@@ -619,7 +646,7 @@ def test_quitting_waits_for_no_long_task(qtbot: QtBot, qapp: QApplication, tmp_p
     never = threading.Event()
     with running(qtbot, qapp, tmp_path / "plants.db") as desk:
         desk.until_on()
-        desk.desktop.bridge.long_tasks.ask(desk.window, lambda _task: never.wait(), print)
+        desk.session.bridge.long_tasks.ask(desk.window, lambda _task: never.wait(), print)
         desk.add("Fern")
         desk.sees("Fern")
     assert not never.is_set()

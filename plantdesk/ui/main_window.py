@@ -1,14 +1,15 @@
 """The window itself: its size, its title, its keys, and a signal of its first paint. `Workspace` fills it.
 
 Separate, so that the window shows before the modules of its content are imported: these, and the enumerations that
-PySide makes for them, take as long as all of an empty window.
+PySide makes for them, take as long as all of an empty window. `Qt` is imported where it is used, after the first paint:
+its 93 enumerations take as long as a tenth of an empty window.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
 from plantdesk.ui.qt import fitted, override
@@ -43,7 +44,8 @@ class MainWindow(QMainWindow):
         self.may_close: Callable[[], bool] = _always
         self.set_file_name(None)
         self.setMinimumSize(fitted(self, _SMALLEST))
-        self._restore_size()
+        window = preferences.settings.window
+        self.resize(fitted(self, QSize(window.width, window.height)))
 
     def set_file_name(self, name: str | None) -> None:
         """Show the name of the store's file in the title; None: only that of the program."""
@@ -52,18 +54,33 @@ class MainWindow(QMainWindow):
     @Slot()
     def show_in_front(self) -> None:
         """Raise the window, as far as the desktop allows it."""
+        from PySide6.QtCore import Qt
+
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
         self.activateWindow()
 
+    def show_as_saved(self) -> None:
+        """Start as large as the window was closed."""
+        if self._preferences.settings.window.maximized:
+            self.showMaximized()
+        else:
+            self.show()
+
     def show_minimised(self) -> None:
         """Start minimised; the first paint may never come."""
+        if self._preferences.settings.window.maximized:
+            from PySide6.QtCore import Qt
+
+            self.setWindowState(Qt.WindowState.WindowMaximized)
         self.showMinimized()
         self._report_shown()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        from PySide6.QtCore import Qt
+
         from plantdesk.ui.widgets.dialog import ENTER_KEYS, press_focused_button
 
         if event.key() == Qt.Key.Key_Escape:
@@ -106,12 +123,6 @@ class MainWindow(QMainWindow):
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self, self.shown.emit)
-
-    def _restore_size(self) -> None:
-        window = self._preferences.settings.window
-        self.resize(fitted(self, QSize(window.width, window.height)))
-        if window.maximized:
-            self.setWindowState(Qt.WindowState.WindowMaximized)
 
 
 def _always() -> bool:

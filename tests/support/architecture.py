@@ -38,7 +38,7 @@ LAYERS = {
 ROOTS = 3
 NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; the other way in, `commands`, lies above both
 # The same inside ui/: another folder is a feature, another module is shared by the features.
-UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "main_window": 5, "workspace": 5}
+UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "main_window": 5, "workspace": 5, "session": 5}
 UI_SHARED, UI_FEATURE = 3, 4
 QT = {"PySide6", "shiboken6"}
 WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}

@@ -20,7 +20,8 @@ from plantdesk.ui.page import Page
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.store_queries import StoreQueries
-from plantdesk.ui.theme.theme import Theme, ThemeMode
+from plantdesk.ui.theme.first_colors import ThemeMode
+from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine
 from plantdesk.ui.workspace import Workspace

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.theme.colors import contrast
-from plantdesk.ui.theme.theme import Theme, ThemeMode
+from plantdesk.ui.theme.first_colors import ThemeMode
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.scroll_area import ScrollArea
 from tests.support.desk import Desk
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
+    from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.workspace import Workspace
 
 NAMES = (

@@ -32,6 +32,22 @@ def test_the_window_fits_the_screen_at_first_and_as_it_was_saved_on_a_larger_one
     assert window.frameGeometry().height() <= room.height()
 
 
+@pytest.mark.parametrize("background", [False, True])
+def test_a_window_that_was_maximised_is_again(qtbot: QtBot, tmp_path: Path, *, background: bool) -> None:
+    preferences = Preferences(tmp_path / "settings.json")
+    preferences.change(window={"maximized": True})
+    window = MainWindow(preferences)
+    qtbot.addWidget(window)
+    if background:
+        window.show_minimised()
+        assert window.isMinimized()
+        window.show_in_front()
+    else:
+        window.show_as_saved()
+    assert window.isMaximized()
+    assert not window.isMinimized()
+
+
 def test_a_dialog_fits_the_screen(qtbot: QtBot) -> None:
     window = QWidget()
     qtbot.addWidget(window)

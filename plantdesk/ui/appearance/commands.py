@@ -8,7 +8,7 @@ from PySide6.QtCore import Slot
 
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
-from plantdesk.ui.theme.theme import ThemeMode
+from plantdesk.ui.theme.first_colors import ThemeMode
 
 if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext

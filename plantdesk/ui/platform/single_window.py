@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEventLoop, QLockFile, QObject, QTimer, Signal, Slot
 
+from plantdesk.errors import PlantDeskError
+
 if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
@@ -26,6 +28,15 @@ _RETRY_DELAY = 50
 _MAX_FOLDER = 103 - len("/w-01234567")
 
 
+class StuckWindowError(PlantDeskError):
+    """Another process has the window of this store, but does not answer."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"“{path.name}” is open in another PlantDesk, which does not answer. End that program, then try again."
+        )
+
+
 class SingleWindow(QObject):
     """The lock of the only window of a store; `raise_wanted` comes from a second start."""
 
@@ -34,6 +45,7 @@ class SingleWindow(QObject):
     def __init__(self, store: Path, folder: Path | None, parent: QObject | None = None) -> None:
         """Lock in `folder`, a local one that is the user's alone; None where there is no such folder: nothing locks."""
         super().__init__(parent)
+        self.path = store
         # Not hashlib, whose OpenSSL takes 5 ms of the start: CRC-32 distinguishes a user's few stores as well.
         self.key = f"{zlib.crc32(os.path.realpath(store).encode('utf-8', 'surrogateescape')):08x}"
         self._name = _socket_name(self.key, folder)

@@ -5,46 +5,41 @@ Qt asks the portal only under desktops that it recognises; elsewhere `QStyleHint
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from PySide6.QtCore import SLOT, QObject, Qt, Signal, Slot
+from PySide6.QtCore import SLOT, QObject, Signal, Slot
 from PySide6.QtDBus import QDBus, QDBusConnection, QDBusMessage, QDBusPendingCallWatcher, QDBusVariant
 
 _SERVICE = "org.freedesktop.portal.Desktop"
 _PATH = "/org/freedesktop/portal/desktop"
 _SETTINGS = "org.freedesktop.portal.Settings"
 _NAMESPACE, _KEY = "org.freedesktop.appearance", "color-scheme"
-_SCHEMES = {1: Qt.ColorScheme.Dark, 2: Qt.ColorScheme.Light}
+_SCHEMES = {1: True, 2: False}
 _ON_CHANGED = SLOT("_on_setting_changed(QDBusMessage)")
 _TIMEOUT_MS = 150
 
 
 class PortalScheme(QObject):
-    """The portal's colour scheme: read when made, followed from then on."""
+    """The portal's colour scheme: read when made, followed from then on. Needs a session bus."""
 
     changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._scheme = Qt.ColorScheme.Unknown
-        if not _has_session_bus():
-            return
+        self._is_dark: bool | None = None
         self._bus = QDBusConnection.sessionBus()
         # The stub asks for bytes where the binding takes nothing but the text that SLOT() gives.
         self._bus.connect(_SERVICE, _PATH, _SETTINGS, "SettingChanged", self, _ON_CHANGED)  # type: ignore[call-overload]
         self._read()
 
     @property
-    def scheme(self) -> Qt.ColorScheme:
-        """Light, Dark, or Unknown when there is no portal."""
-        return self._scheme
+    def is_dark(self) -> bool | None:
+        """Whether the desktop is dark; None where it does not say."""
+        return self._is_dark
 
     def _read(self) -> None:
         """Read with a short timeout, so that the first paint is right; after a timeout, read again asynchronously."""
         reply = self._bus.call(_read_call(), QDBus.CallMode.Block, _TIMEOUT_MS)
         if reply.type() is QDBusMessage.MessageType.ReplyMessage:
-            self._scheme = _scheme_of(reply)
+            self._is_dark = _is_dark(reply)
         elif reply.errorName() == "org.freedesktop.DBus.Error.NoReply":
             self._watcher = QDBusPendingCallWatcher(self._bus.asyncCall(_read_call()), self)
             self._watcher.finished.connect(self._on_late_reply)
@@ -53,24 +48,18 @@ class PortalScheme(QObject):
     def _on_late_reply(self, watcher: QDBusPendingCallWatcher) -> None:
         reply = watcher.reply()
         if reply.type() is QDBusMessage.MessageType.ReplyMessage:
-            self._set_scheme(_scheme_of(reply))
+            self._set_dark(_is_dark(reply))
 
     @Slot(QDBusMessage)
     def _on_setting_changed(self, message: QDBusMessage) -> None:
         namespace, key, *_ = message.arguments()
         if (namespace, key) == (_NAMESPACE, _KEY):
-            self._set_scheme(_scheme_of(message))
+            self._set_dark(_is_dark(message))
 
-    def _set_scheme(self, scheme: Qt.ColorScheme) -> None:
-        if scheme is not self._scheme:
-            self._scheme = scheme
+    def _set_dark(self, is_dark: bool | None) -> None:
+        if is_dark is not self._is_dark:
+            self._is_dark = is_dark
             self.changed.emit()
-
-
-def _has_session_bus() -> bool:
-    """Whether there is a session bus: Qt would start a new one."""
-    folder = os.environ.get("XDG_RUNTIME_DIR")
-    return bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS")) or (folder is not None and Path(folder, "bus").exists())
 
 
 def _read_call() -> QDBusMessage:
@@ -79,8 +68,8 @@ def _read_call() -> QDBusMessage:
     return message
 
 
-def _scheme_of(message: QDBusMessage) -> Qt.ColorScheme:
+def _is_dark(message: QDBusMessage) -> bool | None:
     value = message.arguments()[-1]
     while isinstance(value, QDBusVariant):
         value = value.variant()
-    return _SCHEMES.get(value, Qt.ColorScheme.Unknown)
+    return _SCHEMES.get(value)

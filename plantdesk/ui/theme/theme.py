@@ -5,8 +5,6 @@ It owns both palettes, because on Linux neither Qt's palette nor its colour sche
 
 from __future__ import annotations
 
-import sys
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -14,6 +12,7 @@ from PySide6.QtGui import QFont
 
 from plantdesk import resources
 from plantdesk.ui.theme.colors import DARK, LIGHT, Colors, in_high_contrast, palette_of
+from plantdesk.ui.theme.first_colors import ThemeMode, open_portal
 from plantdesk.ui.theme.icons import Icons
 from plantdesk.ui.theme.metrics import FontRole, Metrics, metrics_of
 from plantdesk.ui.theme.style_sheet import style_sheet
@@ -24,19 +23,7 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.theme.portal import PortalScheme
 
-#: Command-line arguments for the application. `setStyle` has the same effect but takes 20 ms longer: PySide then builds
-#: its class of styles, with all enumerations, before the first window.
-STYLE_ARGUMENTS = ("-style", "fusion")
-
 SMALLEST_SCALE, LARGEST_SCALE = 0.5, 3.0
-
-
-class ThemeMode(StrEnum):
-    """What the user may choose."""
-
-    SYSTEM = "system"
-    LIGHT = "light"
-    DARK = "dark"
 
 
 class Theme(QObject):
@@ -49,6 +36,7 @@ class Theme(QObject):
         app: QApplication,
         mode: ThemeMode = ThemeMode.SYSTEM,
         text_scale: float = 1.0,
+        portal: PortalScheme | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -58,7 +46,7 @@ class Theme(QObject):
         self._system_font = QFont(app.font())
         self._mode = mode
         self._text_scale = text_scale
-        self._portal: PortalScheme | None = None
+        self._portal = portal
         self._colors = LIGHT
         self._metrics = metrics_of(self._system_font, text_scale)
         self._icons = Icons(self)
@@ -121,10 +109,9 @@ class Theme(QObject):
     def _follow_system(self) -> None:
         self._hints.colorSchemeChanged.connect(self._on_system_changed)
         self._accessibility.contrastPreferenceChanged.connect(self._on_system_changed)
-        if sys.platform == "linux" and self._hints.colorScheme() is Qt.ColorScheme.Unknown:
-            from plantdesk.ui.theme.portal import PortalScheme
-
-            self._portal = PortalScheme(self)
+        if self._portal is None and self._hints.colorScheme() is Qt.ColorScheme.Unknown:
+            self._portal = open_portal(self)
+        if self._portal is not None:
             self._portal.changed.connect(self._on_system_changed)
 
     def _set_color_scheme(self) -> None:
@@ -137,7 +124,7 @@ class Theme(QObject):
             return self._mode is ThemeMode.DARK
         scheme = self._hints.colorScheme()
         if scheme is Qt.ColorScheme.Unknown and self._portal is not None:
-            scheme = self._portal.scheme
+            return self._portal.is_dark is True
         return scheme is Qt.ColorScheme.Dark
 
     def _high_contrast(self) -> bool:

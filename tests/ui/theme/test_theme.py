@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
 from plantdesk import resources
 from plantdesk.ui.theme.colors import DARK, LIGHT
+from plantdesk.ui.theme.first_colors import ThemeMode
 from plantdesk.ui.theme.metrics import FontRole
-from plantdesk.ui.theme.theme import ThemeMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,190 @@
+"""What is behind the window from its first paint on: store, server and content, for one store at a time.
+
+Separate from the window, which shows before these modules are imported.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from plantdesk import paths
+from plantdesk.ui.api_access.server_control import ApiControl
+from plantdesk.ui.bridge import Bridge
+from plantdesk.ui.garbage_collector import GarbageCollector
+from plantdesk.ui.platform.single_window import SingleWindow, StuckWindowError
+from plantdesk.ui.store_opener import StoreOpener, StoreState
+from plantdesk.ui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.errors import PlantDeskError
+    from plantdesk.server_state import ServerState
+    from plantdesk.store import Store
+    from plantdesk.ui.api_access.server_control import StoreServer
+    from plantdesk.ui.main_window import MainWindow
+    from plantdesk.ui.preferences import Preferences
+    from plantdesk.ui.theme.theme import Theme
+
+
+class StoreServices(NamedTuple):
+    """What runs on an open store."""
+
+    make_server: Callable[[Store], StoreServer]
+    #: Begins automatic backups, and returns a function that ends them.
+    begin_backups: Callable[[Store], Callable[[], None]]
+
+
+class Session(QObject):
+    """Fills the window, opens the store behind it, and serves it; `left`: the program shall end."""
+
+    left = Signal()
+
+    def __init__(
+        self,
+        window: MainWindow,
+        preferences: Preferences,
+        single: SingleWindow,
+        port: int,
+        services: StoreServices,
+        *,
+        named: bool,
+    ) -> None:
+        """Prepare to open the store that `single` locks, whose file the user may have `named`."""
+        super().__init__()
+        self._window = window
+        self._preferences = preferences
+        self._begin_backups = services.begin_backups
+        self.bridge = Bridge()
+        self._api = ApiControl(self.bridge, preferences, port, services.make_server)
+        self._collector = GarbageCollector(self)
+        self._api.settled.connect(self._collector.start)
+        self._opener = StoreOpener(self.bridge, single.path, self, named=named)
+        self._opener.migrating.connect(self._on_migration)
+        self._opener.opened.connect(self._on_opened)
+        self._opener.failed.connect(self._on_not_opened)
+        self._unsubscribe: list[Callable[[], None]] = []
+        self._workspace: Workspace | None = None
+        self._single = single
+        single.raise_wanted.connect(window.show_in_front)
+
+    @property
+    def state(self) -> ServerState:
+        """What the server is doing now."""
+        return self._api.state
+
+    @property
+    def workspace(self) -> Workspace | None:
+        """The content of the window."""
+        return self._workspace
+
+    def fill_window(self, theme: Theme) -> None:
+        """Make the content of the window, which accepts typing from then on, and open the store behind it."""
+        content = Workspace(theme, self.bridge, self._preferences, self._api, self._opener.path, self._window)
+        content.file_chosen.connect(self._on_file_chosen)
+        content.try_again_wanted.connect(self._try_again)
+        content.new_store_wanted.connect(partial(self._try_again, create=True))
+        self._workspace = content
+        QTimer.singleShot(0, self, self._complete_start)
+
+    def show_defect(self, what: str) -> None:
+        """Report a defect in the window; any thread, also after the window was closed."""
+        self.bridge.call(self, self._show_defect, what)
+
+    def close(self) -> None:
+        """Close everything, in order; returns when all that was acknowledged is in the file."""
+        self._single.stop_listening()
+        self._opener.stop()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        if self._workspace is not None:
+            self._workspace.release_store()
+        self._api.close()
+        self.bridge.close()
+        self._opener.close()
+        self._single.release()
+
+    @Slot()
+    def _complete_start(self) -> None:
+        """Complete the start, after the form accepts typing."""
+        self._opener.open()
+        if self._workspace is not None:
+            self._workspace.complete()
+        self._single.listen()
+
+    def _show_defect(self, what: str) -> None:
+        if self._workspace is not None:
+            self._workspace.show_defect(what)
+
+    # --- opening the store ---
+
+    @Slot()
+    def _try_again(self, *, create: bool = False) -> None:
+        if self._opener.state is StoreState.CLOSED and self._workspace is not None:
+            self._workspace.show_opening()
+        self._opener.open(create=create)
+
+    @Slot(float)
+    def _on_migration(self, share: float) -> None:
+        if self._workspace is not None:
+            self._workspace.show_migration(share)
+
+    @Slot(object)
+    def _on_opened(self, store: Store) -> None:
+        if not self._single.is_locked:  # its folder could not be written to before
+            single = SingleWindow(self._opener.path, paths.usable(paths.data_folder))
+            if single.take():
+                self._adopt(single)
+        self._unsubscribe += [
+            store.subscribe_health(self.bridge.notify_health),
+            store.subscribe(self.bridge.notify_changes),
+            self._begin_backups(store),
+        ]
+        if self._workspace is not None:
+            self._workspace.set_store(store, named=self._opener.named)
+        self._api.serve(store)
+
+    @Slot(object)
+    def _on_not_opened(self, reason: PlantDeskError) -> None:
+        self._collector.start()
+        if self._workspace is not None:
+            self._workspace.show_no_store(self._opener.path, reason)
+        self._api.show_no_store()
+
+    # --- another file ---
+
+    @Slot(str)
+    def _on_file_chosen(self, name: str) -> None:
+        """Open another file, once this window has its lock."""
+        path = Path(name).absolute()
+        single = SingleWindow(path, paths.usable(paths.data_folder))
+        if single.key == self._single.key:
+            self._try_again()
+        elif single.take():
+            self._use(path, single)
+        else:
+            single.ask_other().asked.connect(partial(self._on_other_asked, path, single))
+            single.setParent(self)  # until it is asked
+
+    def _use(self, path: Path, single: SingleWindow) -> None:
+        self._single.release()
+        self._adopt(single)
+        self._opener.use(path)
+        self._try_again()
+
+    def _adopt(self, single: SingleWindow) -> None:
+        self._single = single
+        single.listen()
+        single.raise_wanted.connect(self._window.show_in_front)
+
+    def _on_other_asked(self, path: Path, single: SingleWindow, answered: bool) -> None:
+        if single.is_locked:
+            self._use(path, single)
+        elif answered:
+            self.left.emit()
+        elif self._workspace is not None:
+            self._workspace.show_no_store(self._opener.path, StuckWindowError(path))

@@ -1,0 +1,38 @@
+"""What is imported before the window is painted for the first time: each module delays it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+_FIRST_PAINT = """
+import os, sys
+from PySide6 import QtCore, QtWidgets
+from plantdesk import cli
+from plantdesk.ui.main_window import MainWindow
+
+def paint(window, event):
+    made = [name for module in (QtCore, QtWidgets) for name in ("Qt", "QStyle") if name in vars(module)]
+    print(*(name for name in sys.modules if "plantdesk" in name), *made, flush=True)
+    os._exit(0)
+
+MainWindow.paintEvent = paint
+cli.main([])
+"""
+#: Of the window itself, its lock, its size and its background.
+_NEEDED = {"plantdesk", "plantdesk.cli", "plantdesk.commands", "plantdesk.commands.window", "plantdesk.desktop"}
+_NEEDED |= {f"plantdesk.{each}" for each in ("core_dumps", "display", "errors", "output", "paths", "qt_options")}
+_NEEDED |= {f"plantdesk.{each}" for each in ("resources", "running_mutex", "settings", "ui")}
+_NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "platform", "theme")}
+_NEEDED |= {"plantdesk.ui.platform.single_window", "plantdesk.ui.theme.colors", "plantdesk.ui.theme.first_colors"}
+
+
+def test_before_the_first_paint_nothing_else_is_imported() -> None:
+    """Qt's namespace and styles have so many enumerations that their first use takes as long as all these modules."""
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    environment.pop("DBUS_SESSION_BUS_ADDRESS", None)  # the portal is asked where there is a session bus
+    environment.pop("XDG_RUNTIME_DIR", None)
+    command = [sys.executable, "-c", _FIRST_PAINT]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    assert set(done.stdout.split()) == _NEEDED
