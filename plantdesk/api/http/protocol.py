@@ -78,8 +78,11 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(cast("asyncio.Transport", transport))
+        # Without uvicorn's method: it asks the system for addresses that nobody uses.
+        self.transport = cast("asyncio.Transport", transport)
         self.flow = Flow(self.transport, self.loop)
+        self.scheme = "http"
+        self.connections.add(self)
         self.last_event = next(_events)
         self._deadlines.start_request()
         if len(self.connections) > self._limits.connections:
@@ -101,7 +104,9 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._requests.disconnect()
         self.ignores_input = True
-        super().connection_lost(exc)
+        self.connections.discard(self)
+        self.flow.resume_writing()  # for whoever waits for it
+        del self.parser  # it refers to its protocol
 
     @override
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's returns nothing
