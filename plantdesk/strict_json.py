@@ -180,7 +180,10 @@ def _members(top: object) -> dict[str, object]:
     if len(members) != len(top):
         counts = Counter(name for name, _ in top)
         raise RepeatedMemberError([name for name, count in counts.items() if count > 1])
-    return {name: _decimal(value) if isinstance(value, _Decimal) else value for name, value in members.items()}
+    for name, value in top:
+        if isinstance(value, _Decimal):
+            members[name] = _decimal(value)
+    return members
 
 
 def _text(data: bytes | bytearray) -> str:

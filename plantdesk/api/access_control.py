@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.api.errors import HostRefusedError, OriginRefusedError, TokenMissingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from starlette.types import Scope
 
@@ -68,12 +68,11 @@ class TokenUsage:
             self._tokens.used(source)
 
 
-def combined_fields(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+def combined_fields(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Return the header fields by name; repeated ones are joined by commas (RFC 9110, section 5.3).
 
     That makes a repeated Host, Authorization or Content-Type invalid.
     """
-    headers = list(headers)
     fields = dict(headers)
     if len(fields) != len(headers):
         values: dict[bytes, list[bytes]] = {}

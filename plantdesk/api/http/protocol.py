@@ -259,28 +259,29 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._size.is_head_complete:  # a trailer is not a header (RFC 9110, section 6.5.1)
-            self.headers.append((name.lower(), value.strip(_BLANKS)))  # llhttp keeps trailing blanks (section 5.5)
+        self.headers.append((name.lower(), value.strip(_BLANKS)))  # llhttp keeps trailing blanks (RFC 9110, 5.5)
 
     @override
     def on_headers_complete(self) -> None:
         self._size.is_head_complete = True
         self._size.check_fields(len(self.headers))
-        method = self._unknown_method or self.parser.get_method()
-        self.scope["method"] = method.decode("ascii")
-        if self.parser.should_upgrade() and method != b"CONNECT":
+        parser, scope, headers = self.parser, self.scope, self.headers
+        method = self._unknown_method or parser.get_method()
+        scope["method"] = method.decode("ascii")
+        if parser.should_upgrade() and method != b"CONNECT":
             return
         self._unknown_method = None
-        version = self.parser.get_http_version()
+        self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
+        version = parser.get_http_version()
         if version not in {"1.1", "1.0"}:
             raise MalformedHttpError(f"version {version} is not spoken here")
-        self.scope["http_version"] = version
-        set_target(self.scope, self.headers, self.url, is_connect=method == b"CONNECT")
+        scope["http_version"] = version
+        set_target(scope, headers, self.url, is_connect=method == b"CONNECT")
         is_1_1 = version == "1.1"
         self._add_request(
-            keep_alive=is_1_1 and self.parser.should_keep_alive(),
+            keep_alive=is_1_1 and parser.should_keep_alive(),
             # An HTTP/1.0 client must not be sent 100 Continue (RFC 9110, section 10.1.1).
-            expects_continue=is_1_1 and dict(self.headers).get(b"expect", b"").lower() == b"100-continue",
+            expects_continue=is_1_1 and dict(headers).get(b"expect", b"").lower() == b"100-continue",
         )
 
     @override
