@@ -170,6 +170,9 @@ class Workspace(Page):
 
     def complete(self) -> None:
         """Build what the first paint does not need; call it when the form is shown."""
+        from plantdesk.ui.platform.cursor_blinking import CursorBlinking
+
+        CursorBlinking(self)
         for feature in self._features:
             feature.complete()
         self._features += self._make_late_features()
