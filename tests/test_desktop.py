@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton
 
 from plantdesk import __version__, logs, paths, settings, updates
@@ -231,6 +232,22 @@ def test_the_first_frame_has_the_background_of_the_finished_window(
     frames.append(desk.window.grab().toImage())
     backgrounds = {frame.pixelColor(frame.width() // 2, 4).name().upper() for frame in frames}
     assert backgrounds == {colors.window}
+    close(desk)
+
+
+def test_keys_pressed_while_the_window_is_filled_go_to_name(qtbot: QtBot, qapp: QApplication) -> None:
+    desktop = Desktop(qapp, paths.database_file(), 0)
+    desktop.preferences.change(updates_answered=True)
+    assert desktop.start()
+    assert desktop.window is not None
+    handle = desktop.window.windowHandle()
+    keys = (Qt.Key.Key_A, Qt.Key.Key_L, Qt.Key.Key_O, Qt.Key.Key_E, Qt.Key.Key_Return)
+    desktop.window.shown.connect(
+        lambda: [QTest.keyClick(handle, key) for key in keys]
+    )  # as they wait for the event loop
+    desk = ProgramDesk(qtbot, desktop)
+    desk.sees("aloe")
+    assert desk.name.hasFocus()
     close(desk)
 
 
