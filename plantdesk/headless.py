@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last one on Windows
-_POLL_INTERVAL = 0.5
+#: Seconds; on Windows, Ctrl+C does not interrupt a get without timeout.
+_POLL_INTERVAL = None if sys.platform == "linux" else 0.5
 
 
 def serve(database: Path, port: int, *, verbose: bool = False) -> None:
@@ -107,4 +108,4 @@ def _stop_signals() -> Iterator[queue.SimpleQueue[int]]:
 def _wait_for(signals: queue.SimpleQueue[int]) -> int:
     while True:
         with contextlib.suppress(queue.Empty):
-            return signals.get(timeout=_POLL_INTERVAL)  # on Windows, Ctrl+C does not interrupt a get without timeout
+            return signals.get(timeout=_POLL_INTERVAL)

@@ -66,6 +66,8 @@ class ApiThread:
         self._stopping = asyncio.Event()
         self._state = ServerState()
         self._responses = Responses()
+        self._timer: asyncio.TimerHandle | None = None
+        self._has_new = False
         self._ready = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
@@ -108,11 +110,10 @@ class ApiThread:
     async def _serve_app(self, app: Application) -> None:
         config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
         config.load()
-        self._check_deadlines()
         connection = partial(
             HttpProtocol, config, self._state, self._loop, self._limits, self._responses, self._activity
         )
-        make = with_small_reads(connection)
+        make = with_small_reads(partial(self._make_connection, connection))
         servers = [server for listener in self._sockets for server in await self._accept(listener, make)]
         self._ready.set()
         await self._stopping.wait()
@@ -135,13 +136,27 @@ class ApiThread:
             servers += [await self._loop.create_server(protocol, sock=each, backlog=BACKLOG) for each in duplicates]
         return servers
 
-    def _check_deadlines(self) -> None:
-        """Renew the Date header, and let each connection check its deadlines; repeats itself."""
+    def _make_connection(self, make: Callable[[], HttpProtocol]) -> HttpProtocol:
+        self._has_new = True
+        if self._timer is None:
+            self._start_timer()
+        return make()
+
+    def _start_timer(self) -> None:
+        """Renew the Date header, and check the deadlines later."""
         self._responses.renew_date()
-        now = self._loop.time()
-        for connection in self._connections():
-            connection.check_deadlines(now)
         self._timer = self._loop.call_later(self._limits.deadline_interval, self._check_deadlines)
+
+    def _check_deadlines(self) -> None:
+        """Let each connection check its deadlines; repeats itself while there are any."""
+        self._timer = None
+        now = self._loop.time()
+        connections = self._connections()
+        for connection in connections:
+            connection.check_deadlines(now)
+        if connections or self._has_new:  # a new one may not be among the connections yet
+            self._has_new = False
+            self._start_timer()
 
     async def _close_connections(self) -> None:
         """Close idle connections at once, others after their response, and all after the shutdown timeout."""
@@ -152,7 +167,8 @@ class ApiThread:
             await asyncio.sleep(_POLL_INTERVAL)
         for connection in self._connections():
             connection.transport.abort()
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         if self._state.tasks:
             left = max(_MIN_TASK_TIMEOUT, deadline - self._loop.time())
             _, late = await asyncio.wait(list(self._state.tasks), timeout=left)

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.api.http.responses import Responses
 from plantdesk.api.limits import Limits
 from plantdesk.errors import ErrorNumber
 from tests.api.client import answers, one_answer
+from tests.store.test_backups import until
 
 if TYPE_CHECKING:
     import socket
@@ -102,3 +106,26 @@ def test_stopping_waits_for_no_client(serve: Serve) -> None:
         assert idle.recv(1) == b""
         assert kept.recv(1) == b""
     assert api.stored() == {2: ("Fern", None)}
+
+
+def test_an_idle_server_sleeps_until_the_next_connection(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    renewals: list[None] = []
+    renew = Responses.renew_date
+
+    def counted(responses: Responses) -> None:
+        renewals.append(None)
+        renew(responses)
+
+    def is_asleep() -> bool:
+        before = len(renewals)
+        threading.Event().wait(0.2)  # ten intervals
+        return len(renewals) == before
+
+    monkeypatch.setattr(Responses, "renew_date", counted)
+    api = serve(limits=replace(HASTY, check_interval=3600.0))
+    incomplete = api.whole({"id": 1, "name": "Fern"})[:-1]
+    for _ in range(2):
+        with api.opened() as connection:
+            connection.sendall(incomplete)
+            assert [answer.status for answer in answers(connection)] == [408]
+        until(is_asleep)
