@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from plantdesk.errors import IdTakenError, NothingToUndoError, UndoConflictError
 from plantdesk.records import COMMAND, FORM, Changes
 from plantdesk.store import DeleteAll, Order, Reader, Selection, SetTag, Store, View, parse_search
-from plantdesk.store.sqlite import queries
+from plantdesk.store.sqlite import queries, text_pages
 from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
 from plantdesk.validation import NewPlant, new_plant
 from tests.support.adding import add_each
@@ -44,6 +44,12 @@ WORDS = (
     "🌱🌱🌱",
     "_%",
 )
+#: Searches that have no trigrams.
+LETTERS = (
+    *("a", "L", "é", "ß", "ſ", "×", "”", "1", "0", "-", "%", "_", "\\", "🌱"),
+    *("lo", "ra", "4×", "ss", "ul", "12", "-1", "00", "🌱🌱", "zz"),
+    *("a l", "1 2", "e -12", '"e a"', '"1"', "-a", "l -e", "a tag:none"),
+)
 SEARCHES = (
     *WORDS,
     "loe",
@@ -66,6 +72,7 @@ SEARCHES = (
     "-tag:erable 123",
     "\N{COMBINING ACUTE ACCENT}",
     "🌱🌱🌱",
+    *LETTERS,
 )
 
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
@@ -137,26 +144,33 @@ def make(store: Store, change: NewPlant | SetTag | DeleteAll | str) -> None:
 
 
 @cases(40)
-@given(before=st.lists(plants, max_size=30), after=st.lists(changes, max_size=8), part=st.integers(0, 3))
+@given(
+    before=st.lists(plants, max_size=30),
+    after=st.lists(changes, max_size=8),
+    part=st.integers(0, 7),
+    slots=st.sampled_from([3, 4096]),
+)
 def test_views_are_the_same_while_the_index_lags_behind(
     tmp_path_factory: pytest.TempPathFactory,
     before: list[NewPlant],
     after: list[NewPlant | SetTag | DeleteAll | str],
     part: int,
+    slots: int,
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
-    with closing(Store(folder / "plants.db")) as store:
+    with closing(Store(folder / "plants.db")) as store, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_pages, "_SLOTS", slots)
+        patch.setattr(text_pages, "_MAX_LENGTH", 15)
         for each in before:
             make(store, each)
         index = built(store, folder / "index")
         for change in after:
             make(store, change)
-        assert_same_as_without(store, index, [*all_views()][part::4])
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(queries, "_FIRST_CHUNK", 3)
-            patch.setattr(queries, "_CHUNK", 2)
-            patch.setattr(queries, "_LARGE_CHUNK", 5)
-            assert_same_as_without(store, index, sorted_views())
+        assert_same_as_without(store, index, [*all_views()][part::8])
+        patch.setattr(queries, "_FIRST_CHUNK", 3)
+        patch.setattr(queries, "_CHUNK", 2)
+        patch.setattr(queries, "_LARGE_CHUNK", 5)
+        assert_same_as_without(store, index, [*sorted_views(), *sorted_views("a")])
         assert index.indexed is not None
 
 
@@ -236,9 +250,9 @@ def test_the_index_of_a_window_is_built_and_removed(store: Store) -> None:
     index.start()
     while (indexed := index.indexed) is None:
         time.sleep(0.01)
-    assert indexed.words.exists()
+    assert indexed.texts.exists()
     index.close()
-    assert not indexed.words.parent.exists()
+    assert not indexed.texts.parent.exists()
     assert index.indexed is None
 
 

@@ -18,7 +18,7 @@ from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sqlalchemy import Connection
     from sqlmodel.sql.expression import SelectOfScalar
@@ -62,6 +62,18 @@ def all_ids(connection: Connection, statement: SelectOfScalar[int], sizes: Itera
         end = len(ids) if end < 0 else end
         yield _array(ids[start:end])
         start = end + 1
+
+
+def gathered(parts: Iterable[array[int]], sizes: Iterator[int]) -> Iterator[array[int]]:
+    """Yield ids in chunks of at least these sizes, the last one excepted."""
+    chunk, size = array("q"), next(sizes)
+    for part in parts:
+        chunk += part
+        if len(chunk) >= size:
+            yield chunk
+            chunk, size = array("q"), next(sizes)
+    if chunk:
+        yield chunk
 
 
 def _array(ids: str) -> array[int]:

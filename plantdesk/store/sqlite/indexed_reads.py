@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from array import array
 from collections import deque
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,16 +15,20 @@ from sqlalchemy import bindparam, func, text
 from sqlmodel import col, select
 
 from plantdesk.store.placing import find_places
+from plantdesk.store.sqlite.conditions import ids_of
 from plantdesk.store.sqlite.engines import driver_connection
+from plantdesk.store.sqlite.id_reads import gathered
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.text_index import candidates
+from plantdesk.store.sqlite.text_pages import find_ids, words_of
 from plantdesk.store.tables import PlantTable
+from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from sqlalchemy import Connection, TextClause
+    from sqlalchemy import ColumnElement, Connection, TextClause
 
     from plantdesk.selections import Selection
     from plantdesk.store.placing import Place
@@ -32,6 +38,8 @@ if TYPE_CHECKING:
 
 #: More candidates than this are not worth it: a scan gives the first rows at once.
 _MAX_CANDIDATES = 60_000
+#: The name under which a reader attaches the index of texts.
+_SCHEMA = "indexed"
 
 
 class IndexUnusableError(Exception):
@@ -47,24 +55,22 @@ class IndexedReads:
         self._index = index
         self._attached: Path | None = None
 
-    def sorted_ids(self, view: View, sizes: Iterator[int]) -> Iterator[array[int]]:
-        """Yield all ids in the order of a view, in chunks of these sizes. Within a snapshot.
+    def ids(self, view: View, sizes: Iterator[int]) -> Iterator[array[int]]:
+        """Yield the ids of a view that has no `candidates`, in chunks of about these sizes. Within a snapshot.
 
         Raises sqlite3.Error, and IndexUnusableError also after some chunks, which are right.
         """
-        index = self._index
-        indexed = None if index is None else index.indexed
-        if index is None or indexed is None or not view.plants.is_everything or view.order not in indexed.orders:
+        return self._sorted_ids(view, sizes) if view.plants.is_everything else self._found_ids(view, sizes)
+
+    def _sorted_ids(self, view: View, sizes: Iterator[int]) -> Iterator[array[int]]:
+        indexed = None if self._index is None else self._index.indexed
+        if indexed is None or view.order not in indexed.orders:
             raise IndexUnusableError
         changed = indexed.changed(self._raw)
         if changed is None:
             raise IndexUnusableError
-        try:
-            with indexed.opened_order(view.order, descending=view.descending) as known:
-                yield from self._merged(known, changed, view, sizes)
-        except OSError as error:
-            index.drop()
-            raise IndexUnusableError from error
+        with self._dropping_damaged(), indexed.opened_order(view.order, descending=view.descending) as known:
+            yield from self._merged(known, changed, view, sizes)
 
     def _merged(
         self, known: Sequence[int], changed: set[int], view: View, sizes: Iterator[int]
@@ -85,24 +91,36 @@ class IndexedReads:
             raise IndexUnusableError
         yield from _chunks(known, places, changed, sizes, start)
 
+    def _found_ids(self, view: View, sizes: Iterator[int]) -> Iterator[array[int]]:
+        indexed, words = None if self._index is None else self._index.indexed, words_of(view.plants)
+        if indexed is None or self._attached != indexed.texts or not words or view.order is not Order.ADDED:
+            raise IndexUnusableError
+        changed = indexed.changed(self._raw)
+        if changed is None or indexed.unpaged is None:
+            raise IndexUnusableError
+        unpaged = changed | indexed.unpaged
+        late = ids_of(view.plants).add_columns(col(PlantTable.seq)).where(_is_among(unpaged))
+        rows = [(plant_id, seq) for plant_id, seq in self._connection.execute(late)]
+        with self._dropping_damaged():
+            found = find_ids(self._raw, _SCHEMA, words, unpaged, rows, descending=view.descending)
+            yield from gathered(found, sizes)
+
     def candidates(self, selection: Selection) -> TextClause | None:
         """Return the condition that narrows a search down to the candidates of the index; None where it does not help.
 
-        Not within a transaction, which would end with the tables that this makes. Raises sqlite3.Error.
+        To be called before `ids`, and not within a transaction, which would end with the tables that this makes.
+        Raises sqlite3.Error.
         """
         found = candidates(selection)
-        indexed = None if self._index is None or found is None else self._index.indexed
-        if self._index is None or found is None or indexed is None or not indexed.is_known(self._raw):
+        indexed = None if self._index is None else self._index.indexed
+        if indexed is None or not (found or words_of(selection)) or not indexed.is_known(self._raw):
             return None
         try:
-            self._attach(indexed.words)
-            count = self._collect(found)
-        except sqlite3.DatabaseError as error:  # of the index: it is damaged, or gone
-            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
-                raise
-            self._index.drop()
-            return None
-        if count > _MAX_CANDIDATES:
+            with self._dropping_damaged():
+                self._attach(indexed.texts)
+                if found is None or self._collect(found) > _MAX_CANDIDATES:
+                    return None
+        except IndexUnusableError:
             return None
         ranges = "".join(f" OR id BETWEEN {first} AND {last}" for first, last in found.ids)
         return text(
@@ -118,22 +136,37 @@ class IndexedReads:
         self._raw.execute("CREATE TEMP TABLE IF NOT EXISTS candidate (seq INTEGER PRIMARY KEY)")
         if self._attached is not None:
             self._attached = None
-            self._raw.execute("DETACH indexed")
-        self._raw.execute("ATTACH ? AS indexed", (f"{path.as_uri()}?mode=ro",))
+            self._raw.execute(f"DETACH {_SCHEMA}")
+        self._raw.execute(f"ATTACH ? AS {_SCHEMA}", (f"{path.as_uri()}?mode=ro",))
         self._attached = path
 
     def _collect(self, found: Candidates) -> int:
         """Store the candidates in a temporary table, at most one more than allowed; return their number."""
         self._raw.execute("DELETE FROM temp.candidate")
-        sql = "INSERT INTO temp.candidate SELECT rowid FROM indexed.words WHERE words MATCH ? LIMIT ?"
+        sql = f"INSERT INTO temp.candidate SELECT rowid FROM {_SCHEMA}.words WHERE words MATCH ? LIMIT ?"
         return self._raw.execute(sql, (found.match, _MAX_CANDIDATES + 1)).rowcount
+
+    @contextmanager
+    def _dropping_damaged(self) -> Iterator[None]:
+        """Drop an index that is damaged, or gone, and raise IndexUnusableError."""
+        try:
+            yield
+        except (sqlite3.DatabaseError, zlib.error, OSError) as error:
+            if self._index is None or getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+                raise
+            self._index.drop()
+            raise IndexUnusableError from error
 
 
 def sort_ids(connection: Connection, ids: Sequence[int], view: View) -> list[int]:
     """Return those of `ids` that exist, in the order of a view. Raises sqlite3.Error."""
-    listed = select(func.json_each(json.dumps(ids)).table_valued("value").c.value)
-    statement = select(PlantTable.id).where(col(PlantTable.id).in_(listed))
+    statement = select(PlantTable.id).where(_is_among(ids))
     return list(connection.scalars(statement.order_by(*ordering(view.order, descending=view.descending))))
+
+
+def _is_among(ids: Iterable[int]) -> ColumnElement[bool]:
+    listed = select(func.json_each(json.dumps([*ids])).table_valued("value").c.value)
+    return col(PlantTable.id).in_(listed)
 
 
 def _chunks(

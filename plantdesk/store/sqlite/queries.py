@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from array import array
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
@@ -81,12 +81,13 @@ class Reader(PlantReader):
             candidates = self._indexed.candidates(view.plants)
             with snapshot(self._raw):
                 given = 0
-                try:
-                    for chunk in self._indexed.sorted_ids(view, _sizes()):
-                        given += len(chunk)
-                        yield chunk
-                except IndexUnusableError:
-                    yield from self._selected_ids(view, candidates, given)
+                if candidates is None:
+                    with suppress(IndexUnusableError):
+                        for chunk in self._indexed.ids(view, _sizes()):
+                            given += len(chunk)
+                            yield chunk
+                        return
+                yield from self._selected_ids(view, candidates, given)
 
     def _selected_ids(self, view: View, candidates: TextClause | None, given: int) -> Iterator[array[int]]:
         """Yield the ids of a view by SQL, without the first `given` ones."""
@@ -96,7 +97,7 @@ class Reader(PlantReader):
         statement, sizes = ids_of(view.plants), _sizes()
         if candidates is not None:
             statement = statement.where(candidates)
-        elif view.order is Order.ADDED and view.descending and (newest := self._newest_ids(statement)):
+        elif not given and view.order is Order.ADDED and view.descending and (newest := self._newest_ids(statement)):
             yield newest
             given = next(sizes)
         for chunk in all_ids(self._connection, statement.order_by(*_ordering(view)), sizes):

@@ -14,6 +14,7 @@ from plantdesk.selections import Contains, HasTag
 from plantdesk.store.folding import LOOKALIKES, SEPARATOR, search_words, searched
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
 
     from plantdesk.selections import Selection, Term
@@ -36,7 +37,14 @@ class Candidates(NamedTuple):
     ids: tuple[tuple[int, int], ...] = ()
 
 
-def indexed_text() -> str:
+def write_words(connection: sqlite3.Connection, schema: str) -> None:
+    """Fill the table of the index in a schema. Raises sqlite3.Error."""
+    # Sorted: the index of `seq` would read each row of the file alone.
+    sql = f"INSERT INTO {schema}.words (rowid, text) SELECT seq, {_indexed_text()} FROM main.plant ORDER BY +seq"
+    connection.execute(sql)
+
+
+def _indexed_text() -> str:
     """Return the SQL expression of a plant's text as `searched` compares it, with case where the index ignores it."""
     text = f"coalesce(folded, name || '{SEPARATOR}' || coalesce(tag, ''))"
     for one, others in LOOKALIKES.items():
@@ -79,7 +87,7 @@ def _of_term(term: Term) -> Candidates | None:
         return None
     is_number = isinstance(term, Contains) and term.is_word and len(words) == 1 and _may_be_id(words[0])
     match_all = " AND ".join(f'"{trigram}"' for trigram in trigrams)
-    return Candidates(match_all, tuple(_ids_that_begin(words[0])) if is_number else ())
+    return Candidates(match_all, tuple(ids_that_begin(words[0])) if is_number else ())
 
 
 def _trigrams(word: str) -> list[str]:
@@ -92,7 +100,7 @@ def _may_be_id(word: str) -> bool:
     return word.lstrip("-").isdecimal()
 
 
-def _ids_that_begin(word: str) -> Iterator[tuple[int, int]]:
+def ids_that_begin(word: str) -> Iterator[tuple[int, int]]:
     """Yield the ranges of the ids that begin with a word when they are written in digits."""
     if _ID.fullmatch(word) is None:
         return

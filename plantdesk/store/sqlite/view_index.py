@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import StoreError
+from plantdesk.store.sqlite import text_index, text_pages
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.order_file import opened
 from plantdesk.store.sqlite.ordering import SORTED, sorted_ids
 from plantdesk.store.sqlite.row_reads import last_seq
-from plantdesk.store.sqlite.text_index import CREATE_TABLE, indexed_text
 from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class Indexed(NamedTuple):
     generation: int
     seq: int
     change: int
-    words: Path
+    texts: Path
+    #: Plants that the pages of texts lack; None where there are no pages.
+    unpaged: frozenset[int] | None
     orders: dict[Order, Path]
     #: The plants in the files of the orders.
     plants: int
@@ -179,15 +181,15 @@ class ViewIndex:
             raw.execute("ATTACH ? AS made", (str(folder / f"{number}.db"),))
             raw.execute("PRAGMA made.journal_mode = OFF")
             raw.execute("PRAGMA made.synchronous = OFF")
-            raw.execute(CREATE_TABLE.format("made"))
+            raw.execute(text_index.CREATE_TABLE.format("made"))
+            raw.execute(text_pages.CREATE_TABLE.format("made"))
             with transaction(raw, mode="DEFERRED"):  # one snapshot
                 seq, change = last_seq(raw), last_number(raw)
-                raw.execute(
-                    f"INSERT INTO made.words (rowid, text) SELECT seq, {indexed_text()} FROM main.plant ORDER BY seq"
-                )
+                text_index.write_words(raw, "made")
+                unpaged = text_pages.write_pages(raw, "made")
                 counted, tagged = raw.execute("SELECT count(*), count(tag) FROM plant").fetchone()
                 orders = {order: self._write(connection, order, folder / f"{number}-{order}") for order in SORTED}
-        made = Indexed(generation, seq, change, folder / f"{number}.db", orders, counted, tagged)
+        made = Indexed(generation, seq, change, folder / f"{number}.db", unpaged, orders, counted, tagged)
         with self._lock:
             before, self._indexed = self._indexed, made if self._drops == drops else None
         if before is not None:
@@ -209,6 +211,6 @@ class ViewIndex:
         return path
 
     def _remove(self, indexed: Indexed) -> None:
-        for path in (indexed.words, *indexed.orders.values()):
+        for path in (indexed.texts, *indexed.orders.values()):
             with contextlib.suppress(OSError):  # on Windows a reader may have it open
                 path.unlink()
