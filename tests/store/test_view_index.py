@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from plantdesk.errors import IdTakenError, NothingToUndoError, UndoConflictError
 from plantdesk.records import COMMAND, FORM, Changes
 from plantdesk.store import DeleteAll, Order, Reader, Selection, SetTag, Store, View, parse_search
-from plantdesk.store.sqlite import queries, text_pages
+from plantdesk.store.sqlite import letter_index, queries
 from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
 from plantdesk.validation import NewPlant, new_plant
 from tests.support.adding import add_each
@@ -159,8 +159,8 @@ def test_views_are_the_same_while_the_index_lags_behind(
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
     with closing(Store(folder / "plants.db")) as store, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_pages, "_SLOTS", slots)
-        patch.setattr(text_pages, "_MAX_LENGTH", 15)
+        patch.setattr(letter_index, "_SLOTS", slots)
+        patch.setattr(letter_index, "_MAX_LENGTH", 15)
         for each in before:
             make(store, each)
         index = built(store, folder / "index")

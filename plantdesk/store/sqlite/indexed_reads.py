@@ -18,9 +18,9 @@ from plantdesk.store.placing import find_places
 from plantdesk.store.sqlite.conditions import ids_of
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.id_reads import gathered
+from plantdesk.store.sqlite.letter_index import find_letter, letter_of
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.text_index import candidates
-from plantdesk.store.sqlite.text_pages import find_ids, words_of
 from plantdesk.store.tables import PlantTable
 from plantdesk.store.views import Order
 
@@ -92,17 +92,18 @@ class IndexedReads:
         yield from _chunks(known, places, changed, sizes, start)
 
     def _found_ids(self, view: View, sizes: Iterator[int]) -> Iterator[array[int]]:
-        indexed, words = None if self._index is None else self._index.indexed, words_of(view.plants)
-        if indexed is None or self._attached != indexed.texts or not words or view.order is not Order.ADDED:
+        """Yield the ids of the plants that contain a letter, in the order of adding."""
+        indexed, letter = None if self._index is None else self._index.indexed, letter_of(view.plants)
+        if indexed is None or self._attached != indexed.texts or view.order is not Order.ADDED:
             raise IndexUnusableError
         changed = indexed.changed(self._raw)
-        if changed is None or indexed.unpaged is None:
+        if changed is None or indexed.letters is None or letter not in indexed.letters.marked:
             raise IndexUnusableError
-        unpaged = changed | indexed.unpaged
-        late = ids_of(view.plants).add_columns(col(PlantTable.seq)).where(_is_among(unpaged))
+        changed |= indexed.letters.unmarked_plants
+        late = ids_of(view.plants).add_columns(col(PlantTable.seq)).where(_is_among(changed))
         rows = [(plant_id, seq) for plant_id, seq in self._connection.execute(late)]
         with self._dropping_damaged():
-            found = find_ids(self._raw, _SCHEMA, words, unpaged, rows, descending=view.descending)
+            found = find_letter(self._raw, _SCHEMA, letter, changed, rows, descending=view.descending)
             yield from gathered(found, sizes)
 
     def candidates(self, selection: Selection) -> TextClause | None:
@@ -113,7 +114,7 @@ class IndexedReads:
         """
         found = candidates(selection)
         indexed = None if self._index is None else self._index.indexed
-        if indexed is None or not (found or words_of(selection)) or not indexed.is_known(self._raw):
+        if indexed is None or not (found or letter_of(selection)) or not indexed.is_known(self._raw):
             return None
         try:
             with self._dropping_damaged():

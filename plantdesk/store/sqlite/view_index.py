@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import StoreError
-from plantdesk.store.sqlite import text_index, text_pages
+from plantdesk.store.sqlite import letter_index, text_index
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from plantdesk.records import Changes
     from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.letter_index import Letters
     from plantdesk.store.sqlite.order_file import OrderFile
 
 _log = logging.getLogger(__name__)
@@ -61,8 +62,7 @@ class Indexed(NamedTuple):
     seq: int
     change: int
     texts: Path
-    #: Plants that the pages of texts lack; None where there are no pages.
-    unpaged: frozenset[int] | None
+    letters: Letters | None
     orders: dict[Order, Path]
     #: The plants in the files of the orders.
     plants: int
@@ -181,15 +181,15 @@ class ViewIndex:
             raw.execute("ATTACH ? AS made", (str(folder / f"{number}.db"),))
             raw.execute("PRAGMA made.journal_mode = OFF")
             raw.execute("PRAGMA made.synchronous = OFF")
-            raw.execute(text_index.CREATE_TABLE.format("made"))
-            raw.execute(text_pages.CREATE_TABLE.format("made"))
+            for sql in (text_index.CREATE_TABLE, *letter_index.CREATE_TABLES):
+                raw.execute(sql.format("made"))
             with transaction(raw, mode="DEFERRED"):  # one snapshot
                 seq, change = last_seq(raw), last_number(raw)
                 text_index.write_words(raw, "made")
-                unpaged = text_pages.write_pages(raw, "made")
+                letters = letter_index.write_letters(raw, "made")
                 counted, tagged = raw.execute("SELECT count(*), count(tag) FROM plant").fetchone()
                 orders = {order: self._write(connection, order, folder / f"{number}-{order}") for order in SORTED}
-        made = Indexed(generation, seq, change, folder / f"{number}.db", unpaged, orders, counted, tagged)
+        made = Indexed(generation, seq, change, folder / f"{number}.db", letters, orders, counted, tagged)
         with self._lock:
             before, self._indexed = self._indexed, made if self._drops == drops else None
         if before is not None:
