@@ -28,8 +28,8 @@ CREATE_TABLES = (
     """CREATE TABLE {0}.letter (letter TEXT, number INTEGER, marks BLOB NOT NULL, PRIMARY KEY (letter, number))
        STRICT, WITHOUT ROWID""",
 )
-#: Slots of a page: so few that Python works on it for less than a millisecond.
-_SLOTS = 8192
+#: Slots of a page: so few that Python works on it for less than a millisecond, and in little memory.
+_SLOTS = 2048
 #: Frequent letters, and the plants among which they are counted. Others find few plants, which are sorted quickly.
 _MAX_LETTERS = 64
 _SAMPLE = 5_000
@@ -90,7 +90,7 @@ def write_letters(connection: sqlite3.Connection, schema: str) -> Letters | None
 
 def _frequent_letters(connection: sqlite3.Connection, plants: int) -> frozenset[str]:
     sample = connection.execute(_READ_SAMPLE, (max(1, plants // _SAMPLE),)).fetchall()
-    counted = Counter(letter for (text,) in sample for letter in set(_normalized(text)))
+    counted = Counter(letter for (text,) in sample for letter in set(_normalized(text)) if not letter.isspace())
     return frozenset(letter for letter, _ in counted.most_common(_MAX_LETTERS))
 
 
