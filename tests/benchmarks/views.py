@@ -56,6 +56,7 @@ CASES = [
     Case("an ID", "123456", None, ("369/485", ""), (60, None)),
     Case("frequent word", "frequens", None, ("", "410/500"), (None, 250)),
     Case("one letter", "e", None, ("", "880/1186"), (None, 500)),
+    Case("two letters", "an", None, ("", ""), (None, 500)),
     Case("sort by name", "", Column.NAME, ("1725/1892", ""), (60, 500)),
     Case("sort by tag", "", Column.TAG, ("1430/1923", ""), (60, 500)),
     Case("sort by source", "", Column.SOURCE, ("491", ""), (60, 500)),

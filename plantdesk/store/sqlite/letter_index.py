@@ -142,8 +142,9 @@ def find_letter(
     for number, content, marks in connection.execute(sql, {"letter": letter, "late": json.dumps([*late_in])}):
         ids = array("q", zlib.decompress(content) if content else bytes(_SLOTS * _ID_SIZE))
         found = bytearray(zlib.decompress(marks) if marks else _SLOTS)
-        for slot in (slot for slot, plant_id in enumerate(ids) if plant_id in changed) if changed else ():
-            found[slot] = 0
+        for slot, plant_id in enumerate(ids if changed else ()):
+            if plant_id in changed:
+                found[slot] = 0
         for slot, plant_id in late_in.get(number, ()):
             ids[slot], found[slot] = plant_id, 1
         matching = array("q", compress(ids, found))

@@ -61,6 +61,7 @@ class Indexed(NamedTuple):
     generation: int
     seq: int
     change: int
+    #: The database with the tables of `text_index` and `letter_index`.
     texts: Path
     letters: Letters | None
     orders: dict[Order, Path]
