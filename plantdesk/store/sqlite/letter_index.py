@@ -68,7 +68,7 @@ def letter_of(selection: Selection) -> str | None:
     match selection:
         case Selection(((Contains(text, is_word),),), None, None):
             letter = searched(text).strip() if is_word else searched(text)
-            if len(letter) == 1 and not letter.isspace() and (is_word or not letter.isdecimal()):
+            if len(letter) == 1 and (is_word or not letter.isdecimal()):
                 return letter
     return None
 
