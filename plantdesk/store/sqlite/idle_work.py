@@ -7,10 +7,12 @@ is saved. After some seconds without a commit the files are not polled but watch
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sqlite3
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import StoreError
+from plantdesk.store.sqlite import unused_memory
 from plantdesk.store.sqlite.connections import check_whole, translate_errors
 from plantdesk.store.sqlite.files.file_watch import FileWatch
 from plantdesk.store.sqlite.files.last_write import LastWrite
@@ -33,6 +35,8 @@ _RETRY_POLLS = 25
 _CHECK_POLLS = 375
 #: Seconds between two polls of watched files, for what inotify does not report, such as a disk mounted over them.
 _WATCHED_POLL_INTERVAL = 1.0
+#: Such polls between two releases of what searches, sorts and posts have freed.
+_RELEASE_POLLS = 10
 
 
 class IdleWork:
@@ -83,7 +87,11 @@ class IdleWork:
         if self._last_write.may_be_new():
             self._transactions.poll()
             return
-        while self._is_done and self._watch.wait(self._is_idle, _WATCHED_POLL_INTERVAL):
+        for polls in itertools.count():
+            if polls % _RELEASE_POLLS == 0:
+                unused_memory.release()
+            if not self._is_done or not self._watch.wait(self._is_idle, _WATCHED_POLL_INTERVAL):
+                return
             self._transactions.poll()
 
     def _prune(self) -> None:
