@@ -52,7 +52,7 @@ def test_no_token_is_in_any_file_or_output(program_home: Home) -> None:
         out, err = process.communicate(timeout=30)
     written = {file: file.read_bytes() for file in program_home.folder.rglob("*") if file.is_file()}
     assert b"Fatal Python error" in written[next(file for file in written if file.name == "serve-crash.log")]
-    assert b"connection made" in written[next(file for file in written if file.name == "serve.log")]
+    assert b"ASGI [1] Started" in written[next(file for file in written if file.name == "serve.log")]
     for token in (good, revoked, wrong):
         secret = token.removeprefix("plantdesk_").encode()
         assert secret not in out + err + about
