@@ -63,15 +63,16 @@ class Program:
         self.posts: dict[str, list[float]] = {}
         self._screen, self._pictures = Screen(stack), pictures
         self._port, self._posted = free_port(), 0
-        self._environment = {**os.environ, "PLANTDESK_HOME": str(database.parent), "PYTHONPATH": str(_ROOT)}
+        self._environment = {**os.environ, "PLANTDESK_HOME": str(database.parents[1]), "PYTHONPATH": str(_ROOT)}
+        self._environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules would be compiled at each start
         self._process: subprocess.Popen[bytes] | None = None
         self._known: dict[str, dict[Area, bytes]] = {}
-        settings = database.parent / "settings"
+        settings = database.parents[1] / "settings"
         settings.mkdir(mode=0o700)
-        (settings / "settings.json").write_text('{"updates_answered": true}')
+        (settings / "settings.json").write_text(json.dumps({"updates_answered": True, "port": self._port}))
         token = create_token(shlex.split(name), database, self._environment)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        self._command = [*shlex.split(name), "--database", str(database), "--port", str(self._port)]
+        self._command = shlex.split(name)  # as from a menu: options are parsed only where there are some
         self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=TIMEOUT)
         stack.callback(self.stop)
 
@@ -274,8 +275,8 @@ def main() -> None:
         fill(filled, options.plants)
         programs = []
         for number, name in enumerate([f"{shlex.quote(sys.executable)} -m plantdesk", *options.program]):
-            database = Path(folder, str(number), "plants.db")
-            database.parent.mkdir()
+            database = Path(folder, str(number), "data", "plants.db")
+            database.parent.mkdir(parents=True, mode=0o700)
             shutil.copy(filled, database)
             pictures = options.pictures and options.pictures / str(number)
             if pictures:
