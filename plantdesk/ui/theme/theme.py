@@ -27,7 +27,7 @@ SMALLEST_SCALE, LARGEST_SCALE = 0.5, 3.0
 
 
 class Theme(QObject):
-    """The appearance of an application started with STYLE_ARGUMENTS. Create one, before the first widget."""
+    """The appearance of an application started with STYLE_ARGUMENTS. Create one, before the content of the window."""
 
     changed = Signal()
 
