@@ -141,11 +141,11 @@ class Plants(Feature):
         """Return the ids of the selected rows."""
         return self._browser.selected_ids()
 
-    @Slot()
     def focus_form(self) -> None:
         """Move the focus to Name; a form that is not visible in an active window yet gets none."""
         self._form.focus_name()
 
+    @Slot()
     def focus_table(self) -> None:
         """Move the focus to the table."""
         self._browser.table.setFocus()
