@@ -39,8 +39,8 @@ class Candidates(NamedTuple):
 
 def write_words(connection: sqlite3.Connection, schema: str) -> None:
     """Fill the table of the index in a schema. Raises sqlite3.Error."""
-    # Sorted: the index of `seq` would read each row of the file alone.
-    sql = f"INSERT INTO {schema}.words (rowid, text) SELECT seq, {_indexed_text()} FROM main.plant ORDER BY +seq"
+    # By the index of `seq`: a sort takes half the time, but the process keeps 4 MiB more.
+    sql = f"INSERT INTO {schema}.words (rowid, text) SELECT seq, {_indexed_text()} FROM main.plant ORDER BY seq"
     connection.execute(sql)
 
 
