@@ -18,7 +18,7 @@ from plantdesk.store.folding import LOOKALIKES, SEPARATOR, searched
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
 #: Makes the tables of the index; `{0}` is the name of their schema. A page has a slot for each of some thousand
@@ -73,8 +73,11 @@ def letter_of(selection: Selection) -> str | None:
     return None
 
 
-def write_letters(connection: sqlite3.Connection, schema: str) -> Letters | None:
-    """Fill the tables in a schema; return what is marked, None where there is no index. Raises sqlite3.Error."""
+def write_letters(connection: sqlite3.Connection, schema: str, pause: Callable[[], None]) -> Letters | None:
+    """Fill the tables in a schema; return what is marked, None where there is no index. Raises sqlite3.Error.
+
+    `pause` is called after each page, for some milliseconds of Python.
+    """
     count, last = connection.execute("SELECT count(*), max(seq) FROM plant").fetchone()
     if not count or count < _MIN_USED * last:
         return None
@@ -85,6 +88,7 @@ def write_letters(connection: sqlite3.Connection, schema: str) -> Letters | None
         if len(unmarked) > _MAX_UNMARKED:
             return None
         _write_page(connection, schema, number, plants, letters)
+        pause()
     return Letters(letters, frozenset(unmarked))
 
 

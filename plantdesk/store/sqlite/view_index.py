@@ -51,7 +51,7 @@ _MAX_LAG = 30.0
 _CHUNK = 10_000
 #: Instructions of SQLite's virtual machine between two checks for `close`: some milliseconds.
 _PROGRESS_STEPS = 100_000
-#: Seconds between two chunks of an order, in which the GUI thread gets the GIL.
+#: Seconds between two chunks of an order or pages of letters, in which GUI and API get the GIL.
 _PAUSE = 0.002
 
 
@@ -187,7 +187,7 @@ class ViewIndex:
             with transaction(raw, mode="DEFERRED"):  # one snapshot
                 seq, change = last_seq(raw), last_number(raw)
                 text_index.write_words(raw, "made")
-                letters = letter_index.write_letters(raw, "made")
+                letters = letter_index.write_letters(raw, "made", self._pause)
                 counted, tagged = raw.execute("SELECT count(*), count(tag) FROM plant").fetchone()
                 orders = {order: self._write(connection, order, folder / f"{number}-{order}") for order in SORTED}
         made = Indexed(generation, seq, change, folder / f"{number}.db", letters, orders, counted, tagged)
@@ -206,10 +206,14 @@ class ViewIndex:
         with path.open("wb") as file:
             for chunk in sorted_ids(connection, order, _CHUNK):
                 chunk.tofile(file)
-                self._wake.wait(_PAUSE)
-                if self._closing:
-                    raise InterruptedError
+                self._pause()
         return path
+
+    def _pause(self) -> None:
+        """Let other threads have the GIL. Raises InterruptedError after `close`."""
+        time.sleep(_PAUSE)
+        if self._closing:
+            raise InterruptedError
 
     def _remove(self, indexed: Indexed) -> None:
         for path in (indexed.texts, *indexed.orders.values()):
