@@ -18,7 +18,6 @@ _PIECE = 4096
 #: Characters that a search does not distinguish: the one that stands for all, and the others. Stored texts keep them,
 #: so that this table can grow without a migration.
 LOOKALIKES = {"x": "×", "'": '"`‘’“”'}
-_SEARCHED = str.maketrans({other: one for one, others in LOOKALIKES.items() for other in others})
 
 
 class _Folding(dict[int, str]):
@@ -58,7 +57,15 @@ def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
 
 def searched(text: str) -> str:
     """Return `text` as it is compared: folded, and with one character for all its lookalikes."""
-    return fold(text).translate(_SEARCHED)
+    return without_lookalikes(fold(text))
+
+
+def without_lookalikes(text: str) -> str:
+    """Return `text` with one character for all its lookalikes. Not by `translate`, which is slow for long texts."""
+    for one, others in LOOKALIKES.items():
+        for other in others:
+            text = text.replace(other, one)
+    return text
 
 
 def search_words(text: str) -> list[str]:

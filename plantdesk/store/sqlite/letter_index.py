@@ -14,7 +14,7 @@ from operator import contains
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.selections import Contains, Selection
-from plantdesk.store.folding import LOOKALIKES, SEPARATOR, searched
+from plantdesk.store.folding import SEPARATOR, searched, without_lookalikes
 
 if TYPE_CHECKING:
     import sqlite3
@@ -83,7 +83,7 @@ def write_letters(connection: sqlite3.Connection, schema: str, pause: Callable[[
         return None
     letters, unmarked = _frequent_letters(connection, count), set[int]()
     for number, slots, ids, texts in connection.execute(_READ, {"slots": _SLOTS, "longest": _MAX_LENGTH}):
-        plants = [*zip(json.loads(slots), json.loads(ids), _normalized(texts).split(_END), strict=True)]
+        plants = [*zip(json.loads(slots), json.loads(ids), without_lookalikes(texts).split(_END), strict=True)]
         unmarked.update(plant_id for _, plant_id, text in plants if not text)
         if len(unmarked) > _MAX_UNMARKED:
             return None
@@ -94,15 +94,8 @@ def write_letters(connection: sqlite3.Connection, schema: str, pause: Callable[[
 
 def _frequent_letters(connection: sqlite3.Connection, plants: int) -> frozenset[str]:
     sample = connection.execute(_READ_SAMPLE, (max(1, plants // _SAMPLE),)).fetchall()
-    counted = Counter(letter for (text,) in sample for letter in set(_normalized(text)) if not letter.isspace())
+    counted = Counter(letter for (text,) in sample for letter in set(without_lookalikes(text)) if not letter.isspace())
     return frozenset(letter for letter, _ in counted.most_common(_MAX_LETTERS))
-
-
-def _normalized(text: str) -> str:
-    for one, others in LOOKALIKES.items():
-        for other in others:
-            text = text.replace(other, one)
-    return text
 
 
 def _write_page(
