@@ -110,10 +110,7 @@ class ApiThread:
     async def _serve_app(self, app: Application) -> None:
         config = Config(app, ws="none", lifespan="off", log_config=None, server_header=False, proxy_headers=False)
         config.load()
-        connection = partial(
-            HttpProtocol, config, self._state, self._loop, self._limits, self._responses, self._activity
-        )
-        make = with_small_reads(partial(self._make_connection, connection))
+        make = with_small_reads(partial(self._make_connection, config))
         servers = [server for listener in self._sockets for server in await self._accept(listener, make)]
         self._ready.set()
         await self._stopping.wait()
@@ -136,11 +133,11 @@ class ApiThread:
             servers += [await self._loop.create_server(protocol, sock=each, backlog=BACKLOG) for each in duplicates]
         return servers
 
-    def _make_connection(self, make: Callable[[], HttpProtocol]) -> HttpProtocol:
+    def _make_connection(self, config: Config) -> HttpProtocol:
         self._has_new = True
         if self._timer is None:
             self._start_timer()
-        return make()
+        return HttpProtocol(config, self._state, self._loop, self._limits, self._responses, self._activity)
 
     def _start_timer(self) -> None:
         """Renew the Date header, and check the deadlines later."""

@@ -1,6 +1,6 @@
 """The one writer thread: all queued jobs are written in one transaction, made durable, and only then answered.
 
-Order for each group: commit, resolve the Futures, notify the listeners. The thread ends only by `close`; what a job
+Order for each group: commit, pass on the outcomes, notify the listeners. The thread ends only by `close`; what a job
 raises goes to its Future. What is done while nothing is queued is in `idle_work`.
 """
 
