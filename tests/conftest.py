@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,6 +33,17 @@ for _name in ("SIGINT", "SIGHUP"):
 # Hypothesis would fail an example that takes 200 ms.
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what killed programs leave in the folder for temporary files among the folders of the tests."""
+    folder = str(tmp_path_factory.mktemp("temporary"))
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("TMPDIR", "TEMP", "TMP"):  # SQLite reads the first one, Windows the others
+            patch.setenv(name, folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
 
 
 @pytest.fixture(autouse=True)

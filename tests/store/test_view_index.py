@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import closing, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -115,12 +116,22 @@ def assert_same_as_without(store: Store, index: ViewIndex, views: Iterable[View]
             assert reader.count_selected(view.plants) == plain.count_selected(view.plants)
 
 
-def built(store: Store, folder: Path) -> ViewIndex:
+Build = Callable[[Store], ViewIndex]
+
+
+def built(store: Store) -> ViewIndex:
+    """Return an index, which is to be closed."""
     index = ViewIndex(store.file, min_plants=0)
-    folder.mkdir()
-    index.build(folder, 0)
+    index.build()
     assert index.indexed is not None
     return index
+
+
+@pytest.fixture
+def build() -> Iterator[Build]:
+    """Build an index, and close it after the test."""
+    with ExitStack() as stack:
+        yield lambda store: stack.enter_context(closing(built(store)))
 
 
 plants = st.builds(plant, ids, texts, st.none() | texts)
@@ -165,23 +176,23 @@ def test_views_are_the_same_while_the_index_lags_behind(
         patch.setattr(letter_index, "_MAX_LENGTH", 15)
         for each in before:
             make(store, each)
-        index = built(store, folder / "index")
-        for change in after:
-            make(store, change)
-        assert_same_as_without(store, index, [*all_views()][part::8])
-        patch.setattr(queries, "_FIRST_CHUNK", 3)
-        patch.setattr(queries, "_CHUNK", 2)
-        patch.setattr(queries, "_LARGE_CHUNK", 5)
-        assert_same_as_without(store, index, [*sorted_views(), *sorted_views("a")])
-        assert index.indexed is not None
+        with closing(built(store)) as index:
+            for change in after:
+                make(store, change)
+            assert_same_as_without(store, index, [*all_views()][part::8])
+            patch.setattr(queries, "_FIRST_CHUNK", 3)
+            patch.setattr(queries, "_CHUNK", 2)
+            patch.setattr(queries, "_LARGE_CHUNK", 5)
+            assert_same_as_without(store, index, [*sorted_views(), *sorted_views("a")])
+            assert index.indexed is not None
 
 
 @pytest.mark.parametrize("first", ["aloe", "a"])
-def test_a_damaged_index_is_dropped(store: Store, tmp_path: Path, first: str) -> None:
+def test_a_damaged_index_is_dropped(store: Store, build: Build, first: str) -> None:
     add_each(store, [(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)])
-    index = built(store, tmp_path / "index")
+    index = build(store)
     assert index.indexed is not None
-    for file in (tmp_path / "index").iterdir():
+    for file in index.indexed.texts.parent.iterdir():
         content = bytearray(file.read_bytes())
         content[4096:] = bytes(reversed(content[4096:]))
         file.write_bytes(content)
@@ -193,14 +204,14 @@ def test_a_damaged_index_is_dropped(store: Store, tmp_path: Path, first: str) ->
 
 
 @pytest.fixture
-def paged(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ViewIndex:
+def paged(store: Store, build: Build, monkeypatch: pytest.MonkeyPatch) -> ViewIndex:
     """An index of 500 plants whose letters are in ten pages, which are read in as many chunks."""
     monkeypatch.setattr(letter_index, "_SLOTS", 50)
     monkeypatch.setattr(queries, "_FIRST_CHUNK", 50)
     monkeypatch.setattr(queries, "_CHUNK", 50)
     monkeypatch.setattr(queries, "_LARGE_CHUNK", 50)
     add_each(store, [(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)])
-    return built(store, tmp_path / "index")
+    return build(store)
 
 
 @pytest.mark.parametrize("table", ["page SET ids", "letter SET marks"])
@@ -225,34 +236,34 @@ def test_a_search_of_a_letter_can_be_interrupted(store: Store, paged: ViewIndex)
 
 
 @pytest.mark.parametrize("text", ["a", "ki"])
-def test_a_letter_is_searched_where_few_sequence_numbers_are_in_use(store: Store, tmp_path: Path, text: str) -> None:
+def test_a_letter_is_searched_where_few_sequence_numbers_are_in_use(store: Store, build: Build, text: str) -> None:
     add_each(store, [(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)])
     store.apply([DeleteAll(Selection(ids=list(range(480))))], COMMAND).result(SECONDS)
-    index = built(store, tmp_path / "index")
+    index = build(store)
     assert index.indexed is not None
     assert index.indexed.letters is None
     assert_same_as_without(store, index, [View(parse_search(text))])
 
 
-def test_a_letter_is_searched_where_many_texts_are_long(store: Store, tmp_path: Path) -> None:
+def test_a_letter_is_searched_where_many_texts_are_long(store: Store, build: Build) -> None:
     names = (f"{'long ' * 300}{number}" for number in range(1500))
     add_each(store, [(plant(number, name), FORM) for number, name in enumerate(names)])
-    index = built(store, tmp_path / "index")
+    index = build(store)
     assert_same_as_without(store, index, map(View, map(parse_search, ("l", "1", "zz"))))
 
 
-def test_letters_are_found_as_by_sql(store: Store, tmp_path: Path) -> None:
+def test_letters_are_found_as_by_sql(store: Store, build: Build) -> None:
     add_each(store, [(plant(number, name), FORM) for number, name in enumerate(WORDS)])
     with closing(sqlite3.connect(store.path)) as other, other:  # PlantDesk would fold these texts
         other.execute("UPDATE plant SET name = 'x' || char(0) || 'w', tag = 'y' || char(0) || 'w' WHERE id = 0")
         other.execute("UPDATE plant SET name = 'É' WHERE id = 1")
-    index = built(store, tmp_path / "index")
+    index = build(store)
     assert_same_as_without(store, index, map(View, map(parse_search, (*LETTERS, *"xywe'"))))
 
 
-def test_an_order_that_is_cut_is_completed_without_it(store: Store, tmp_path: Path) -> None:
+def test_an_order_that_is_cut_is_completed_without_it(store: Store, build: Build) -> None:
     add_each(store, [(plant(number, f"Aloe {number}"), FORM) for number in range(1000)])
-    index = built(store, tmp_path / "index")
+    index = build(store)
     assert index.indexed is not None
     by_name = index.indexed.orders[Order.NAME]
     by_name.write_bytes(by_name.read_bytes()[:-8])
@@ -262,37 +273,38 @@ def test_an_order_that_is_cut_is_completed_without_it(store: Store, tmp_path: Pa
     assert index.indexed is None
 
 
-def test_a_plant_is_added_where_many_were_deleted(store: Store, tmp_path: Path) -> None:
+def test_a_plant_is_added_where_many_were_deleted(store: Store, build: Build) -> None:
     add_each(store, [(plant(number, f"Aloe {number:04}"), FORM) for number in range(1500)])
-    index = built(store, tmp_path / "index")
+    index = build(store)
     store.apply([DeleteAll(Selection(ids=list(range(800, 1100))))], COMMAND).result(SECONDS)
     store.add(plant(2000, "Aloe 0950"), FORM).result(SECONDS)
     assert_same_as_without(store, index)
     assert index.indexed is not None
 
 
-def test_a_missing_index_is_not_missed(store: Store, tmp_path: Path) -> None:
+def test_a_missing_index_is_not_missed(store: Store, build: Build) -> None:
     add_each(store, [(plant(number, f"Aloe {number}", "kitchen"), FORM) for number in range(500)])
-    index = built(store, tmp_path / "index")
-    for file in (tmp_path / "index").iterdir():
+    index = build(store)
+    assert index.indexed is not None
+    for file in index.indexed.texts.parent.iterdir():
         file.unlink()
     assert_same_as_without(store, index, [View(parse_search("a")), *all_views()])
 
 
-def test_an_index_is_not_used_when_too_much_has_changed(store: Store, tmp_path: Path) -> None:
+def test_an_index_is_not_used_when_too_much_has_changed(store: Store, build: Build) -> None:
     add_each(store, [(plant(number), FORM) for number in range(100)])
-    index = built(store, tmp_path / "index")
+    index = build(store)
     add_each(store, [(plant(-number, f"Late {number}"), FORM) for number in range(1, MAX_CHANGED + 50)])
     assert_same_as_without(store, index)
     indexed = index.indexed
-    index.build(tmp_path / "index", 1)
+    index.build()
     assert index.indexed is not indexed
     assert_same_as_without(store, index)
 
 
-def test_what_another_program_changes_is_found(store: Store, tmp_path: Path) -> None:
+def test_what_another_program_changes_is_found(store: Store, build: Build) -> None:
     add_each(store, [(plant(number, f"Aloe {number}"), FORM) for number in range(100)])
-    index = built(store, tmp_path / "index")
+    index = build(store)
     received: SimpleQueue[Changes] = SimpleQueue()
     store.subscribe(index.changed)
     store.subscribe(received.put)
@@ -317,9 +329,9 @@ def test_the_index_of_a_window_is_built_and_removed(store: Store) -> None:
     assert index.indexed is None
 
 
-def test_an_index_is_closed_while_it_is_built(store: Store, tmp_path: Path) -> None:
+def test_an_index_is_closed_while_it_is_built(store: Store) -> None:
     add_each(store, [(plant(number), FORM) for number in range(2000)])
     index = ViewIndex(store.file, min_plants=0)
     index.close()
     with pytest.raises(InterruptedError):
-        index.build(tmp_path, 0)
+        index.build()

@@ -8,20 +8,18 @@ changed. No commit waits for them.
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import logging
 import sqlite3
-import tempfile
 import threading
 import time
-from pathlib import Path
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import StoreError
 from plantdesk.store.sqlite import letter_index, text_index
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
+from plantdesk.store.sqlite.files.index_folder import index_folder
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.order_file import opened
 from plantdesk.store.sqlite.ordering import SORTED, sorted_ids
@@ -29,7 +27,9 @@ from plantdesk.store.sqlite.row_reads import last_seq
 from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -58,7 +58,9 @@ _PAUSE = 0.002
 class Indexed(NamedTuple):
     """A built index: the snapshot that it holds, and its files."""
 
+    #: Of the store's file, and of `ViewIndex.drop`.
     generation: int
+    epoch: object
     seq: int
     change: int
     #: The database with the tables of `text_index` and `letter_index`.
@@ -69,6 +71,8 @@ class Indexed(NamedTuple):
     plants: int
     #: Plants with a tag: the first ones in the order of tags.
     tagged: int
+    #: Removes the files.
+    remove: Callable[[], None]
 
     def is_known(self, connection: sqlite3.Connection) -> bool:
         """Whether the changes since the snapshot are known, and few. Raises sqlite3.Error."""
@@ -98,9 +102,8 @@ class ViewIndex:
     def __init__(self, file: StoreFile, min_plants: int = MIN_PLANTS) -> None:
         self._file = file
         self._min_plants = min_plants
-        self._indexed: Indexed | None = None
-        self._lock = threading.Lock()
-        self._drops = 0
+        self._built: Indexed | None = None
+        self._epoch = object()
         self._wake = threading.Event()
         self._closing = False
         self._is_outdated = True
@@ -109,8 +112,8 @@ class ViewIndex:
     @property
     def indexed(self) -> Indexed | None:
         """The index of the file that is open now."""
-        indexed = self._indexed
-        return indexed if indexed is not None and indexed.generation == self._file.generation else None
+        built, current = self._built, (self._file.generation, self._epoch)
+        return built if built is not None and (built.generation, built.epoch) == current else None
 
     def start(self) -> None:
         """Start the thread. May be called again."""
@@ -128,9 +131,7 @@ class ViewIndex:
 
     def drop(self) -> None:
         """Discard the index and build it again. Any thread."""
-        with self._lock:
-            self._indexed = None
-            self._drops += 1
+        self._epoch = object()
         self._is_outdated = True
         self._wake.set()
 
@@ -140,21 +141,18 @@ class ViewIndex:
         self._wake.set()
         if self._thread is not None:
             self._thread.join()
-        self._indexed = None
+        self._replace(None)
 
     # --- on the index thread ---
 
     def _run(self) -> None:
-        with tempfile.TemporaryDirectory(prefix="plantdesk-", ignore_cleanup_errors=True) as folder:
-            for number in itertools.count():
-                if not self._wait_until_quiet():
-                    break
-                try:
-                    self.build(Path(folder), number)
-                except InterruptedError:  # by `close`
-                    pass
-                except (sqlite3.Error, StoreError, OSError) as error:
-                    _log.info("The plants could not be indexed: %s", error)
+        while self._wait_until_quiet():
+            try:
+                self.build()
+            except InterruptedError:  # by `close`
+                pass
+            except (sqlite3.Error, StoreError, OSError) as error:
+                _log.info("The plants could not be indexed: %s", error)
 
     def _wait_until_quiet(self) -> bool:
         """Wait until the index is outdated and the store is idle; return False after `close`."""
@@ -167,34 +165,39 @@ class ViewIndex:
         self._is_outdated = False
         return not self._closing
 
-    def build(self, folder: Path, number: int) -> None:
-        """Build the index in the calling thread, into files with this number.
+    def build(self) -> None:
+        """Build the index, unless it is recent or there are few plants, in the calling thread.
 
         Raises StoreError, sqlite3.Error, OSError, and InterruptedError after `close`.
         """
-        drops, generation = self._drops, self._file.generation
-        with translate_errors(), make_engine(self._file.connect).connect() as connection:
-            raw = driver_connection(connection)
-            raw.set_progress_handler(lambda: self._closing, _PROGRESS_STEPS)  # true ends the statement
-            (plants,) = raw.execute("SELECT count(*) FROM plant").fetchone()
-            if plants < self._min_plants or self._is_recent(raw):
-                return
-            raw.execute("ATTACH ? AS made", (str(folder / f"{number}.db"),))
-            raw.execute("PRAGMA made.journal_mode = OFF")
-            raw.execute("PRAGMA made.synchronous = OFF")
-            for sql in (text_index.CREATE_TABLE, *letter_index.CREATE_TABLES):
-                raw.execute(sql.format("made"))
-            with transaction(raw, mode="DEFERRED"):  # one snapshot
-                seq, change = last_seq(raw), last_number(raw)
-                text_index.write_words(raw, "made")
-                letters = letter_index.write_letters(raw, "made", self._pause)
-                counted, tagged = raw.execute("SELECT count(*), count(tag) FROM plant").fetchone()
-                orders = {order: self._write(connection, order, folder / f"{number}-{order}") for order in SORTED}
-        made = Indexed(generation, seq, change, folder / f"{number}.db", letters, orders, counted, tagged)
-        with self._lock:
-            before, self._indexed = self._indexed, made if self._drops == drops else None
+        epoch, generation = self._epoch, self._file.generation
+        with ExitStack() as stack:
+            with translate_errors(), make_engine(self._file.connect).connect() as connection:
+                raw = driver_connection(connection)
+                raw.set_progress_handler(lambda: self._closing, _PROGRESS_STEPS)  # true ends the statement
+                (plants,) = raw.execute("SELECT count(*) FROM plant").fetchone()
+                if plants < self._min_plants or self._is_recent(raw):
+                    return
+                folder = stack.enter_context(index_folder())
+                texts = folder / "texts.db"
+                raw.execute("ATTACH ? AS made", (str(texts),))
+                raw.execute("PRAGMA made.journal_mode = OFF")
+                raw.execute("PRAGMA made.synchronous = OFF")
+                for sql in (text_index.CREATE_TABLE, *letter_index.CREATE_TABLES):
+                    raw.execute(sql.format("made"))
+                with transaction(raw, mode="DEFERRED"):  # one snapshot
+                    seq, change = last_seq(raw), last_number(raw)
+                    text_index.write_words(raw, "made")
+                    letters = letter_index.write_letters(raw, "made", self._pause)
+                    counted, tagged = raw.execute("SELECT count(*), count(tag) FROM plant").fetchone()
+                    orders = {order: self._write(connection, order, folder / order) for order in SORTED}
+            remove = stack.pop_all().close
+        self._replace(Indexed(generation, epoch, seq, change, texts, letters, orders, counted, tagged, remove))
+
+    def _replace(self, built: Indexed | None) -> None:
+        before, self._built = self._built, built
         if before is not None:
-            self._remove(before)
+            before.remove()
 
     def _is_recent(self, connection: sqlite3.Connection) -> bool:
         if self.indexed is None:
@@ -214,8 +217,3 @@ class ViewIndex:
         time.sleep(_PAUSE)
         if self._closing:
             raise InterruptedError
-
-    def _remove(self, indexed: Indexed) -> None:
-        for path in (indexed.texts, *indexed.orders.values()):
-            with contextlib.suppress(OSError):  # on Windows a reader may have it open
-                path.unlink()
