@@ -1,11 +1,12 @@
 """Shows the output of a program without standard streams in a message box.
 
 Windows starts windowed programs with sys.stdout and sys.stderr set to None. On POSIX a shell can close them (`>&-`);
-there is no message box there.
+there is no message box there, and standard output cannot be written.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 #: Characters of the output that are kept: more than a message box can show, and `serve` may run for months.
 _MAX_OUTPUT = 20_000
-_STDERR = 2
+_STDOUT, _STDERR = 1, 2
+#: Whether what is captured can be shown.
+HAS_MESSAGE_BOX = sys.platform == "win32"
 _MB_ICONERROR, _MB_ICONINFORMATION, _MB_SETFOREGROUND = 0x10, 0x40, 0x10000
 
 
@@ -29,12 +32,27 @@ class CapturedOutput(io.StringIO):
         return len(text)
 
 
+class ClosedOutput(CapturedOutput):
+    """Standard output where nobody reads it: as from a file on a full disk, its failure is known when it is flushed."""
+
+    def flush(self) -> None:
+        """Raise OSError if anything was written since the last one."""
+        if self.tell():
+            self.seek(0)
+            self.truncate()
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    def fileno(self) -> int:
+        """Return the descriptor, which leads to nothing."""
+        return _STDOUT
+
+
 def run(command: Callable[[], int], show: Callable[[str, int], None] | None = None) -> int:
     """Run `command`, `show` its output and exit code (default: `message_box`), and return the exit code."""
     _occupy_standard_descriptors()
     before = sys.stdout, sys.stderr
     captured = CapturedOutput()
-    sys.stdout = sys.stdout or captured
+    sys.stdout = sys.stdout or (captured if HAS_MESSAGE_BOX else ClosedOutput())
     sys.stderr = sys.stderr or captured
     try:
         code = command()

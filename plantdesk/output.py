@@ -50,10 +50,11 @@ def write(text: str) -> None:
 
 def write_data(data: str | bytes) -> None:
     """Write a piece of a file, text in UTF-8, whatever the system's encoding and line breaks. Raises OutputError."""
-    if sys.stdout is None:
-        return
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:  # closed, or shown in a message box
+        raise OutputError(OSError(errno.EBADF, os.strerror(errno.EBADF)))
     try:
-        sys.stdout.buffer.write(data.encode() if isinstance(data, str) else data)
+        buffer.write(data.encode() if isinstance(data, str) else data)
     except OSError as error:
         raise _failure(error) from error
 

@@ -29,6 +29,7 @@ class WithoutStreams:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shown: list[tuple[str, int]] = []
         self._monkeypatch = monkeypatch
+        monkeypatch.setattr(no_console, "HAS_MESSAGE_BOX", True)
         monkeypatch.setattr(no_console, "message_box", lambda text, code: self.shown.append((text, code)))
 
     def __call__(self, *arguments: str) -> int:

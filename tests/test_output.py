@@ -17,6 +17,7 @@ from plantdesk import paths
 from plantdesk.cli import main
 from plantdesk.store import Store
 
+closes_streams = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell closes them")
 needs_full = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 
 
@@ -35,6 +36,13 @@ def tokens() -> list[str]:
 
 def one_line(text: str) -> bool:
     return re.fullmatch(r"plantdesk: .+\n", text) is not None
+
+
+def run_closed(*arguments: str) -> tuple[int, str]:
+    """Run a command without standard input and output; return its exit code and standard error."""
+    command = ["sh", "-c", 'exec "$0" -m plantdesk "$@" <&- >&-', sys.executable, *arguments]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr
 
 
 @needs_full
@@ -61,6 +69,39 @@ def test_a_token_written_to_a_closed_pipe_is_revoked() -> None:
         command = [sys.executable, "-m", "plantdesk", "token", "create", "garden-sync"]
         done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, "revoked" in done.stderr) == (1, True)
+    assert tokens() == []
+
+
+@closes_streams
+@pytest.mark.parametrize(
+    "command",
+    [["list"], ["tag", "list", "--json"], ["export", "-", "--format", "csv"], ["export", "-", "--format", "xlsx"]],
+)
+def test_a_closed_output_is_a_one_line_error(command: list[str]) -> None:
+    assert main(["add", "--name", "Fern", "--tag", "kitchen"]) == 0
+    code, errors = run_closed(*command)
+    assert (code, one_line(errors)) == (1, True)
+    assert "could not be written" in errors
+
+
+@closes_streams
+def test_a_plant_is_added_without_output() -> None:
+    code, errors = run_closed("add", "--name", "Fern")
+    assert (code, one_line(errors)) == (0, True)
+    assert "was added with ID 1" in errors
+
+
+@closes_streams
+def test_a_closed_input_is_a_one_line_error() -> None:
+    code, errors = run_closed("import", "-", "--format", "csv")
+    assert (code, one_line(errors)) == (1, True)
+
+
+@closes_streams
+def test_a_token_for_a_closed_output_is_revoked() -> None:
+    code, errors = run_closed("token", "create", "garden-sync")
+    assert (code, one_line(errors)) == (1, True)
+    assert "revoked" in errors
     assert tokens() == []
 
 

@@ -37,6 +37,8 @@ class Source(NamedTuple):
         if self.path is None:
             yield io.BytesIO(self.text.encode("utf-8", "replace"))
         elif str(self.path) == PIPE:
+            if sys.stdin is None:
+                raise FileError(self.name, "It is closed.")
             yield sys.stdin.buffer
         else:
             with self.path.open("rb") as stream:
