@@ -34,6 +34,7 @@ from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
+from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.platform.single_window import StuckWindowError
@@ -235,20 +236,30 @@ def test_the_first_frame_has_the_background_of_the_finished_window(
     close(desk)
 
 
-def test_keys_pressed_while_the_window_is_filled_go_to_name(qtbot: QtBot, qapp: QApplication) -> None:
+@contextmanager
+def started_with_keys(qtbot: QtBot, qapp: QApplication, *keys: Qt.Key) -> Iterator[ProgramDesk]:
+    """A window with keys that wait for the event loop while it is filled."""
     desktop = Desktop(qapp, paths.database_file(), 0)
     desktop.preferences.change(updates_answered=True)
     assert desktop.start()
     assert desktop.window is not None
     handle = desktop.window.windowHandle()
-    keys = (Qt.Key.Key_A, Qt.Key.Key_L, Qt.Key.Key_O, Qt.Key.Key_E, Qt.Key.Key_Return)
-    desktop.window.shown.connect(
-        lambda: [QTest.keyClick(handle, key) for key in keys]
-    )  # as they wait for the event loop
+    desktop.window.shown.connect(lambda: [QTest.keyClick(handle, key) for key in keys])
     desk = ProgramDesk(qtbot, desktop)
-    desk.sees("aloe")
-    assert desk.name.hasFocus()
+    yield desk
     close(desk)
+
+
+def test_text_typed_while_the_window_is_filled_goes_to_name(qtbot: QtBot, qapp: QApplication) -> None:
+    keys = (Qt.Key.Key_A, Qt.Key.Key_L, Qt.Key.Key_O, Qt.Key.Key_E, Qt.Key.Key_Return)
+    with started_with_keys(qtbot, qapp, *keys) as desk:
+        desk.sees("aloe")
+        assert desk.name.hasFocus()
+
+
+def test_a_command_works_by_its_key_while_the_window_is_filled(qtbot: QtBot, qapp: QApplication) -> None:
+    with started_with_keys(qtbot, qapp, Qt.Key.Key_F1) as desk:
+        qtbot.waitUntil(lambda: bool(desk.window.findChildren(ShortcutsDialog)), timeout=TIMEOUT)
 
 
 def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp: QApplication) -> None:

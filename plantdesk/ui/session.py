@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Signal, Slot
 
 from plantdesk import paths
 from plantdesk.ui.api_access.server_control import ApiControl
@@ -83,13 +83,17 @@ class Session(QObject):
         return self._workspace
 
     def fill_window(self, theme: Theme) -> None:
-        """Make the content of the window, which accepts typing from then on, and open the store behind it."""
+        """Make the content of the window, paint the form, complete the content, and open the store behind it.
+
+        Keys and clicks wait until then: the menus, and what their keys open, are visible only when painted once.
+        """
         content = Workspace(theme, self.bridge, self._preferences, self._api, self._opener.path, self._window)
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_wanted.connect(self._try_again)
         content.new_store_wanted.connect(partial(self._try_again, create=True))
         self._workspace = content
-        QTimer.singleShot(0, self, self._complete_start)
+        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+        self._complete_start(content)
 
     def show_defect(self, what: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
@@ -108,12 +112,9 @@ class Session(QObject):
         self._opener.close()
         self._single.release()
 
-    @Slot()
-    def _complete_start(self) -> None:
-        """Complete the start, after the form accepts typing."""
+    def _complete_start(self, content: Workspace) -> None:
         self._opener.open()
-        if self._workspace is not None:
-            self._workspace.complete()
+        content.complete()
         self._single.listen()
 
     def _show_defect(self, what: str) -> None:

@@ -92,8 +92,6 @@ class Workspace(Page):
         question.confirmed.connect(window.close_at_once)
         window.may_close = question.may_close
         window.setCentralWidget(self)
-        self.show()  # now, not with the next events: the keys that were pressed meanwhile are among them
-        self._plants.focus_form()
         window.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
         window.escape_pressed.connect(self._step_back)
         window.part_wanted.connect(self.focus_next_part)

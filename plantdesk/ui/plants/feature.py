@@ -87,6 +87,7 @@ class Plants(Feature):
 
     @override
     def complete(self) -> None:
+        self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
         self.context.page.set_main_pane(self._browser, self._browser.needed_width)
         self.context.page.sidebar.changed.connect(self._on_sidebar_changed)
         self._on_sidebar_changed()
@@ -140,10 +141,6 @@ class Plants(Feature):
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows."""
         return self._browser.selected_ids()
-
-    def focus_form(self) -> None:
-        """Move the focus to Name; a form that is not visible in an active window yet gets none."""
-        self._form.focus_name()
 
     @Slot()
     def focus_table(self) -> None:

@@ -22,16 +22,18 @@ class RememberedView:
         self._preferences = preferences
         self._form = form
         self._path: Path | None = None
+        self._last_search = ""
 
     def restore(self, path: Path, browser: PlantBrowser) -> TableLayout:
-        """Show the plants as they were, and what was typed; return the layout."""
+        """Show the plants as they were, unless a search was typed already, and what was typed; return the layout."""
         self._path = path
         values = self._preferences.of_store(path)
         layout = from_json(values)
         browser.table.set_table_layout(layout)
-        search = values.get("search")
-        browser.search_bar.set_search(search if isinstance(search, str) else "")
-        browser.positions.return_to(position.from_json(values.get("position")))
+        if browser.search_bar.text == self._last_search:
+            search = values.get("search")
+            browser.search_bar.set_search(search if isinstance(search, str) else "")
+            browser.positions.return_to(position.from_json(values.get("position")))
         draft = values.get("draft")
         if isinstance(draft, list) and all(isinstance(text, str) for text in draft):
             self._form.restore(draft)
@@ -42,10 +44,11 @@ class RememberedView:
     def save(self, browser: PlantBrowser) -> None:
         """Remember the view; only once for each store that was opened."""
         if self._path is not None:
+            self._last_search = browser.search_bar.text
             self._preferences.change_store(
                 self._path,
                 **browser.table.table_layout().as_json(),
-                search=browser.search_bar.text,
+                search=self._last_search,
                 position=browser.positions.position().as_json(),
                 draft=list(self._form.texts),
                 pinned=self._form.tag_field.is_pinned,

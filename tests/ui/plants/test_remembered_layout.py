@@ -12,6 +12,7 @@ from plantdesk.records import COMMAND, FORM
 from plantdesk.store import Store
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.preferences import Preferences
@@ -101,6 +102,19 @@ def test_order_columns_and_density_are_those_of_the_store(desk: LayoutDesk, stor
     desk.qtbot.waitUntil(lambda: desk.names() == ["Aloe", "Basil", "Cactus"])
     assert (desk.table.rowHeight(0), desk.table.isColumnHidden(Column.SOURCE)) == (height, True)
     assert [desk.action(text).isChecked() for text in ("By name", "Compact rows", "From")] == [True, True, False]
+
+
+def test_a_search_typed_before_the_store_is_open_stays(
+    qtbot: QtBot, context: WindowContext, store: Store, other_store: Store, add: Adder
+) -> None:
+    add("Basil", "Aloe")
+    desk = LayoutDesk(qtbot, context)
+    desk.type(desk.the(SearchField), "aloe")
+    desk.open(store)
+    qtbot.waitUntil(lambda: desk.names() == ["Aloe"])
+    desk.open(other_store)
+    assert desk.the(SearchField).text() == ""
+    desk.close()
 
 
 def test_the_layout_is_in_the_settings_file(desk: LayoutDesk, store: Store, tmp_path: Path) -> None:
