@@ -136,8 +136,8 @@ def _run_backup(options: argparse.Namespace) -> int:
     if options.json and not options.list:
         options.parser.error("--json has no effect without --list")
     if options.list:
-        return backup.show(database_of(options), as_json=options.json)
-    return backup.run(database_of(options), options.file)
+        return backup.show(database_of(options, with_folder=False), as_json=options.json)
+    return backup.run(database_of(options, with_folder=False), options.file)
 
 
 def _add_help(commands: Commands, top: Parser) -> None:
@@ -266,13 +266,13 @@ def _run_token_create(options: argparse.Namespace) -> int:
 def _run_token_list(options: argparse.Namespace) -> int:
     from plantdesk.commands import token
 
-    return token.show(database_of(options), as_json=options.json)
+    return token.show(database_of(options, with_folder=False), as_json=options.json)
 
 
 def _run_token_revoke(options: argparse.Namespace) -> int:
     from plantdesk.commands import token
 
-    return token.revoke(database_of(options), options.name, remove_plants=options.remove_plants)
+    return token.revoke(database_of(options, with_folder=False), options.name, remove_plants=options.remove_plants)
 
 
 def _run_window(options: argparse.Namespace) -> int:

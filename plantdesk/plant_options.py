@@ -20,7 +20,7 @@ _JSON = "print JSON, for scripts"
 _MAX_WORDS = 300
 _SEARCH = (
     'only those with these words and "phrases"; also tag:x, tag:none, from:x, added:today, 7d or 2026-11, id:5-90; '
-    "-word and -tag:x exclude"
+    "-word and -tag:x exclude (--search=-word)"
 )
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: Of `OnClash`, which takes long to import.
 _ON_CLASH = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")
+#: Encodings of Python that decode to half surrogate pairs, or are not for files.
+_NO_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
 
 
 def add_to(commands: Commands) -> None:
@@ -28,7 +30,9 @@ def add_to(commands: Commands) -> None:
 
 
 def _add_format(command: Parser, forms: Sequence[Format]) -> None:
-    command.add_argument("--format", choices=list(forms), type=str, help="the format (default: by the file's name)")
+    command.add_argument(
+        "--format", choices=[form.value for form in forms], help="the format (default: by the file's name)"
+    )
 
 
 def _format(options: argparse.Namespace) -> Format | None:
@@ -46,11 +50,11 @@ def _add_export(commands: Commands) -> None:
 def _run_export(options: argparse.Namespace) -> int:
     from plantdesk.commands import export
 
-    return export.run(database_of(options), options.file, _format(options), filter_of(options))
+    return export.run(database_of(options, with_folder=False), options.file, _format(options), filter_of(options))
 
 
 def _add_import(commands: Commands) -> None:
-    does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel or PlantDesk; undo removes them"
+    does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel, Markdown or PlantDesk; undo removes them"
     command = add_command(commands, "import", does, _run_import, "database")
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
     _add_format(command, tuple(Format))
@@ -101,9 +105,13 @@ def _encoding(text: str) -> str:
     import codecs
 
     try:
-        return codecs.lookup(text).name
-    except LookupError:
-        raise argparse.ArgumentTypeError(f"“{text}” is not an encoding") from None
+        name = codecs.lookup(text).name
+        "".encode(name)
+    except (LookupError, UnicodeError):  # unknown, or a codec that is not for text
+        name = ""
+    if not name or name in _NO_FILE_ENCODINGS:
+        raise argparse.ArgumentTypeError(f"“{text}” is not an encoding of text files")
+    return name
 
 
 def _column(text: str) -> tuple[str, str]:

@@ -160,7 +160,8 @@ def test_a_revoked_token_is_gone(run: Run, refused: Run) -> None:
 
 
 def test_an_empty_token_list_says_how_to_create_one(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["token", "list"]) == 0
+    with closing(Store(paths.database_file())):
+        assert main(["token", "list"]) == 0
     printed, errors = capfd.readouterr()
     assert printed == ""
     assert "plantdesk token create NAME" in errors
@@ -214,7 +215,7 @@ def test_a_file_that_is_not_a_store_is_refused_and_unchanged(content: bytes, ref
 
 
 def test_a_missing_folder_is_reported(refused: Run, tmp_path: Path) -> None:
-    assert "does not exist" in refused("token", "list", "--database", str(tmp_path / "missing" / "a.db"))
+    assert "does not exist" in refused("token", "create", "x", "--database", str(tmp_path / "missing" / "a.db"))
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,9 @@ def run(
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportClashError, StoreError, OSError.
     """
     _check_rejects(rejects, files)
+    for file in files:
+        if str(file) != PIPE:
+            file.stat()  # a missing file is refused before a database is created
     progress = _Progress()
     with ExitStack() as stack:
         stack.enter_context(cleaned_up_when_terminated())

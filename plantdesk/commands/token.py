@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk import output
 from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
-from plantdesk.commands.opening import open_store
+from plantdesk.commands.opening import open_existing_store, open_store
 from plantdesk.commands.plants import report
 from plantdesk.errors import PlantDeskError
 
@@ -64,8 +64,8 @@ def create(database: Path, name: str, limits: Limits, file: Path | None) -> int:
 
 
 def show(database: Path, *, as_json: bool) -> int:
-    """Print the tokens, newest first, as a table or in JSON. Raises StoreError."""
-    with closing(open_store(database)) as store:
+    """Print the tokens, newest first, as a table or in JSON. Raises NoStoreError, StoreError."""
+    with closing(open_existing_store(database)) as store:
         rows = store.tokens.list()
     now = _milliseconds(datetime.now(UTC))
     if as_json:
@@ -78,8 +78,8 @@ def show(database: Path, *, as_json: bool) -> int:
 
 
 def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
-    """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, StoreError."""
-    with closing(open_store(database)) as store:
+    """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, NoStoreError, StoreError."""
+    with closing(open_existing_store(database)) as store:
         if remove_plants:
             removed = store.tokens.revoke_and_remove_plants(name).result()
             if removed.change is not None:

@@ -104,6 +104,8 @@ class TextFile:
             line = self._newlines + error.object[: error.start].count(b"\n") + 1
             reason = f"A byte is not {error.encoding.upper()} as the text before. Save the file as UTF-8."
             raise self.error(reason, line) from None
+        except UnicodeError:  # UTF-16 without a byte order mark
+            raise self.error(f"It is not {str(self.encoding).upper()}. Choose another encoding.") from None
         self._newlines += text.count("\n")
         return text
 

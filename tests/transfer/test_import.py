@@ -222,6 +222,34 @@ def test_faulty_objects_are_invalid_rows(
     assert [name for _, name, *_ in stored()] == ["Fern"]
 
 
+def test_an_array_without_any_plant_names_its_rows(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write('[7,\n{"id": 1}]', "a.json")]) == 1
+    printed = capfd.readouterr().err
+    assert "a.json, line 1: " in printed
+    assert "a.json, line 2: " in printed
+    assert "0 new, 0 unchanged, 0 clashing, 2 invalid" in printed
+
+
+def test_text_that_is_not_in_the_chosen_encoding_is_refused(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write("id,name\n1,Fern\n"), "--encoding", "utf-16"]) == 1
+    assert "It is not UTF-16. Choose another encoding." in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["nonsense", "base64", "rot13", "undefined", "utf-7", "unicode_escape"])
+def test_a_codec_that_is_no_encoding_of_files_is_refused(
+    write: Write, encoding: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["import", write("id,name\n1,Fern\n"), "--encoding", encoding])
+    assert f"“{encoding}” is not an encoding" in capfd.readouterr().err
+
+
+def test_a_missing_file_creates_no_database(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", str(tmp_path / "gone.csv")]) == 1
+    assert "gone.csv" in capfd.readouterr().err
+    assert not paths.database_file().exists()
+
+
 def test_an_endless_line_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "long.csv"
     with file.open("wb") as stream:
@@ -230,8 +258,6 @@ def test_an_endless_line_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture
             stream.write(b"x" * 1_048_576)
     assert main(["import", str(file)]) == 1
     assert "line 2: The line is longer" in capfd.readouterr().err
-    assert main(["import", str(tmp_path / "gone.csv")]) == 1
-    assert "gone.csv" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -268,6 +294,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, change: str) -> No
 def test_other_things_than_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["import", str(tmp_path), "--format", "csv"]) == 1
     assert "directory" in capfd.readouterr().err
+    (tmp_path / "plants").touch()
     assert main(["import", str(tmp_path / "plants")]) == 1
     assert "Add --format" in capfd.readouterr().err
     pipe = tmp_path / "pipe.csv"

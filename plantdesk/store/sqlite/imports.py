@@ -165,7 +165,7 @@ class SqliteImport(PlantImport):
     @override
     def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
         self._on_clash, self._fields = on_clash, fields
-        same = " AND ".join(f"p.{each} IS r.{each}" for each in ("name", "tag", "note") if each in fields)
+        same = " AND ".join(f"p.{each} IS r.{each}" for each in ("name", "tag", "note") if each in {"name", *fields})
         with self._work():
             state = (last_seq(self._raw), last_number(self._raw))
             for table in ("known", "fresh", "replacing"):
