@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,6 @@ from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 # Before anything imports Qt. A test that needs another platform starts a process of its own.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -37,9 +37,11 @@ settings.load_profile("tests")
 
 @pytest.fixture(autouse=True, scope="session")
 def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what killed programs leave in the folder for temporary files among the folders of the tests."""
-    folder = str(tmp_path_factory.mktemp("temporary"))
-    with pytest.MonkeyPatch.context() as patch:
+    """Remove what killed programs leave in the folder for temporary files, which all users may use."""
+    tmp_path_factory.getbasetemp()  # is made beside this folder
+    folders = tempfile.TemporaryDirectory(prefix="plantdesk-tests-", ignore_cleanup_errors=True)
+    with folders as folder, pytest.MonkeyPatch.context() as patch:
+        Path(folder).chmod(0o1777)
         for name in ("TMPDIR", "TEMP", "TMP"):  # SQLite reads the first one, Windows the others
             patch.setenv(name, folder)
         patch.setattr(tempfile, "tempdir", folder)

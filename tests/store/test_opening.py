@@ -179,6 +179,15 @@ def test_a_folder_that_may_not_be_written_to_takes_no_new_store(ordinary_folder:
         Store(ordinary_folder / "plants.db")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_a_folder_that_may_not_be_written_to_takes_no_import(ordinary_folder: Path) -> None:
+    path = ordinary_folder / "plants.db"
+    filled(path)
+    ordinary_folder.chmod(0o500)
+    with closing(Store(path)) as store, pytest.raises(StoreReadOnlyError, match="read-only"):
+        store.new_import()
+
+
 _OPEN_AND_ADD = """
 import sys
 from pathlib import Path

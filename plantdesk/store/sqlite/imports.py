@@ -6,6 +6,7 @@ touches a row of the import makes it compare again.
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import threading
 from bisect import bisect_right
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.errors import StoreBusyError, shortened
+from plantdesk.errors import StoreBusyError, StoreReadOnlyError, shortened
 from plantdesk.records import LARGEST_ID, ChangeKind, Changes, Source, SourceKind
 from plantdesk.store.edits import Applied
 from plantdesk.store.folding import folded
@@ -33,6 +34,7 @@ from plantdesk.timestamps import now_ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from concurrent.futures import Future
+    from pathlib import Path
 
     from sqlmodel import Session
 
@@ -91,6 +93,15 @@ _REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} F
               WHERE plant.id = r.id"""
 
 
+def _draft(path: Path, stack: ExitStack) -> Path:
+    try:
+        return stack.enter_context(unnamed_draft(path))
+    except OSError as error:
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            raise StoreReadOnlyError from error
+        raise
+
+
 class _StaleError(Exception):
     """The store has changed since the comparison."""
 
@@ -122,7 +133,7 @@ class SqliteImport(PlantImport):
         self._ascending = True
         self._last = -(2**63) - 1
         with ExitStack() as stack, translate_errors():
-            self._draft = stack.enter_context(unnamed_draft(file.path))
+            self._draft = _draft(file.path, stack)
             self._raw = file.connect()
             stack.callback(self._raw.close)
             self._raw.execute("ATTACH ? AS other", (str(self._draft),))
