@@ -122,6 +122,7 @@ class Workspace(Page):
         transfer = Transfer(context, plants)
         transfer.imported_wanted.connect(plants.filter_by)
         plants.import_wanted.connect(transfer.import_text)
+        plants.files_wanted.connect(transfer.choose_files)
         labels = Labels(context, plants)
         card.labels_wanted.connect(labels.print_selected)
         edit = EditCommands(context)

@@ -83,6 +83,12 @@ def test_the_window_closes_without_a_question_while_nothing_runs(desk: Importing
     assert not desk.window.isVisible()
 
 
+def test_the_import_button_of_the_empty_table_opens_the_dialog(desk: ImportingDesk) -> None:
+    desk.until(desk.button("Import…").isVisible)
+    desk.qtbot.mouseClick(desk.button("Import…"), Qt.MouseButton.LeftButton)
+    assert desk.the(ImportDialog).isVisible()
+
+
 def test_closing_during_an_import_is_asked_and_escape_keeps_the_window(desk: ImportingDesk) -> None:
     desk.begin()
     desk.press_close()

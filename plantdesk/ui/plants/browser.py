@@ -47,11 +47,12 @@ _ANNOUNCE_AFTER_MS = 600
 class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
-    `api_access_wanted`: the button of the empty state. `selection_count_changed(count)`: the number of selected rows.
+    `import_wanted`, `api_access_wanted`: buttons of the empty state. `selection_count_changed(count)`: selected rows.
     `added_hidden(plant_id)`: the search does not find the plant of `reveal_added`. `copied(text)`: a sentence about
     what was copied; `copy_refused(text)`: why nothing was. `failed(error)`: a query of the store failed.
     """
 
+    import_wanted = Signal()
     api_access_wanted = Signal()
     selection_count_changed = Signal(int)
     order_changed = Signal(str)
@@ -265,8 +266,12 @@ class PlantBrowser(QFrame):
     def _make_pages(self) -> None:
         self._empty_page = StatePage(self._theme, "sprout", "accent", self.tr("No plants yet"))
         self._empty_page.set_text(
-            self.tr("Type a name above and press Enter, or let another program add plants through the API.")
+            self.tr(
+                "Type a name above and press Enter, bring in a CSV or JSON file, or let another program add plants "
+                "through the API."
+            )
         )
+        self._import_button = self._empty_page.add_button(self.tr("Import…"), "file-spreadsheet")
         self._api_button = self._empty_page.add_button(self.tr("API access…"), "key-round")
         self._no_match_page = StatePage(self._theme, "search-x", "text_2", self.tr("No plants match"))
         self._clear_button = self._no_match_page.add_button(self.tr("Show all plants"))
@@ -312,6 +317,7 @@ class PlantBrowser(QFrame):
         self._table.copy_wanted.connect(self._on_copy_wanted)
         self._table.type_ahead.wanted.connect(self._model.find_name)
         self._model.name_found.connect(self._table.seek)
+        self._import_button.clicked.connect(self.import_wanted)
         self._api_button.clicked.connect(self.api_access_wanted)
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self._retry_button.clicked.connect(self._model.retry)

@@ -46,12 +46,13 @@ _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 class Plants(Feature):
     """Accepts typing at once; the browser is built later.
 
-    `api_access_wanted`: the button of the empty table. `selection_changed(count)`: other rows are selected.
+    `files_wanted`, `api_access_wanted`: of the empty table. `selection_changed(count)`: other rows are selected.
     `card_wanted`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
     search. `save_search_wanted`, `sidebar_wanted`: buttons of the search. `import_wanted(text)`: more was pasted
     than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended.
     """
 
+    files_wanted = Signal()
     api_access_wanted = Signal()
     selection_changed = Signal(int)
     card_wanted = Signal()
@@ -209,6 +210,7 @@ class Plants(Feature):
         from plantdesk.ui.plants.edit_controller import EditController
 
         browser = PlantBrowser(self.context.theme, self.context.bridge)
+        browser.import_wanted.connect(self.files_wanted)
         browser.api_access_wanted.connect(self.api_access_wanted)
         browser.selection_count_changed.connect(self._status.show_selection)
         browser.selection_count_changed.connect(self._on_selection_changed)

@@ -56,7 +56,7 @@ class Transfer(Feature):
         self._exports: ExportController | None = None
         add = context.menus.add
         self._commands = [
-            add(Section.FILE_IMPORT, self.tr("&Import…"), self._choose_files, "Ctrl+Shift+I"),
+            add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I"),
             add(Section.FILE_EXPORT, self.tr("&Export…"), self._export, "Ctrl+E"),
         ]
         self._allow(allowed=False)
@@ -131,7 +131,8 @@ class Transfer(Feature):
             self._open_dialog([Source(name or self.tr("clipboard"), text=text.strip("\r\n"))], pasted_reading(text))
 
     @Slot()
-    def _choose_files(self) -> None:
+    def choose_files(self) -> None:
+        """Open the dialog for files that the user chooses."""
         from PySide6.QtWidgets import QFileDialog
 
         names, _ = QFileDialog.getOpenFileNames(

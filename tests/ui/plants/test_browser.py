@@ -73,6 +73,8 @@ def test_before_the_store_is_there_it_says_so_only_after_a_while(qtbot: QtBot, b
 def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
     open_store(qtbot, browser, store)
     assert {"No plants", "No plants yet"} <= texts(browser)
+    with qtbot.waitSignal(browser.import_wanted):
+        QTest.mouseClick(button(browser, "Import…"), Qt.MouseButton.LeftButton)
     with qtbot.waitSignal(browser.api_access_wanted):
         QTest.mouseClick(button(browser, "API access…"), Qt.MouseButton.LeftButton)
 
