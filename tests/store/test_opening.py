@@ -132,6 +132,15 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_a_store_is_made_below_a_folder_that_cannot_be_listed(ordinary_folder: Path) -> None:
+    folder = ordinary_folder / "home" / "user"
+    folder.mkdir(parents=True)
+    folder.parent.chmod(0o300)
+    filled(folder / "plants.db")
+    folder.parent.chmod(0o700)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_a_read_only_store_is_read_until_it_can_be_written(
     ordinary_folder: Path, monkeypatch: pytest.MonkeyPatch, what: str

@@ -112,8 +112,11 @@ def flush(path: Path) -> None:
 
 def flush_folder(folder: Path) -> None:
     """Make a new name in `folder` survive a power cut. Windows has no such call and needs none. Raises OSError."""
-    if os.name == "posix":
-        flush(folder)
+    if sys.platform != "win32":
+        try:
+            flush(folder)
+        except PermissionError:  # it may not be read, as /home on some systems; what waits for any disk is written
+            os.sync()
 
 
 def make_private_folder(folder: Path) -> None:
