@@ -186,7 +186,7 @@ class Chaos:
         away.unlink()
 
     def remove_log(self) -> None:
-        self.database.with_name("plants.db-wal").unlink(missing_ok=True)
+        self.database.with_name(self.random.choice(["plants.db-wal", "plants.db-shm"])).unlink(missing_ok=True)
         self.ended.wait(3)
 
     def fill_disk(self) -> None:

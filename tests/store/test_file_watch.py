@@ -71,7 +71,7 @@ def descriptors() -> set[int]:
 def files(tmp_path: Path) -> Path:
     folder = tmp_path / "parent" / "folder"
     folder.mkdir(parents=True)
-    for name in ("plants.db", "plants.db-wal", "other"):
+    for name in ("plants.db", "plants.db-wal", "plants.db-shm", "other"):
         (folder / name).write_bytes(b"x")
     return folder / "plants.db"
 
@@ -96,6 +96,8 @@ def _write(path: Path) -> None:
     [
         _write,
         lambda path: _write(path.with_name("plants.db-wal")),
+        lambda path: path.with_name("plants.db-shm").unlink(),
+        lambda path: path.with_name("plants.db-shm").rename(path.with_name("elsewhere")),
         lambda path: path.chmod(0o400),
         lambda path: path.with_name("other").replace(path),
         Path.unlink,
@@ -104,7 +106,10 @@ def _write(path: Path) -> None:
         lambda path: path.parent.parent.rename(path.parent.parent.with_name("moved")),
         lambda path: shutil.rmtree(path.parent),
     ],
-    ids=["write", "log", "mode", "replace", "remove", "move", "move folder", "move its parent", "remove folder"],
+    ids=[
+        *("write", "log", "index", "move index", "mode", "replace", "remove", "move"),
+        *("move folder", "move its parent", "remove folder"),
+    ],
 )
 def test_a_change_ends_the_wait(files: Path, watch: FileWatch, change: Callable[[Path], object]) -> None:
     with files.open("rb"):  # as SQLite has it open

@@ -53,6 +53,20 @@ def test_a_write_or_another_file_is_new(path: Path, suffix: str) -> None:
     assert [last.may_be_new(), last.may_be_new()] == [True, True]
 
 
+def test_another_index_of_the_log_is_new_but_not_what_is_in_it(path: Path) -> None:
+    index, other = path.with_name(f"{path.name}-shm"), path.with_name("other")
+    index.write_bytes(b"x")
+    last = LastWrite(path)
+    last.may_be_new()
+    index.write_bytes(b"changed")
+    assert not last.may_be_new()
+    other.write_bytes(b"x")
+    other.replace(index)
+    assert last.may_be_new()
+    index.unlink()
+    assert [last.may_be_new(), last.may_be_new()] == [True, False]
+
+
 @pytest.mark.parametrize("ahead", [0, 3600])
 def test_a_file_of_these_seconds_or_of_the_future_may_be_new(path: Path, ahead: int) -> None:
     moment = time.time() + ahead

@@ -213,6 +213,39 @@ def test_a_moved_file_that_comes_back_is_used_again(store: Store, path: Path) ->
     assert ids_in(path) == [1, 2]
 
 
+def test_processes_that_come_after_the_log_index_was_removed_lose_nothing(
+    store: Store, path: Path, changes: SimpleQueue[bool]
+) -> None:
+    """Each process would have an index of its own, and overwrite what the other one had committed."""
+    add(store, 1)
+    path.with_name("plants.db-shm").unlink()
+    while not changes.get(timeout=SECONDS):
+        pass
+    for plant_id in (2, 4):
+        command = [sys.executable, "-m", "plantdesk", "add", "--name", "New", "--id", str(plant_id)]
+        subprocess.run([*command, "--database", str(path)], check=True, capture_output=True)
+        add(store, plant_id + 1)
+    store.close()
+    assert ids_in(path) == [1, 2, 3, 4, 5]
+
+
+def test_nothing_is_acknowledged_without_the_log_index(store: Store, path: Path) -> None:
+    add(store, 1, 2)
+    reported: SimpleQueue[StoreError | None] = SimpleQueue()
+    store.subscribe_health(reported.put)
+    Backups(path).folder.write_text("in the way")
+    path.with_name("plants.db-shm").unlink()
+    assert reported.get(timeout=SECONDS) is not None
+    for plant_id in (3, 4):
+        with pytest.raises(StoreError):
+            store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result(SECONDS)
+    Backups(path).folder.unlink()
+    assert reported.get(timeout=SECONDS) is None
+    add(store, 5)
+    store.close()
+    assert ids_in(path) == [1, 2, 5]
+
+
 def test_readers_and_token_checks_outlive_a_file_that_is_replaced_twice(
     store: Store, path: Path, other: Path, changes: SimpleQueue[bool]
 ) -> None:

@@ -41,10 +41,12 @@ class Transactions:
         self._current = CurrentConnection(file)
         #: The last connection that was used; its file may have been replaced meanwhile.
         self.known: WriteConnection | None = None
+        #: The same, None where the last poll or transaction found that it must not be used.
+        self.usable: WriteConnection | None = None
         if file.read_only:
             health.failed(StoreReadOnlyError())
         else:
-            self.known = self._current.get()
+            self.known = self.usable = self._current.get()
 
     def close(self) -> None:
         """Close the connection; what a file holds that nobody can find any more is saved. Raises nothing."""
@@ -136,7 +138,8 @@ class Transactions:
 
     def _current_connection(self) -> WriteConnection:
         """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
-        connection = self._current.get()
+        self.usable = None
+        self.usable = connection = self._current.get()
         if connection is not self.known:
             self.known = connection
             self._health.healed()

@@ -225,7 +225,7 @@ class CurrentConnection:
 
     def get(self) -> WriteConnection:
         """Return the connection, perhaps a new one to another file. Raises StoreError while there is none."""
-        if self._open is not None and self._file.is_current:
+        if self._open is not None and self._file.is_current and self._file.has_index:
             return self._open
         if self._failure is not None and self._failure.is_recent(self._file):
             raise self._failure.error

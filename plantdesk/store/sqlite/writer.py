@@ -222,7 +222,7 @@ class Writer:
     def _add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome | None:
         """Add plants by one statement. None where that is impossible, or has met a file that was replaced just now."""
         self._transactions.poll_if_due()
-        if (connection := self._transactions.known) is None:
+        if (connection := self._transactions.usable) is None:
             return None
         try:
             with translate_errors():

@@ -31,11 +31,12 @@ _BUFFER = 65536
 
 
 class FileWatch:
-    """Watches the file at `path` and its log. For one thread; any thread may call `wake`."""
+    """Watches the file at `path`, its log, and whether the log's index stays. One thread; any may call `wake`."""
 
     def __init__(self, path: Path) -> None:
         self._files = [os.fsencode(name) for name in (path, f"{path}-wal")]
-        self._folders = [os.fsencode(folder) for folder in path.parents]
+        self._others = [(os.fsencode(f"{path}-shm"), _ATTRIB | _MOVE_SELF)]
+        self._others += [(os.fsencode(folder), _MOVE_SELF) for folder in path.parents]
         self._inotify: _Inotify | None = None
         self._is_waiting = False
 
@@ -50,9 +51,9 @@ class FileWatch:
                 self._inotify.add(file, _MODIFY | _ATTRIB | _MOVE_SELF | _ONESHOT)
         except (OSError, ImportError, AttributeError):  # such as a limit of the user; a Python without ctypes
             return False
-        for folder in self._folders:
+        for other, events in self._others:
             with contextlib.suppress(OSError):  # one that may not be read
-                self._inotify.add(folder, _MOVE_SELF | _ONESHOT)
+                self._inotify.add(other, events | _ONESHOT)
         return True
 
     def wait(self, is_idle: Callable[[], bool], timeout: float) -> bool:

@@ -6,6 +6,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from plantdesk.store.sqlite.files.file_lock import file_id
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -19,7 +21,8 @@ class LastWrite:
 
     def __init__(self, path: Path) -> None:
         self._names = (str(path), f"{path}-wal")
-        self._seen: list[os.stat_result] | None = None
+        self._index = f"{path}-shm"
+        self._seen: list[object] | None = None
 
     def may_be_new(self) -> bool:
         """Return False when nothing was written or replaced since the last call, which was long enough after a write.
@@ -33,9 +36,9 @@ class LastWrite:
         except OSError:
             self._seen = None
             return True
-        seen, self._seen = self._seen, stats
+        seen, self._seen = self._seen, [*map(_key, stats), file_id(self._index)]
         age = time.time_ns() - max(each.st_mtime_ns for each in stats)
-        return seen is None or age < _RECENT or list(map(_key, seen)) != list(map(_key, stats))
+        return seen is None or age < _RECENT or seen != self._seen
 
 
 def _key(status: os.stat_result) -> tuple[int, int, int, int]:

@@ -58,6 +58,8 @@ class OpenedFile(NamedTuple):
     """One file that was opened. As long as `connection` is open, SQLite keeps its log."""
 
     identity: Identity
+    #: The index of the log. Processes with different ones would overwrite each other's commits.
+    log_index: FileId | None
     read_only: bool
     connection: sqlite3.Connection
 
@@ -104,7 +106,7 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
         connection.close()
         return None
     lock.note(opened)
-    return OpenedFile(opened, read_only=False, connection=connection)
+    return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
 def _open_for_reading(path: Path) -> OpenedFile:
@@ -113,7 +115,7 @@ def _open_for_reading(path: Path) -> OpenedFile:
         connection = connect_for_reading(path)
         with _closed_on_error(connection):
             check_schema(connection, _version(path, connection))
-    return OpenedFile(found, read_only=True, connection=connection)
+    return OpenedFile(found, None, read_only=True, connection=connection)
 
 
 def connect_for_reading(path: Path) -> sqlite3.Connection:

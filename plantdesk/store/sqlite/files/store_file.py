@@ -75,6 +75,11 @@ class StoreFile:
         """Whether the opened files are still there under their names. Takes a few µs."""
         return self._opened.read_only or has_identity(self._name, self._opened.identity)
 
+    @property
+    def has_index(self) -> bool:
+        """Whether the index of the log is still there; if not, other processes may begin another one."""
+        return self._opened.read_only or file_id(f"{self._name}-shm") == self._opened.log_index
+
     def check(self) -> None:
         """Raise StoreMovedError unless `is_current`."""
         if not self.is_current:
@@ -120,15 +125,15 @@ class StoreFile:
         old.connection.close()
 
     def rebuild(self, connection: sqlite3.Connection) -> None:
-        """Put a copy of what `connection` sees in the place of the file whose log was deleted while it was in use.
+        """Put a copy of what `connection` sees in the place of the file whose log or index was deleted while in use.
 
-        Another log for the same file would not know of this one. Does nothing where the file was replaced. Raises
-        OSError and StoreError.
+        Another log for the same file would not know of this one, and SQLite keeps the index while any connection of
+        this process is open. Does nothing where the file was replaced. Raises OSError and StoreError.
         """
         with locked(self.path) as lock:
             now, known = identity(self.path), self._opened.identity
             is_ours = lock.used in {known, Identity()} and now.database == known.database
-            if is_ours and now.wal != known.wal:
+            if is_ours and not (now.wal == known.wal and self.has_index):
                 with replaced_file(self.path) as draft:
                     fill_copy(connection, draft)
                     Backups(self.path).set_aside_log(self.path)
