@@ -34,7 +34,7 @@ from plantdesk.store.imports import (
     SavedPlant,
     batch_of,
 )
-from plantdesk.store.placing import Place
+from plantdesk.store.insertion_points import InsertionPoint
 from plantdesk.store.protocols import (
     CsvPage,
     HistorySummary,
@@ -105,12 +105,12 @@ __all__ = [
     "ImportCounts",
     "ImportRow",
     "Insert",
+    "InsertionPoint",
     "KnownName",
     "NewToken",
     "Not",
     "OnClash",
     "Order",
-    "Place",
     "PlantImport",
     "PlantPages",
     "PlantReader",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from plantdesk.store.counts import Counts
     from plantdesk.store.edits import Applied, Edit, Undone
     from plantdesk.store.imports import Clash, ImportBatch, ImportCounts, OnClash
-    from plantdesk.store.placing import Place
+    from plantdesk.store.insertion_points import InsertionPoint
     from plantdesk.store.views import KnownName, View
     from plantdesk.validation import NewPlant, PlantFields
 
@@ -72,7 +72,7 @@ class PlantReader(PlantPages, Protocol):
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
         """Return those of `ids` that are in a view."""
 
-    def places(self, ids: Sequence[int], view: View, known: array[int]) -> list[Place] | None:
+    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
         """Return where those of `ids` that are in a view belong among `known`, its ids in their order.
 
         None where `known` is too far out of date.

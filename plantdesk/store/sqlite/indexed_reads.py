@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, func, text
 from sqlmodel import col, select
 
-from plantdesk.store.placing import find_places
+from plantdesk.store.insertion_points import find_insertion_points
 from plantdesk.store.sqlite.conditions import ids_of
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.id_reads import gathered
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, TextClause
 
     from plantdesk.selections import Selection
-    from plantdesk.store.placing import Place
+    from plantdesk.store.insertion_points import InsertionPoint
     from plantdesk.store.sqlite.text_index import Candidates
     from plantdesk.store.sqlite.view_index import ViewIndex
     from plantdesk.store.views import View
@@ -86,10 +86,10 @@ class IndexedReads:
             end = late.index(first[-1])
             yield array("q", in_order([*late[:end], *first]) if end else first)
             late = late[end + 1 :]
-        places = find_places(late, known, in_order, changed, start)
-        if places is None:
+        points = find_insertion_points(late, known, in_order, changed, start)
+        if points is None:
             raise IndexUnusableError
-        yield from _chunks(known, places, changed, sizes, start)
+        yield from _chunks(known, points, changed, sizes, start)
 
     def _found_ids(self, view: View, sizes: Iterator[int]) -> Iterator[array[int]]:
         """Yield the ids of the plants that contain a letter, in the order of adding."""
@@ -171,21 +171,21 @@ def _is_among(ids: Iterable[int]) -> ColumnElement[bool]:
 
 
 def _chunks(
-    known: Sequence[int], new: Sequence[Place], changed: set[int], sizes: Iterator[int], start: int
+    known: Sequence[int], new: Sequence[InsertionPoint], changed: set[int], sizes: Iterator[int], start: int
 ) -> Iterator[array[int]]:
-    """Yield the unchanged ids of an order from a row on, and the new ones at their places. Raises OSError."""
+    """Yield the unchanged ids of an order from a row on, and the new ones at their insertion points. Raises OSError."""
 
     def unchanged(start: int, end: int) -> array[int]:
         ids = array("q", known[start:end])
         return array("q", [plant_id for plant_id in ids if plant_id not in changed]) if changed else ids
 
-    places = deque(new)
-    while start < len(known) or places:
+    points = deque(new)
+    while start < len(known) or points:
         end, chunk = min(start + next(sizes), len(known)), array("q")
-        while places and (places[0].row < end or end == len(known)):
-            place = places.popleft()
-            chunk += unchanged(start, place.row)
-            chunk.append(place.id)
-            start = place.row
+        while points and (points[0].row < end or end == len(known)):
+            point = points.popleft()
+            chunk += unchanged(start, point.row)
+            chunk.append(point.id)
+            start = point.row
         yield chunk + unchanged(start, end)
         start = end

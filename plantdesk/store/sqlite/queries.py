@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from plantdesk.records import Source, SourceKind
 from plantdesk.store.folding import natural_key
-from plantdesk.store.placing import find_places
+from plantdesk.store.insertion_points import find_insertion_points
 from plantdesk.store.protocols import PlantReader
 from plantdesk.store.sqlite.conditions import MAX_PATTERN, ids_of, name_begins
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from plantdesk.records import Change, PlantChange, PlantRow
     from plantdesk.selections import Selection
     from plantdesk.store.counts import Counts
-    from plantdesk.store.placing import Place
+    from plantdesk.store.insertion_points import InsertionPoint
     from plantdesk.store.protocols import CsvPage, HistorySummary
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.view_index import ViewIndex
@@ -121,11 +121,11 @@ class Reader(PlantReader):
         return found
 
     @override
-    def places(self, ids: Sequence[int], view: View, known: array[int]) -> list[Place] | None:
+    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
         matching = list(self.matching(ids, view))
         with self._query():
             in_order = partial(sort_ids, self._connection, view=view)
-            return find_places(in_order(matching), known, in_order)
+            return find_insertion_points(in_order(matching), known, in_order)
 
     @override
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:

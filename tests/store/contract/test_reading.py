@@ -140,7 +140,7 @@ def test_a_word_longer_than_sqlite_likes_is_found(store: PlantStore, reader: Pla
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("text", ["", "a"])
-def test_new_plants_have_the_places_that_the_view_gives_them(
+def test_insertion_points_are_those_of_the_view(
     store: PlantStore, reader: PlantReader, order: Order, text: str, *, descending: bool
 ) -> None:
     names = ("Ähre", "ahorn", "Zeder", "a", "Aloe vera", "birke")
@@ -157,18 +157,18 @@ def test_new_plants_have_the_places_that_the_view_gives_them(
     new = [plant.id for plant, _ in rows[::9]]
     known = array("q", [plant_id for plant_id in all_ids if plant_id not in new[1:]])
     store.apply([DeleteAll(Selection(ids=known[5::7].tolist()))], COMMAND).result(SECONDS)
-    for place in reversed(reader.places(new, view, known) or []):
-        known.insert(place.row, place.id)
+    for point in reversed(reader.insertion_points(new, view, known) or []):
+        known.insert(point.row, point.id)
     remaining = set(ids(reader, view))
     assert [plant_id for plant_id in known if plant_id in remaining] == ids(reader, view)
 
 
-def test_places_cannot_be_found_among_plants_that_are_gone(store: PlantStore, reader: PlantReader) -> None:
+def test_there_are_no_insertion_points_among_deleted_plants(store: PlantStore, reader: PlantReader) -> None:
     add_each(store, [(new_plant({"id": n, "name": "Old"}), FORM) for n in range(1000, 1200)])
     known = array("q", ids(reader, View()))
     store.apply([DeleteAll(Selection())], COMMAND).result(SECONDS)
     store.add(new_plant({"id": 1, "name": "New"}), FORM).result(SECONDS)
-    assert reader.places([1], View(), known) is None
+    assert reader.insertion_points([1], View(), known) is None
 
 
 def test_pages_leave_out_what_is_gone(reader: PlantReader) -> None:

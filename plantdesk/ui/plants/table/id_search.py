@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from array import array
 
-#: More ids are found by a look at each of the list.
+#: More ids are found by comparing each of the list.
 _MAX_SEARCHED = 10
 _BYTES = 8
 
 
 def rows_of(wanted: frozenset[int], ids: array[int]) -> dict[int, int]:
-    """Return the places of those of `wanted` that are in `ids`.
+    """Return the positions of those of `wanted` that are in `ids`.
 
-    A search of bytes takes 1 to 4 ms for each in a million, a look at each id 40 to 70, in which no other thread runs.
+    A search of bytes takes 1 to 4 ms for each in a million, comparing each id 40 to 70, in which no other thread runs.
     """
     if len(wanted) > _MAX_SEARCHED:
         return {plant_id: row for row, plant_id in enumerate(ids) if plant_id in wanted}

@@ -19,13 +19,13 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.search import parse_search
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.order_queries import load_order, matching_ids, places_of, refresh_order
+from plantdesk.ui.plants.table.order_queries import insertion_points_of, load_order, matching_ids, refresh_order
 from plantdesk.ui.store_queries import StoreQueries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from plantdesk.store import Place, PlantStore, View
+    from plantdesk.store import InsertionPoint, PlantStore, View
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.table.id_list_diff import Edit
     from plantdesk.ui.plants.table.order_queries import Chunk, Refreshed
@@ -36,7 +36,7 @@ _MIN_PAUSE_MS = 200
 #: More changed plants than this are found by a comparison with the store.
 _MAX_LOOKED_UP = 10
 #: More added plants than this, whose rows only the store knows, are found by a comparison as well.
-_MAX_PLACED = 100
+_MAX_INSERTED = 100
 #: After a failed query, until it is repeated.
 _RETRY_DELAY_MS = 2000
 
@@ -101,8 +101,8 @@ class LiveOrder(QObject):
         self._prepended = 0  # how many of them are above the rows that the store returned
         self._added_while_loading: list[int] = []
         self._added_elsewhere: set[int] = set()  # added ids whose row only the store knows
-        self._placing: frozenset[int] = frozenset()  # those whose row is being queried
-        self._revision = self._placed_in = 0  # of the rows now, and at that query
+        self._inserting: frozenset[int] = frozenset()  # those whose row is being queried
+        self._revision = self._inserting_revision = 0  # of the rows now, and at that query
         self._pause = QTimer(self, singleShot=True, interval=_MIN_PAUSE_MS)
         self._pause.timeout.connect(self._on_pause_over)
         self._worker = bridge.worker("plant-order")
@@ -110,7 +110,7 @@ class LiveOrder(QObject):
 
     @property
     def complete(self) -> bool:
-        """Whether all rows of the query are here."""
+        """Whether all rows of the query are loaded."""
         return self._state in {_State.COMPLETE, _State.REFRESHING}
 
     @property
@@ -125,7 +125,7 @@ class LiveOrder(QObject):
 
     @property
     def is_current(self) -> bool:
-        """Whether all rows are here, and nothing is known to have changed since."""
+        """Whether all rows are loaded, and nothing is known to have changed since."""
         return self._state is _State.COMPLETE and not self._outdated
 
     def load(self, query: Query) -> None:
@@ -137,7 +137,7 @@ class LiveOrder(QObject):
         self._outdated = False
         self._added_while_loading.clear()
         self._added_elsewhere.clear()
-        self._placing = frozenset()
+        self._inserting = frozenset()
         self._forget_added()
         self._pause.stop()
         self._pause.setInterval(_MIN_PAUSE_MS)
@@ -271,40 +271,40 @@ class LiveOrder(QObject):
             self._added_while_loading.extend(ids)
         elif not by_time:
             self._added_elsewhere.update(ids)
-            self._place_added()
+            self._find_insertion_points()
         elif self._query.text:
             match = partial(matching_ids, view=self._view, ids=ids)
             self._queries.ask(self, match, self._on_matched, self._on_failed)
         else:
             self._insert_at_end(ids)
 
-    def _place_added(self) -> None:
+    def _find_insertion_points(self) -> None:
         """Ask the store for the rows of added plants, one query at a time; of very many by a comparison."""
-        if self._state is not _State.COMPLETE or self._outdated or len(self._added_elsewhere) > _MAX_PLACED:
+        if self._state is not _State.COMPLETE or self._outdated or len(self._added_elsewhere) > _MAX_INSERTED:
             self.refresh_later()
-        elif self._added_elsewhere and not self._placing and self._view is not None:
-            self._placing, self._placed_in = frozenset(self._added_elsewhere), self._revision
-            places = partial(places_of, view=self._view, ids=list(self._placing), known=self.ids[:])
-            self._queries.ask(self, places, self._on_placed, self._on_failed)
+        elif self._added_elsewhere and not self._inserting and self._view is not None:
+            self._inserting, self._inserting_revision = frozenset(self._added_elsewhere), self._revision
+            points = partial(insertion_points_of, view=self._view, ids=list(self._inserting), known=self.ids[:])
+            self._queries.ask(self, points, self._on_points_found, self._on_failed)
 
-    def _on_placed(self, places: list[Place] | None) -> None:
-        placed, self._placing = self._placing, frozenset()
-        if places is None:
+    def _on_points_found(self, points: list[InsertionPoint] | None) -> None:
+        inserted, self._inserting = self._inserting, frozenset()
+        if points is None:
             self.refresh_later()
-        elif self._state is not _State.COMPLETE or self._revision != self._placed_in:
-            self._place_added()
+        elif self._state is not _State.COMPLETE or self._revision != self._inserting_revision:
+            self._find_insertion_points()
         else:
-            self._added_elsewhere -= placed
-            for row, group in reversed([(row, list(group)) for row, group in groupby(places, attrgetter("row"))]):
-                self._insert(row, array("q", [place.id for place in group]))
-            if places:
-                self.rows_added.emit(array("q", [place.id for place in places]))
+            self._added_elsewhere -= inserted
+            for row, group in reversed([(row, list(group)) for row, group in groupby(points, attrgetter("row"))]):
+                self._insert(row, array("q", [point.id for point in group]))
+            if points:
+                self.rows_added.emit(array("q", [point.id for point in points]))
             self.count_changed.emit()
             if self._added_elsewhere:
-                self._place_added()
+                self._find_insertion_points()
 
     def _knows_newest(self) -> bool:
-        """Whether enough rows are here to recognise the ids that the store has returned already."""
+        """Whether enough rows are loaded to recognise the ids that the store has returned already."""
         return self._state is _State.REFRESHING or (self._state is _State.FILLING and len(self.ids) >= _OVERLAP)
 
     def _insert_added_while_loading(self) -> None:

@@ -96,12 +96,12 @@ class PlantModel(QAbstractTableModel):
 
     @property
     def complete(self) -> bool:
-        """Whether all rows of the query are here, so that their number is known."""
+        """Whether all rows of the query are loaded, so that their number is known."""
         return self._order is not None and self._order.complete
 
     @property
     def is_current(self) -> bool:
-        """Whether all rows are here, and nothing is known to have changed since."""
+        """Whether all rows are loaded, and nothing is known to have changed since."""
         return self._order is not None and self._order.is_current
 
     @property
@@ -192,7 +192,7 @@ class PlantModel(QAbstractTableModel):
         self.endResetModel()
 
     def read(self, first: int, last: int) -> None:
-        """Ask for rows that will be painted, so that most are here then."""
+        """Ask for rows that will be painted, so that most are loaded then."""
         cache = self._cache
         lacking = [each for each in self.ids_between(first, last) if cache is not None and cache.lacks(each)]
         if cache is not None and lacking:
@@ -207,7 +207,7 @@ class PlantModel(QAbstractTableModel):
         return self._ids()[first : last + 1]
 
     def row_of(self, plant_id: int) -> int | None:
-        """Return the row of a plant, None when it is not here. Takes 10 ms at a million rows, if it is not painted."""
+        """Return the row of a plant, None when it is not loaded. Takes 10 ms at a million rows unless painted."""
         painted = self._painted_row(plant_id)
         try:
             return self._ids().index(plant_id) if painted is None else painted
@@ -215,7 +215,7 @@ class PlantModel(QAbstractTableModel):
             return None
 
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
-        """Return the rows of those plants that are here. Takes 70 ms at a million rows."""
+        """Return the rows of those plants that are loaded. Takes 70 ms at a million rows."""
         return rows_of(frozenset(plant_ids), self._ids())
 
     @override
@@ -258,7 +258,7 @@ class PlantModel(QAbstractTableModel):
 
     @Slot()
     def _ask_for_page(self) -> None:
-        """Ask for the rows that were painted without being here, and for those around them."""
+        """Ask for the rows that were painted without being loaded, and for those around them."""
         lacking, self._lacking = sorted(self._lacking), set()
         if self._cache is None or not lacking:
             return

@@ -11,7 +11,7 @@ from plantdesk.ui.plants.table.id_search import rows_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.store import Place, PlantReader, View
+    from plantdesk.store import InsertionPoint, PlantReader, View
     from plantdesk.ui.background import Task
 
 
@@ -62,8 +62,8 @@ def matching_ids(reader: PlantReader, _task: Task, view: View, ids: Sequence[int
     return [plant_id for plant_id in ids if plant_id in found]
 
 
-def places_of(
+def insertion_points_of(
     reader: PlantReader, _task: Task, view: View, ids: Sequence[int], known: array[int]
-) -> list[Place] | None:
-    """Return where those of `ids` that are in a view belong among `known`, as `PlantReader.places` does."""
-    return reader.places(ids, view, known)
+) -> list[InsertionPoint] | None:
+    """Return where those of `ids` that are in a view belong among `known`, as `PlantReader.insertion_points` does."""
+    return reader.insertion_points(ids, view, known)

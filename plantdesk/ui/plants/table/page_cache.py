@@ -28,7 +28,7 @@ _MAX_WAITING = 6
 class PageCache(QObject):
     """Rows by id. Belongs to the GUI thread.
 
-    `loaded`: requested rows are here. `checked(plant_id, found)` answers `check`, `found(plant_id)` answers `find`.
+    `loaded`: requested rows are loaded. `checked(plant_id, found)` answers `check`, `found(plant_id)` answers `find`.
     """
 
     loaded = Signal()
@@ -46,11 +46,11 @@ class PageCache(QObject):
         self._queries = StoreQueries(self._worker, store)
 
     def row(self, plant_id: int) -> PlantRow | None:
-        """Return a row if it is here, its texts shortened; an expired one until it is read again."""
+        """Return a row if it is loaded, its texts shortened; an expired one until it is read again."""
         return self._rows.get(plant_id)
 
     def lacks(self, plant_id: int) -> bool:
-        """Whether the row has to be read. A row that the store no longer has counts as here."""
+        """Whether the row has to be read. A row that the store no longer has counts as loaded."""
         return plant_id not in self._rows or plant_id in self._expired
 
     def ask(self, ids: Sequence[int]) -> None:

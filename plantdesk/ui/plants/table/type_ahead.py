@@ -23,7 +23,7 @@ class TypeAhead(QObject):
         return bool(self._text) and self._since.isValid() and not self._since.hasExpired(pause)
 
     def add(self, letters: str) -> None:
-        """Look for a name that begins with what is typed, and these letters."""
+        """Find a name that begins with what is typed, and these letters."""
         self._text = self._text + letters if self.is_typing else letters
         self._since.start()
         if self._text.strip():

@@ -155,10 +155,10 @@ def test_plants_reported_late_are_in_the_order_of_the_store(
 ) -> None:
     rows = add(*(f"Fern {number}" for number in range(2000)))
 
-    def tell_late(_places: object, _live: object) -> None:
+    def report_late(_places: object, _live: object) -> None:
         model.apply(Changes(tuple(rows[:900])))
 
-    model.rows_replaced.connect(tell_late)  # only the 512 newest rows are here then
+    model.rows_replaced.connect(report_late)  # only the 512 newest rows are here then
     shown(qtbot, model, store)
     assert list(model.ids_between(0, 1999)) == list(range(2000, 0, -1))
 

@@ -1,4 +1,4 @@
-"""Finds the rows of a few new ids in a long sorted list by bisection, with many comparisons in one query."""
+"""Finds the insertion points of a few new ids in a long sorted list by bisection, many comparisons in one query."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _ROUND = 4096
 _MAX_PROBES = 64
 
 
-class Place(NamedTuple):
+class InsertionPoint(NamedTuple):
     """A new id and the row before which it belongs."""
 
     row: int
     id: int
 
 
-def find_places(
+def find_insertion_points(
     new: Sequence[int],
     known: Sequence[int],
     in_order: Callable[[Sequence[int]], Sequence[int]],
     moved: AbstractSet[int] = frozenset(),
     first: int = 0,
-) -> list[Place] | None:
+) -> list[InsertionPoint] | None:
     """Return where `new` ids, sorted already, belong among `known` ones. None where `known` is too far out of date.
 
     New ids that are known are left out, unless they have `moved`: the rows of those do not count. `in_order` sorts ids,
@@ -48,7 +48,7 @@ def find_places(
                 found = {row: position[plant_id] for row, plant_id in still if plant_id in position}
                 if not search.narrow(found, len(its_rows), position):
                     return None
-    return [Place(search.low, search.id) for search in searches if not search.is_known]
+    return [InsertionPoint(search.low, search.id) for search in searches if not search.is_known]
 
 
 class _Search:
