@@ -284,11 +284,11 @@ def test_a_newer_version_is_reported_to_a_user_who_enabled_it(
         monkeypatch.setattr(updates, "LATEST", address)
         with running(qtbot, qapp, paths.database_file()) as desk:
             qtbot.waitUntil(desk.bar.isVisible, timeout=TIMEOUT)
-            assert desk.bar.title == "PlantDesk 99.0.0 is out"
-            assert desk.action("Tell me about new versions").isChecked()
+            assert desk.bar.title == "PlantDesk 99.0.0 is available"
+            assert desk.action("Check for new versions").isChecked()
 
 
-@pytest.mark.parametrize(("answer", "queries"), [("Yes, look once a day", 1), ("No", 0)])
+@pytest.mark.parametrize(("answer", "queries"), [("Yes, check once a day", 1), ("No", 0)])
 def test_the_first_start_asks_once_whether_to_look_for_new_versions(
     qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, answer: str, queries: int
 ) -> None:
@@ -300,7 +300,7 @@ def test_the_first_start_asks_once_whether_to_look_for_new_versions(
             assert came == []
             qtbot.mouseClick(desk.button(answer), Qt.MouseButton.LeftButton)
             desk.until_bar(shown=False)
-            assert desk.action("Tell me about new versions").isChecked() is bool(queries)
+            assert desk.action("Check for new versions").isChecked() is bool(queries)
             assert desk.name.hasFocus()
             qtbot.waitUntil(lambda: len(came) == queries, timeout=TIMEOUT)
     chosen = settings.load(paths.settings_file())

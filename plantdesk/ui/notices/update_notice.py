@@ -36,7 +36,7 @@ class UpdateNotice(Feature):
         self._preferences = context.preferences
         self._address: str | None = None
         self._found: Release | None = None
-        text = self.tr("&Tell me about new versions")
+        text = self.tr("&Check for new versions")
         self._action = context.menus.add_switch(Section.HELP_UPDATES, text, self._switch)
         self._action.setChecked(self._preferences.settings.ask_for_updates)
         self._clock = QTimer(self, interval=_HOUR)
@@ -68,9 +68,9 @@ class UpdateNotice(Feature):
         self._question = self.context.page.add_bar()
         self._question.show_state(
             BarKind.INFO,
-            self.tr("Look for new versions of PlantDesk?"),
+            self.tr("Check for new versions of PlantDesk?"),
             self.tr("It asks GitHub, and installs nothing by itself. The Help menu changes the answer."),
-            (self.tr("Yes, look once a day"), partial(self._switch, True)),
+            (self.tr("Yes, check once a day"), partial(self._switch, True)),
             (self.tr("No"), partial(self._switch, False)),
             lasting=True,
         )
@@ -96,7 +96,7 @@ class UpdateNotice(Feature):
         self._found = None
         self._bar.show_state(
             BarKind.INFO,
-            self.tr("PlantDesk {version} is out").format(version=release.version),
+            self.tr("PlantDesk {version} is available").format(version=release.version),
             self.tr("You have {version}. Nothing is installed by itself.").format(version=__version__),
             (self.tr("See what is new"), partial(QDesktopServices.openUrl, QUrl(release.page))),
         )

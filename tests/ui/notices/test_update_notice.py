@@ -48,7 +48,7 @@ def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -
         shown.action.trigger()
         qtbot.waitUntil(shown.bar.isVisible)
     assert len(came) == 1
-    assert shown.bar.title == "PlantDesk 99.0.0 is out"
+    assert shown.bar.title == "PlantDesk 99.0.0 is available"
     assert shown.preferences.settings.ask_for_updates
 
 
@@ -106,7 +106,7 @@ def test_it_replaces_no_other_message(shown: Shown, context: WindowContext, qtbo
     assert shown.bar.title == "Your plants could not be opened"
     shown.bar.hide()
     shown.action.trigger()
-    assert shown.bar.title == "PlantDesk 99.0.0 is out"
+    assert shown.bar.title == "PlantDesk 99.0.0 is available"
 
 
 def wait_for_other_tasks() -> int:
