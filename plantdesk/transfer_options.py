@@ -117,5 +117,5 @@ def _encoding(text: str) -> str:
 def _column(text: str) -> tuple[str, str]:
     field, is_given, column = text.partition("=")
     if field not in _FIELDS or not is_given:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a column: give id, name, tag or note, as in name=Sorte")
+        raise argparse.ArgumentTypeError(f"“{text}” is not a column: give id, name, tag or note, as in name=Species")
     return field, column

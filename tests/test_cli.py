@@ -323,7 +323,7 @@ def test_a_backup_may_be_any_new_file_and_overwrites_none(run: Run, refused: Run
 
 
 def test_without_a_store_there_is_nothing_to_back_up(refused: Run) -> None:
-    assert "no plant store" in refused("backup")
+    assert "no database" in refused("backup")
     assert not paths.database_file().exists()
 
 

@@ -274,7 +274,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
         version = parser.get_http_version()
         if version not in {"1.1", "1.0"}:
-            raise MalformedHttpError(f"version {version} is not spoken here")
+            raise MalformedHttpError(f"version {version} is not supported")
         scope["http_version"] = version
         set_target(scope, headers, self.url, is_connect=method == b"CONNECT")
         is_1_1 = version == "1.1"

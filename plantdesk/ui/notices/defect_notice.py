@@ -40,8 +40,8 @@ class DefectNotice(Feature):
             BarKind.ERROR,
             self.tr("Something unexpected happened in PlantDesk"),
             self.tr(
-                "It goes on, and what was saved is safe. A report helps to mend it: "
-                "it holds no plants and no tokens, and goes nowhere until you send it."
+                "PlantDesk keeps running, and what was saved is safe. A report helps to fix it: "
+                "it contains no plants and no tokens, and is not sent by PlantDesk."
             ),
             (self.tr("Copy report"), self._copy_report),
             *self._log_actions(),

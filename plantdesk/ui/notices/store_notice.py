@@ -73,7 +73,7 @@ class StoreNotice(Feature):
         if isinstance(trouble, StoreDamagedError | StoreMovedError):
             actions = [self._restore_action()]
         if not isinstance(trouble, StoreDamagedError):
-            text += " " + self.tr("PlantDesk goes on by itself when it can.")
+            text += " " + self.tr("PlantDesk continues by itself when it can.")
         self._show(self.tr("Plants cannot be saved"), text, *actions)
 
     def _show(self, title: str, text: str, *actions: MessageAction) -> None:

@@ -50,7 +50,7 @@ def copy_store(path: Path, target: Path) -> None:
 @contextlib.contextmanager
 def _connected(path: Path) -> Iterator[tuple[StoreFile, sqlite3.Connection]]:
     if is_absent(resolved(path)):
-        raise StoreUnreachableError(f"There is no plant store “{path.name}” to back up.")
+        raise StoreUnreachableError(f"There is no database “{path.name}” to back up.")
     with (
         contextlib.closing(StoreFile(path)) as file,
         translate_errors(),
