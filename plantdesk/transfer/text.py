@@ -100,12 +100,13 @@ class TextFile:
     def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, *, final: bool = False) -> str:
         try:
             text = decoder.decode(data, final)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
+            if not isinstance(error, UnicodeDecodeError) or not (self._newlines or error.start):
+                # Such as UTF-16 without a byte order mark, which is no UnicodeDecodeError before Python 3.13.
+                raise self.error(f"It is not {str(self.encoding).upper()}. Choose another encoding.") from None
             line = self._newlines + error.object[: error.start].count(b"\n") + 1
             reason = f"A byte is not {error.encoding.upper()} as the text before. Save the file as UTF-8."
             raise self.error(reason, line) from None
-        except UnicodeError:  # UTF-16 without a byte order mark
-            raise self.error(f"It is not {str(self.encoding).upper()}. Choose another encoding.") from None
         self._newlines += text.count("\n")
         return text
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import create_engine, insert
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.pool import NullPool
 from sqlmodel import col, select
 
 from plantdesk.records import LARGEST_ID, SMALLEST_ID
@@ -26,7 +26,7 @@ ids = st.sets(st.integers(-20, 20) | st.sampled_from([SMALLEST_ID, SMALLEST_ID +
 
 
 def connection_with(listed: list[int]) -> Connection:
-    connection = create_engine("sqlite://", poolclass=StaticPool).connect()
+    connection = create_engine("sqlite://", poolclass=NullPool).connect()
     PlantTable.__table__.create(connection)  # type: ignore[attr-defined]
     rows = [{"id": each, "name": "Aloe", "seq": seq, "added_at": 0, "source_id": 1} for seq, each in enumerate(listed)]
     if rows:
