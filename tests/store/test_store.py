@@ -7,7 +7,7 @@ import sys
 import threading
 from contextlib import closing
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,6 +26,7 @@ from plantdesk.store.sqlite import connections, idle_work
 from plantdesk.validation import NewPlant, new_plant
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from pathlib import Path
 
 SECONDS = 10
@@ -60,6 +61,23 @@ def test_a_failing_listener_does_not_stop_the_writer(store: Store, caplog: pytes
     store.add(plant(2), FORM).result(SECONDS)
     store.close()
     assert "a listener failed" in caplog.text
+
+
+def test_a_write_cannot_be_cancelled(store: Store) -> None:
+    """A caller that gives up must not keep the writer from those that wait."""
+    goes_on = threading.Event()
+
+    def wait(_changes: Changes) -> None:
+        goes_on.wait(SECONDS)
+
+    store.subscribe(wait)
+    store.add(plant(1), FORM).result(SECONDS)
+    waiting: list[Future[Any]] = [store.add(plant(2), FORM), store.tokens.create("garden-sync")]
+    assert not any(future.cancel() for future in waiting)
+    goes_on.set()
+    for future in waiting:
+        assert future.result(SECONDS)
+    assert store.add(plant(3), FORM).result(SECONDS)
 
 
 def test_plants_of_another_process_are_reported(store: Store, path: Path) -> None:

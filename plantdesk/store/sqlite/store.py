@@ -76,6 +76,7 @@ class Store(PlantStore):
     @override
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
         added: Future[PlantRow] = Future()
+        added.set_running_or_notify_cancel()  # it cannot be cancelled
 
         def pass_on(outcomes: Sequence[PlantRow | PlantDeskError]) -> None:
             (outcome,) = outcomes

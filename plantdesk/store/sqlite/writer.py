@@ -116,6 +116,7 @@ class Writer:
         `attached` is a trusted file of SQLite whose tables the action can read as `other`.
         """
         job = _WriteJob(action, attached)
+        job.future.set_running_or_notify_cancel()  # or setting the result of a cancelled one would end the thread
         self._put(job)
         return job.future
 
