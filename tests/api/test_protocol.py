@@ -4,15 +4,17 @@ import itertools
 import json
 import socket
 import struct
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from plantdesk.errors import ErrorNumber
-from tests.api.client import answers, one_answer
+from tests.api.client import TIMEOUT, answers, one_answer
 
 if TYPE_CHECKING:
     from tests.api.client import Api
+    from tests.api.conftest import Serve
 
 _ids = itertools.count(200_000)
 
@@ -195,6 +197,23 @@ def test_a_reset_connection_does_not_affect_others(api: Api) -> None:
             connection.sendall(request)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
     assert api.post(plant()).status == 200
+
+
+def test_a_client_may_leave_while_its_next_request_waits(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    api = serve()
+    held: SimpleQueue[Any] = SimpleQueue()
+    for _ in range(10):
+        with monkeypatch.context() as patch, api.opened() as connection:
+            patch.setattr(api.store, "add_each", lambda *batch: held.put(batch))
+            following = api.whole(plant(), "Connection: keep-alive", "Expect: 100-continue")
+            connection.sendall(api.whole(plant(), "Connection: keep-alive") + following)
+            batch = held.get(timeout=TIMEOUT)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        api.store.add_each(*batch)
+        assert api.post(plant()).status == 200
+    assert [record for record in caplog.records if record.levelname in {"WARNING", "ERROR"}] == []
 
 
 def test_the_response_reaches_a_client_that_keeps_sending(api: Api) -> None:

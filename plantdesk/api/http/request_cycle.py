@@ -79,7 +79,8 @@ class RequestCycle:
         """Return what is buffered of the body; wait, and resume reading, only where more of it is expected."""
         if self._expects_continue:
             self._expects_continue = False
-            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            if not self._is_disconnected:  # as it may be before the application runs
+                self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if self._more_body and not self._is_disconnected:
             self._flow.resume_reading()
             if not self._body:
