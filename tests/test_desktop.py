@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton
 
@@ -37,7 +38,7 @@ from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.platform.single_window import StuckWindowError
+from plantdesk.ui.platform.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.widgets.info_bar import InfoBar
 from plantdesk.validation import new_plant
@@ -754,6 +755,25 @@ def started(environment: dict[str, str]) -> subprocess.Popen[str]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
+def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qtbot: QtBot, qapp: QApplication) -> None:
+    database, folder = paths.database_file(), paths.usable(paths.data_folder)
+    with running(qtbot, qapp, database) as desk:
+        desk.until_on()
+        second = SingleWindow(database, folder)
+        assert not second.take()
+        desk.window.close()
+        answers: list[bool] = []
+        errors: list[QLocalSocket.LocalSocketError] = []
+        other = second.ask_other()
+        other.asked.connect(answers.append)
+        other.findChildren(QLocalSocket)[0].errorOccurred.connect(errors.append)
+        qtbot.waitUntil(lambda: bool(answers or errors), timeout=TIMEOUT)
+        assert not answers
+    qtbot.waitUntil(lambda: bool(answers), timeout=TIMEOUT)
+    assert second.is_locked
+    second.release()
+
+
 def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot, environment: dict[str, str]) -> None:
     first = started(environment)
     qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())), timeout=TIMEOUT)

@@ -28,13 +28,15 @@ class MainWindow(QMainWindow):
     """Saves its size, and restores it within what the screen has room for.
 
     `shown`: the first paint is done. `escape_pressed` and `part_wanted(step)` (F6): keys that no widget has handled.
-    `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one.
+    `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one. `closing`: the window
+    closes, which ends the program.
     """
 
     shown = Signal()
     escape_pressed = Signal()
     part_wanted = Signal(int)
     focus_moving = Signal()
+    closing = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
@@ -117,6 +119,7 @@ class MainWindow(QMainWindow):
         size = self.normalGeometry().size() if maximized else self.size()
         window = {"width": size.width(), "height": size.height(), "maximized": maximized}
         self._preferences.change(window=window)
+        self.closing.emit()
         super().closeEvent(event)
 
     def _report_shown(self) -> None:

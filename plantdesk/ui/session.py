@@ -71,6 +71,7 @@ class Session(QObject):
         self._workspace: Workspace | None = None
         self._single = single
         single.raise_wanted.connect(window.show_in_front)
+        window.closing.connect(self._on_closing)
 
     @property
     def state(self) -> ServerState:
@@ -116,6 +117,10 @@ class Session(QObject):
         self._opener.open()
         content.complete()
         self._single.listen()
+
+    @Slot()
+    def _on_closing(self) -> None:
+        self._single.stop_listening()  # a start from now on waits for the end of this program, and opens its own window
 
     def _show_defect(self, what: str) -> None:
         if self._workspace is not None:
