@@ -755,6 +755,19 @@ def started(environment: dict[str, str]) -> subprocess.Popen[str]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
+def test_a_plant_that_waits_for_the_store_is_back_in_the_form_after_closing(qtbot: QtBot, qapp: QApplication) -> None:
+    Store(paths.database_file()).close()
+    with closing(sqlite3.connect(paths.database_file(), isolation_level=None)) as other_program:
+        other_program.execute("BEGIN EXCLUSIVE")
+        with running(qtbot, qapp, paths.database_file()) as desk:
+            desk.type(desk.name, "Aloe")
+            desk.press(Qt.Key.Key_Return)
+    with running(qtbot, qapp, paths.database_file()) as desk:
+        qtbot.waitUntil(lambda: desk.name.text() == "Aloe", timeout=TIMEOUT)
+        desk.press(Qt.Key.Key_Return)
+        desk.sees("Aloe")
+
+
 def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qtbot: QtBot, qapp: QApplication) -> None:
     database, folder = paths.database_file(), paths.usable(paths.data_folder)
     with running(qtbot, qapp, database) as desk:

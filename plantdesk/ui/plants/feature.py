@@ -120,7 +120,7 @@ class Plants(Feature):
 
     @override
     def release_store(self) -> None:
-        self._remembered.save(self._browser)
+        self._remembered.save(self.context.path, self._browser)
         if self._editing is not None:
             self._editing.release_store()
         self._contents.set_store(None)

@@ -41,16 +41,20 @@ class RememberedView:
             self._form.tag_field.set_pinned(pinned=True)
         return layout
 
-    def save(self, browser: PlantBrowser) -> None:
-        """Remember the view; only once for each store that was opened."""
-        if self._path is not None:
+    def save(self, path: Path, browser: PlantBrowser) -> None:
+        """Remember the view, once for each store that was opened; for one that was not, at `path`, what was typed."""
+        draft = list(self._form.texts)
+        if self._path is None:
+            if any(draft):
+                self._preferences.change_store(path, draft=draft)
+        else:
             self._last_search = browser.search_bar.text
             self._preferences.change_store(
                 self._path,
                 **browser.table.table_layout().as_json(),
                 search=self._last_search,
                 position=browser.positions.position().as_json(),
-                draft=list(self._form.texts),
+                draft=draft,
                 pinned=self._form.tag_field.is_pinned,
             )
             self._path = None
