@@ -77,9 +77,9 @@ def prove_deb(codename: str = "bookworm") -> None:
 
 
 def _install_deb(chroot: Chroot, package: Path) -> None:
-    shutil.copy(package, chroot.root / "tmp" / package.name)
-    chroot.install(f"/tmp/{package.name}")  # noqa: S108 - nobody else writes there
-    (chroot.root / "tmp" / package.name).unlink()
+    shutil.copy(package, chroot.root / "mnt" / package.name)
+    chroot.install(f"/mnt/{package.name}")
+    (chroot.root / "mnt" / package.name).unlink()
 
 
 def _check_removal(chroot: Chroot, before: set[str], installed: set[str]) -> None:
@@ -177,9 +177,9 @@ def prove_rpm() -> None:
 
 def _install_rpm(chroot: Chroot, package: Path) -> None:
     """Install or upgrade a package by rpm alone."""
-    shutil.copy(package, chroot.root / "root" / package.name)
-    chroot.run("rpm", "--upgrade", "--nodeps", f"/root/{package.name}")
-    (chroot.root / "root" / package.name).unlink()
+    shutil.copy(package, chroot.root / "mnt" / package.name)
+    chroot.run("rpm", "--upgrade", "--nodeps", f"/mnt/{package.name}")
+    (chroot.root / "mnt" / package.name).unlink()
 
 
 PROOFS: dict[str, Callable[[], None]] = {"deb": prove_deb, "deb13": partial(prove_deb, "trixie")}
