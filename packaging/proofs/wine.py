@@ -28,6 +28,7 @@ WINE = {
     "WINEDEBUG": "-all",
     "WINEDLLOVERRIDES": "mscms=n,b;winedbg.exe=d",
     "SOURCE_DATE_EPOCH": str(project.epoch()),
+    "HOME": "/w/home",
 }
 PYTHON = r"Z:\w\python\python.exe"
 #: Debian's wine runs 64-bit programs only.
@@ -85,7 +86,7 @@ class Chain:
     def prove(self) -> None:
         """Install, use, upgrade and remove, with a fresh account and without a network."""
         shutil.rmtree(self._work / "prefix", ignore_errors=True)
-        shutil.copytree(self._root / "root" / ".wine", self._work / "prefix", symlinks=True)
+        shutil.copytree(self._work / "home" / ".wine", self._work / "prefix", symlinks=True)
         proof = ["packaging/build.py", "installer", r"Z:\w\new.exe", "--older", r"Z:\w\older.exe"]
         proof += ["--screenshot", r"Z:\w\window.png"]
         self._run_inside("proof", *proof, env={"WINEPREFIX": "/w/prefix"})

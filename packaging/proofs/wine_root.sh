@@ -23,7 +23,7 @@ in_root() { # run a command inside, with mounts and processes of its own that en
     mount -t proc proc "$0/proc"
     mount --rbind /dev "$0/dev"
     mount --make-rslave "$0/dev"
-    exec chroot "$0" env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    exec chroot "$0" env -i HOME=/w/home LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
       PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"' "$root" "$@"
 }
 
@@ -42,7 +42,7 @@ make_system() {
 make_python() {
   local wheels=$root/w/wheels
   rm -rf "$python" "$wheels"
-  mkdir -p "$python/DLLs" "$python/Lib/site-packages" "$root/w/source" "$wheels"
+  mkdir -p "$python/DLLs" "$python/Lib/site-packages" "$root"/w/{home,source} "$wheels"
   python3 -m pip download -q --no-deps --only-binary=:all: --platform win_amd64 --python-version 3.13 \
     --require-hashes --dest "$wheels" --requirement <(echo "panda3d==1.10.16 --hash=sha256:0e505261bb58d8402d0099c291f1a3459acfdd38f3e7d666e72aa2e1ea5dc46f")
   unzip -q "$wheels"/panda3d-*.whl 'deploy_libs/*' -d "$wheels"
@@ -74,7 +74,7 @@ compile() {
     timeout 120 wine wineboot --init >/dev/null 2>&1
     timeout 60 wineserver --wait
     for name in icuuc mscms; do
-      $compiler -shared -s "-D${name^^}" -o "/root/.wine/drive_c/windows/system32/$name.dll" wine_stubs.c
+      $compiler -shared -s "-D${name^^}" -o "$HOME/.wine/drive_c/windows/system32/$name.dll" wine_stubs.c
     done'
 }
 
