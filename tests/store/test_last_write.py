@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import closing
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.store import Store
+from plantdesk.store.sqlite.files.file_watch import FileWatch
 from plantdesk.store.sqlite.files.last_write import LastWrite
+from tests.store.test_file_watch import SECONDS, commit_elsewhere
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from plantdesk.records import Changes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="timestamps say nothing there")
 
@@ -65,6 +72,19 @@ def test_another_index_of_the_log_is_new_but_not_what_is_in_it(path: Path) -> No
     assert last.may_be_new()
     index.unlink()
     assert [last.may_be_new(), last.may_be_new()] == [True, False]
+
+
+def test_a_commit_that_no_timestamp_tells_of_is_noticed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The flush of a slow disk may take seconds between the last write of a commit and the moment it is visible."""
+    for file in (path, log(path)):
+        file.unlink()
+    monkeypatch.setattr(LastWrite, "may_be_new", lambda _: False)
+    monkeypatch.setattr(FileWatch, "arm", lambda _: False)
+    changes: SimpleQueue[Changes] = SimpleQueue()
+    with closing(Store(path)) as store:
+        store.subscribe(changes.put)
+        commit_elsewhere(path, 1)
+        assert [row.id for row in changes.get(timeout=SECONDS).added] == [1]
 
 
 @pytest.mark.parametrize("ahead", [0, 3600])

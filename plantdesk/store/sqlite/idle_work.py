@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from plantdesk.store.health import Health
     from plantdesk.store.sqlite.transactions import Transactions
 
-#: Polls without work of this process after which the log is moved into the database file: about a second.
+#: Polls without work of this process, about a second, after which the log is moved into the database file, and
+#: commits are looked for whatever the timestamps say.
 _QUIET_POLLS = 12
 #: Polls after which a store that cannot be written to is tried again: about two seconds.
 _RETRY_POLLS = 25
@@ -51,10 +52,11 @@ class IdleWork:
 
     def run(self, polls: int) -> None:
         """Do what is due at the poll of this number since the last job; return to poll again."""
-        is_new = self._last_write.may_be_new()
-        if is_new or not self._health.is_well:
+        is_new, is_quiet = self._last_write.may_be_new(), polls % _QUIET_POLLS == 0
+        # A commit is visible only after its last write was flushed, which may take a slow disk longer than any limit.
+        if is_new or is_quiet or not self._health.is_well:
             self._transactions.poll()
-        if polls % _QUIET_POLLS == 0:
+        if is_quiet:
             self._run_quiet()
             if not is_new and self._is_done:
                 self._watch_files()
