@@ -115,7 +115,13 @@ def _handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:
         yield handler
     with contextlib.suppress(OSError):
         paths.create_folder(file.parent)
-        rotating = PrivateRotatingFile(file, maxBytes=MAX_BYTES, backupCount=BACKUP_COUNT, encoding="utf-8")
+        rotating = PrivateRotatingFile(
+            file,
+            maxBytes=MAX_BYTES,
+            backupCount=BACKUP_COUNT,
+            encoding="utf-8",
+            errors="backslashreplace",  # names of files may have bytes that are not UTF-8
+        )
         rotating.setFormatter(MaskingFormatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s"))
         yield rotating
 
