@@ -80,8 +80,7 @@ class AddPlantController(QObject):
         self._ask_next_id()
         if self._submitted_early:
             self._end_saving()
-            if self._form.name_text:
-                self.submit()
+            self.submit()
 
     def set_tags(self, tags: list[str]) -> None:
         """Offer these tags, the only ones in the store, as completions."""
@@ -109,7 +108,9 @@ class AddPlantController(QObject):
         """Add the plant in the form, or the plants of its quantity, or report what is wrong with it."""
         self._keep_name = keep_name
         self._form.tag_field.take_fill()
-        if self._store is None:
+        if self._store is None and not self._form.name_text:
+            self._show_nameless()  # now: with the store comes the text of the last time, which nobody has submitted
+        elif self._store is None:
             self._wait_for_store()
         elif self._form.quantity != 1:
             self._add_several()
@@ -150,10 +151,13 @@ class AddPlantController(QObject):
             self._form.focus_name()  # from Add
             return None  # it was pressed twice: the message of the plant that was added stays
         if not name:
-            self._form.show_faults([FieldName.NAME], self.tr("Give the plant a name."))
-            self._form.focus_field(FieldName.NAME)
+            self._show_nameless()
             return None
         return store.add(plant, FORM) if plant is not None else store.add_as_next(fields, FORM)
+
+    def _show_nameless(self) -> None:
+        self._form.show_faults([FieldName.NAME], self.tr("Give the plant a name."))
+        self._form.focus_field(FieldName.NAME)
 
     def _add_several(self) -> None:
         """Add as many plants of the name as its quantity says, as one change."""

@@ -268,6 +268,20 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
     assert desk.rows() == [(5, "Early bird", None)]
 
 
+def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_restored_text(
+    qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
+) -> None:
+    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk.name.setFocus()
+    desk.enter()
+    desk.sees("Give the plant a name.")
+    desk.name.setText("Half typed")
+    entry.set_store(store, queries)
+    qtbot.waitUntil(lambda: desk.next_id == "1")
+    assert desk.rows() == []
+    assert desk.name.isEnabled()
+
+
 def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
