@@ -5,11 +5,11 @@ The text is in Inter where it is installed (Debian: fonts-inter), else in the sy
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import json
 import os
 import sqlite3
-import sys
 import tempfile
 import threading
 import time
@@ -54,7 +54,7 @@ _FIRST_ID, _COUNT = 8300, 132
 _SHOWN_ID = _FIRST_ID + _COUNT - 3
 
 
-def main(folder: Path = FOLDER) -> None:
+def main(folder: Path) -> None:
     """Write window.png, card.png, dark.png and api-access.png into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
@@ -199,4 +199,6 @@ def _choose(window: MainWindow, command: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    main(parser.parse_args().folder)

@@ -12,6 +12,7 @@ The last two clients have a token, and add the largest plants and the most expen
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import json
 import os
@@ -145,8 +146,11 @@ def main() -> None:
     if sys.argv[1:2] == ["--good"]:
         print(json.dumps(_good(int(sys.argv[2]), float(sys.argv[3]))))
         return
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
-    attacks = sys.argv[2:] or list(ATTACKS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seconds", nargs="?", type=float, default=5.0)
+    parser.add_argument("attacks", nargs="*", metavar="attack", help=", ".join(ATTACKS))
+    options = parser.parse_args()
+    seconds, attacks = options.seconds, options.attacks or list(ATTACKS)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as home:
         os.environ["PLANTDESK_HOME"] = home

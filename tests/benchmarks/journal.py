@@ -8,9 +8,9 @@ Rounds are interleaved; medians are printed. FOLDER should lie on a real disk.
 
 from __future__ import annotations
 
+import argparse
 import sqlite3
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -70,7 +70,9 @@ def longest_wait_beside_a_search(path: Path, journal: str, synchronous: str) -> 
 
 def main() -> None:
     """Measure all modes and print the times."""
-    with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else None) as name:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path)
+    with tempfile.TemporaryDirectory(dir=parser.parse_args().folder) as name:
         folder = Path(name)
         rates: dict[tuple[str, str, int], list[float]] = {}
         for number in range(_ROUNDS):

@@ -7,6 +7,7 @@ Prints medians and 90th percentiles in milliseconds, and their ratios. Needs a d
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import subprocess
@@ -72,7 +73,9 @@ def first_paint_ms(code: str) -> float:
 
 def main() -> None:
     """Run all variants in turn and print their times."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rounds", nargs="?", type=int, default=15)
+    rounds = parser.parse_args().rounds
     times: dict[str, list[float]] = {name: [] for name in _VARIANTS}
     for _ in range(rounds + 1):  # the first round only warms the disk cache
         for name, code in _VARIANTS.items():
