@@ -118,7 +118,9 @@ class PlantForm(QFrame):
 
     def restore(self, texts: Sequence[str]) -> None:
         """Show the `texts` of an earlier form, unless something was typed already."""
-        if not any(self.texts) and len(texts) == len(FieldName):
+        if not any(self.texts) and any(texts) and len(texts) == len(FieldName):
+            self.clear_faults()
+            self.message.clear()  # “Give the plant a name”
             for field, text in zip(self._fields().values(), texts, strict=True):
                 field.setText(text[:MAX_LENGTH])
 

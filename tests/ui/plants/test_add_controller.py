@@ -271,15 +271,17 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
 def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_restored_text(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
-    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    form = entry.parent()
+    assert isinstance(form, PlantForm)
+    desk = FormDesk(qtbot, form, store)
     desk.name.setFocus()
     desk.enter()
     desk.sees("Give the plant a name.")
-    desk.name.setText("Half typed")
+    form.restore(("", "Half typed", ""))
     entry.set_store(store, queries)
     qtbot.waitUntil(lambda: desk.next_id == "1")
     assert desk.rows() == []
-    assert desk.name.isEnabled()
+    assert (desk.name.text(), desk.name.property("fault"), desk.message.tone) == ("Half typed", "false", Tone.HINT)
 
 
 def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
