@@ -100,7 +100,7 @@ class Service:
         self.process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment
         )
-        _wait_for(self.port)
+        _wait_for(self.name, self.port)
         return self
 
     def load(self, case: str, seconds: float) -> None:
@@ -246,7 +246,7 @@ def free_port() -> int:
         return port
 
 
-def _wait_for(port: int) -> None:
+def _wait_for(name: str, port: int) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         try:
@@ -255,7 +255,7 @@ def _wait_for(port: int) -> None:
             time.sleep(0.05)
         else:
             return
-    raise SystemExit(f"nothing listens on port {port}")
+    raise SystemExit(f"{name} does not listen on port {port}. Is what it needs installed (`pip install .[bench]`)?")
 
 
 if __name__ == "__main__":
