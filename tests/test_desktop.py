@@ -754,7 +754,6 @@ def started(environment: dict[str, str]) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_a_plant_that_waits_for_the_store_is_back_in_the_form_after_closing(qtbot: QtBot, qapp: QApplication) -> None:
     Store(paths.database_file()).close()
     with closing(sqlite3.connect(paths.database_file(), isolation_level=None)) as other_program:
@@ -787,6 +786,7 @@ def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qt
     second.release()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot, environment: dict[str, str]) -> None:
     first = started(environment)
     qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())), timeout=TIMEOUT)

@@ -232,7 +232,7 @@ def test_an_array_without_any_plant_names_its_rows(write: Write, capfd: pytest.C
 
 def test_text_that_is_not_in_the_chosen_encoding_is_refused(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["import", write("id,name\n1,Fern\n"), "--encoding", "utf-16"]) == 1
-    assert "is not UTF-16" in capfd.readouterr().err  # in other words since Python 3.13
+    assert "It is not UTF-16. Choose another encoding." in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("encoding", ["nonsense", "base64", "rot13", "undefined", "utf-7", "unicode_escape"])
