@@ -166,7 +166,7 @@ def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: Program
     Desk(desk.qtbot, desk.toast).button("Undo").click()
     desk.sees("Three", "Two", "One")
     desk.table.selectAll()
-    desk.choose("Edit", "Delete plants")
+    desk.choose("Edit", "Delete 3 plants")
     desk.sees()
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Deleted 3 plants.", timeout=TIMEOUT)
     assert "Undo Delete 3 plants" in desk.enabled("Edit")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QDialog, QPushButton, QTableWidget
 
 from plantdesk.records import FORM
@@ -18,6 +18,7 @@ from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.tag_dialog import TagDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.transfer.export_dialog import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
@@ -79,6 +80,7 @@ class Dialogs:
             "export": self._export,
             "labels": self._labels,
             "paste": self._paste,
+            "tag": self._tag,
             "merge": self._merge,
             "failure": self._failure,
         }
@@ -161,6 +163,14 @@ class Dialogs:
         self._desk.name.setFocus()
         self._desk.name.paste()
         return self._visible(PasteDialog)
+
+    def _tag(self) -> QDialog:
+        table = self._desk.the(PlantTable)
+        self._desk.until(lambda: table.model().rowCount() > 0)
+        table.setFocus()
+        table.selectAll()
+        next(each for each in self._desk.window.findChildren(QAction) if "Change ta&g" in each.text()).trigger()
+        return self._visible(TagDialog)
 
     def _merge(self) -> QDialog:
         commands = self._desk.window.findChild(TagCommands)

@@ -12,16 +12,15 @@ from plantdesk.selections import AddedOn, HasTag
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.page import Part
-from plantdesk.ui.plant_changes import PlantChanges
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.pasted_plants import PastedPlants
 from plantdesk.ui.plants.remembered_view import RememberedView
+from plantdesk.ui.plants.selection_commands import SelectionCommands
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.contents import TableContents
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import quoted
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
@@ -76,7 +75,6 @@ class Plants(Feature):
         self._status = PlantsStatus()
         self._status.today_wanted.connect(self._show_today)
         self._contents = TableContents(self)
-        self._changes = PlantChanges(context, self)
         context.page.add_top_pane(self._form)
         context.page.add_part(Part.FORM, self._form, self._form.focus_name)
         context.status_bar.addPermanentWidget(self._status)
@@ -98,6 +96,7 @@ class Plants(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
+        self._selected.set_store(opened.store)
         self._allow_adding(allowed=True)
         self._show_layout(self._remembered.restore(opened.store.path, self._browser))
         self._browser.set_store(opened.store)
@@ -123,6 +122,7 @@ class Plants(Feature):
         self._remembered.save(self.context.path, self._browser)
         if self._editing is not None:
             self._editing.release_store()
+        self._selected.set_store(None)
         self._contents.set_store(None)
         self._browser.close_store()
         self._add_controller.forget_store()
@@ -155,12 +155,13 @@ class Plants(Feature):
 
     @Slot()
     def delete_selected(self) -> None:
-        """Delete the plants of the selected rows. There is no question: it can be undone."""
-        from plantdesk.store import DeleteAll, Selection
+        """Delete the plants of the selected rows."""
+        self._selected.delete()
 
-        if self._store is not None and (ids := self._browser.selected_ids()):
-            one, many = self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants.")
-            self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], one, many)
+    @Slot(object)
+    def tag_selected(self, tag: str | None) -> None:
+        """Give the plants of the selected rows a tag, or none."""
+        self._selected.set_tag(tag)
 
     @property
     def tags(self) -> QStringListModel:
@@ -180,14 +181,7 @@ class Plants(Feature):
     def _add_commands(self) -> None:
         menus = self.context.menus
         menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New)
-        edits = ((self.tr("Edit na&me"), Column.NAME, "F2"), (self.tr("Edit ta&g"), Column.TAG, "Ctrl+T"))
-        self._edits = [
-            menus.add(Section.EDIT_PLANTS, text, partial(self._edit, column), key) for text, column, key in edits
-        ]
-        self._delete = menus.add(Section.EDIT_PLANTS, self.tr("&Delete plants"), self.delete_selected, Key.Delete)
-        copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
-        self._copies = [menus.add(Section.EDIT_COPIES, text, partial(self._copy_as, form)) for text, form in copies]
-        self._on_selection_changed(0)
+        self._selected = SelectionCommands(self.context, self._form.tags, self)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
@@ -213,7 +207,6 @@ class Plants(Feature):
         browser.import_wanted.connect(self.files_wanted)
         browser.api_access_wanted.connect(self.api_access_wanted)
         browser.selection_count_changed.connect(self._status.show_selection)
-        browser.selection_count_changed.connect(self._on_selection_changed)
         browser.selection_count_changed.connect(self.selection_changed)
         browser.table.card_wanted.connect(self.card_wanted)
         browser.table.dragged.connect(self.plants_dragged)
@@ -231,6 +224,7 @@ class Plants(Feature):
         browser.table.menu_wanted.connect(self._open_row_menu)
         browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
         self._editing = EditController(self.context, browser.table, self._form.tags)
+        self._selected.set_browser(browser, self._editing)
         return browser
 
     # --- commands ---
@@ -255,11 +249,6 @@ class Plants(Feature):
     def _fit_columns(self) -> None:
         self._browser.table.columns.fit_to_contents()
 
-    def _copy_as(self, form: str) -> None:
-        from plantdesk.transfer.formats import Format
-
-        self._browser.copy_selection(Format(form))
-
     @Slot(QPoint)
     def _open_row_menu(self, position: QPoint) -> None:
         from plantdesk.ui.plants.row_filters import add_filters
@@ -283,26 +272,6 @@ class Plants(Feature):
     @Slot(bool)
     def _keep_tag(self, keep: bool) -> None:
         self._form.tag_field.set_pinned(pinned=keep)
-
-    @Slot(int)
-    def _on_selection_changed(self, count: int) -> None:
-        for action in (*self._edits, self._delete, *self._copies):
-            action.setEnabled(count > 0)
-
-    def _edit(self, column: Column) -> None:
-        if self._editing is not None:
-            self._editing.start(column)
-
-    @Slot(object)
-    def tag_selected(self, tag: str | None) -> None:
-        """Give the plants of the selected rows a tag, or none."""
-        from plantdesk.store import Selection, SetTag
-
-        if self._store is not None and (ids := self._browser.selected_ids()):
-            one, many = self.tr("1 plant has the tag {tag} now."), self.tr("{count} plants have the tag {tag} now.")
-            if tag is None:
-                one, many = self.tr("Removed the tag of 1 plant."), self.tr("Removed the tags of {count} plants.")
-            self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], one, many, tag=quoted(tag or ""))
 
     # --- the search ---
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tests.ui.conftest import Adder
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
-ROW_MENU = ["Edit name", "Edit tag", "Delete plants", "Copy", "Select all", "Copy as CSV", "Copy as JSON"]
+ROW_MENU = ["Edit name", "Edit tag", "Delete plant", "Copy", "Select all", "Copy as CSV", "Copy as JSON"]
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(
     menu = desk.popup()
     assert texts(menu) == [*ROW_MENU, "Show only “Form”"]
     assert list(table.selected_ids()) == [1]
-    choose(menu, "Delete plants")
+    choose(menu, "Delete plant")
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
 
 

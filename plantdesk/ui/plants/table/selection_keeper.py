@@ -82,6 +82,21 @@ class SelectionKeeper(QObject):
         self._returning = plant_ids
         self._select_returning()
 
+    def select_next(self) -> None:
+        """Select the row after the last selected one, else the last one that is not selected, else none."""
+        ranges = self._selected_ranges()
+        row = ranges[-1][1] + 1
+        if row == self._model.rowCount():
+            for first, last in reversed(ranges):
+                if last < row - 1:
+                    break
+                row = first
+            row -= 1
+        if row < 0:
+            self._table.clearSelection()
+        else:
+            self._go_to(row, QAbstractItemView.ScrollHint.EnsureVisible)
+
     def selected_count(self) -> int:
         """Return the number of selected rows, in constant time."""
         return sum(last - first + 1 for first, last in self._selected_ranges())

@@ -119,6 +119,10 @@ class PlantTable(RingTable):
         """Select those of some plants that the query finds, when the rows are up to date, and scroll to the first."""
         self._selection_keeper.select(plant_ids)
 
+    def select_next(self) -> None:
+        """Select the row after the selected ones, which are going to be deleted: before them if they are the last."""
+        self._selection_keeper.select_next()
+
     def mark(self, plant_id: int) -> None:
         """Show a plant as new."""
         self._highlights.add([plant_id])

@@ -1,0 +1,106 @@
+"""The commands that act on the selected plants: edit, change the tag, delete, copy."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from plantdesk.ui.menus import Key, Section
+from plantdesk.ui.plant_changes import PlantChanges
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.texts import plural, quoted
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QStringListModel
+
+    from plantdesk.store import PlantStore
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.plants.browser import PlantBrowser
+    from plantdesk.ui.plants.edit_controller import EditController
+
+
+class SelectionCommands(QObject):
+    """Names each command after what it changes. `set_browser` is called when the table is built."""
+
+    def __init__(self, context: WindowContext, tags: QStringListModel, parent: QObject) -> None:
+        """Add the commands to the menus; `tags` are offered as completions."""
+        super().__init__(parent)
+        self._context = context
+        self._tags = tags
+        self._changes = PlantChanges(context, self)
+        self._store: PlantStore | None = None
+        self._browser: PlantBrowser | None = None
+        self._editing: EditController | None = None
+        add = context.menus.add
+        self._edit_name = add(Section.EDIT_PLANTS, "", partial(self._edit, Column.NAME), "F2")
+        self._edit_tag = add(Section.EDIT_PLANTS, "", self._change_tag, "Ctrl+T")
+        self._delete = add(Section.EDIT_PLANTS, "", self.delete, Key.Delete)
+        self._delete.setAutoRepeat(False)  # the next plant is selected then: a key that is held would delete all
+        copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
+        self._copies = [add(Section.EDIT_COPIES, text, partial(self._copy_as, form)) for text, form in copies]
+        self.show_selection(0)
+
+    def set_browser(self, browser: PlantBrowser, editing: EditController) -> None:
+        """Act on the selection of this browser."""
+        self._browser, self._editing = browser, editing
+        browser.selection_count_changed.connect(self.show_selection)
+
+    def set_store(self, store: PlantStore | None) -> None:
+        """Change the plants of this store; None: of no store."""
+        self._store = store
+
+    @Slot(int)
+    def show_selection(self, count: int) -> None:
+        """Name the commands for `count` selected plants, and enable them if there are some."""
+        one, many = self.tr("Edit na&me"), self.tr("Edit na&me of the current plant")
+        self._edit_name.setText(one if count <= 1 else many)
+        one, many = self.tr("Edit ta&g"), self.tr("Change ta&g of {count} plants…")
+        self._edit_tag.setText(one if count <= 1 else plural(count, one, many))
+        one, many = self.tr("&Delete plant"), self.tr("&Delete {count} plants")
+        self._delete.setText(one if count <= 1 else plural(count, one, many))
+        for action in (self._edit_name, self._edit_tag, self._delete, *self._copies):
+            action.setEnabled(count > 0)
+
+    @Slot()
+    def delete(self) -> None:
+        """Delete the selected plants, and select the next one. There is no question: it can be undone."""
+        from plantdesk.store import DeleteAll, Selection
+
+        if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
+            self._browser.table.select_next()
+            one, many = self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants.")
+            self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], one, many)
+
+    @Slot(object)
+    def set_tag(self, tag: str | None) -> None:
+        """Give the selected plants a tag, or none."""
+        from plantdesk.store import Selection, SetTag
+
+        if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
+            one, many = self.tr("1 plant has the tag {tag} now."), self.tr("{count} plants have the tag {tag} now.")
+            if tag is None:
+                one, many = self.tr("Removed the tag of 1 plant."), self.tr("Removed the tags of {count} plants.")
+            self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], one, many, tag=quoted(tag or ""))
+
+    def _edit(self, column: Column) -> None:
+        if self._editing is not None:
+            self._editing.start(column)
+
+    def _change_tag(self) -> None:
+        count = 0 if self._browser is None else self._browser.table.selected_count()
+        if count <= 1:
+            self._edit(Column.TAG)
+            return
+        from plantdesk.ui.plants.tag_dialog import TagDialog
+
+        dialog = TagDialog(self._context.theme, count, self._tags, self._context.page)
+        dialog.chosen.connect(self.set_tag)
+        dialog.open()
+
+    def _copy_as(self, form: str) -> None:
+        from plantdesk.transfer.formats import Format
+
+        if self._browser is not None:
+            self._browser.copy_selection(Format(form))

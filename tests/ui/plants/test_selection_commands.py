@@ -1,0 +1,119 @@
+"""Commands act on all selected plants, and after a deletion the next plant is selected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
+
+from plantdesk.ui.plants.tag_dialog import TagDialog
+from tests.support.desk import TIMEOUT, Desk
+from tests.ui.plants.test_undo_selection import UndoDesk
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.workspace import Workspace
+    from tests.ui.conftest import Adder
+
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
+    """Plants 1 to 10, the newest on top."""
+    add(*(f"Plant {number}" for number in range(1, 11)), tag="office")
+    bare.complete()
+    bare.set_store(store, named=False)
+    desk = UndoDesk(qtbot, bare.window())
+    desk.until_rows(10)
+    return desk
+
+
+def tags(store: Store) -> dict[int, str | None]:
+    reader = store.reader()
+    rows = reader.rows(range(1, 11))
+    reader.close()
+    return {plant_id: row.tag for plant_id, row in rows.items()}
+
+
+def tag_dialog(desk: UndoDesk) -> Desk:
+    desk.press(Qt.Key.Key_T, CONTROL)
+    desk.until(lambda: any(each.isVisible() for each in desk.window.findChildren(TagDialog)))
+    dialog = Desk(desk.qtbot, desk.the(TagDialog))
+    dialog.widget.activateWindow()
+    desk.until(lambda: isinstance(dialog.focused, QLineEdit))
+    return dialog
+
+
+def test_a_new_tag_is_given_to_all_selected_plants(desk: UndoDesk, store: Store) -> None:
+    desk.go_to(9, 8, 7)
+    assert "Change tag of 3 plants…" in desk.enabled("Edit")
+    dialog = tag_dialog(desk)
+    dialog.qtbot.keyClicks(dialog.field("Tag of 3 plants"), " greenhouse ")
+    assert "Change tag of 3 plants" in dialog.buttons()
+    dialog.press(Qt.Key.Key_Return)
+    desk.until(lambda: desk.toast.text == "3 plants have the tag “greenhouse” now.")
+    assert [each for each, tag in tags(store).items() if tag == "greenhouse"] == [7, 8, 9]
+    desk.window.activateWindow()
+    desk.until(desk.window.isActiveWindow)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until(lambda: set(tags(store).values()) == {"office"})
+
+
+def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDesk, store: Store) -> None:
+    desk.go_to(9, 8)
+    tag_dialog(desk).button("Remove tags of 2 plants").click()
+    desk.until(lambda: desk.toast.text == "Removed the tags of 2 plants.")
+    assert [each for each, tag in tags(store).items() if tag is None] == [8, 9]
+
+
+def test_a_single_plant_is_edited_in_its_row(desk: UndoDesk) -> None:
+    desk.go_to(9)
+    assert {"Edit name", "Edit tag", "Delete plant"} <= set(desk.enabled("Edit"))
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_T, CONTROL)
+    desk.until(desk.table.editor.isVisible)
+
+
+def test_delete_pressed_again_deletes_the_next_plant(desk: UndoDesk) -> None:
+    desk.go_to(9)
+    for _ in range(3):
+        desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(7)
+    desk.until_selected(6)
+    desk.until(lambda: desk.toast.text == "Deleted 1 plant.")
+
+
+@pytest.mark.parametrize(
+    ("selected", "next_one"), [((10, 9), 8), ((2, 1), 3), ((5, 4, 3), 2)], ids=["first", "last", "middle"]
+)
+def test_after_a_deletion_the_next_row_is_selected(desk: UndoDesk, selected: tuple[int, ...], next_one: int) -> None:
+    desk.go_to(*selected)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(10 - len(selected))
+    desk.until_selected(next_one)
+
+
+def test_the_row_before_scattered_ones_at_the_end_is_selected(desk: UndoDesk) -> None:
+    desk.go_to(4, 3)
+    desk.press(Qt.Key.Key_Down, CONTROL)
+    desk.press(Qt.Key.Key_Down, CONTROL)
+    desk.press(Qt.Key.Key_Space, CONTROL)
+    assert desk.selected() == [4, 3, 1]
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(7)
+    desk.until_selected(2)
+
+
+def test_after_the_deletion_of_all_plants_none_is_selected(desk: UndoDesk) -> None:
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_A, CONTROL)
+    assert "Delete 10 plants" in desk.enabled("Edit")
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_Delete)
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0, timeout=TIMEOUT)
+    assert desk.selected() == []
