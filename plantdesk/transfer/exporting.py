@@ -55,7 +55,7 @@ def write_plants(
 
 
 def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
-    from plantdesk.transfer.workbooks import write_workbook
+    from plantdesk.transfer.workbook_writing import write_workbook
 
     values = ([values_of(row) for row in batch] for batch in batches)
     if str(file) != PIPE:

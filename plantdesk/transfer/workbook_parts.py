@@ -1,140 +1,138 @@
-"""The parts of an Excel workbook, read so that memory stays bounded whatever the file holds.
-
-openpyxl reads a sheet row by row, but all of its shared texts into memory, and a ZIP file of some kilobytes may unpack
-to gigabytes.
-"""
+"""The parts of an Excel workbook: XML in a ZIP file, parsed piece by piece with limits on all that a file can claim."""
 
 from __future__ import annotations
 
-import mmap
-import re
+import posixpath
 import zipfile
-from array import array
-from typing import TYPE_CHECKING, Any, cast
-
-from openpyxl.xml.functions import iterparse
-from typing_extensions import override
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+from xml.parsers import expat
 
 from plantdesk.transfer.text import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import IO, Self
-    from xml.etree.ElementTree import Element
+    from typing import IO
 
-#: Unpacked bytes of one row or shared text, and of a part that is not read in pieces.
-_MAX_ROW, _MAX_PART = 2 * 1024 * 1024, 16 * 1024 * 1024
+#: Unpacked bytes of a part other than a sheet and the shared texts, of all parts, and parts.
+_MAX_PART, _MAX_ALL, _MAX_PARTS = 16 * 1024 * 1024, 4 * 1024**3, 10_000
 #: Unpacked bytes from which a ratio that no table reaches counts.
 _MAX_UNPACKED, _MAX_RATIO = 64 * 1024 * 1024, 150
-_STREAMED = re.compile(r"xl/(worksheets/|sharedStrings)", re.IGNORECASE)
-_ROW = re.compile(rb"</?(?:\w+:)?(?:row|si)\b")
-_END = re.compile(rb"</((?:\w+:)?)sheetData\s*>")
-#: Bytes that are held back, so that no tag is cut in two.
-_TAIL = 64
-_NAMESPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+#: Unpacked bytes between the ends of two rows or shared texts, and elements inside one another.
+_MAX_ITEM, _MAX_DEPTH = 2 * 1024 * 1024, 100
+_MAX_RELATIONS = 10_000
+_PIECE = 65_536
 
 
-class Archive(zipfile.ZipFile):
-    """A workbook whose parts are checked while they are read; `progress` is called with packed bytes."""
+class Relation(NamedTuple):
+    """A relationship of a part: its `kind` is the last word of its type, `target` the full name of a part."""
+
+    kind: str
+    target: str
+
+
+class Parts:
+    """The parts of a workbook; `progress` is called with packed bytes."""
 
     def __init__(self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]) -> None:
         """Raises zipfile.BadZipFile, and FileError for a ZIP bomb."""
-        super().__init__(stream)
         self._name, self._progress = name, progress
-        unpacked = sum(part.file_size for part in self.infolist())
-        packed = sum(part.compress_size for part in self.infolist())
-        if unpacked > _MAX_UNPACKED and unpacked > _MAX_RATIO * max(packed, 1):
+        self._archive = zipfile.ZipFile(stream)
+        infos = self._archive.infolist()
+        unpacked, packed = sum(each.file_size for each in infos), sum(each.compress_size for each in infos)
+        is_bomb = unpacked > _MAX_UNPACKED and unpacked > _MAX_RATIO * max(packed, 1)
+        if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
             raise FileError(name, "It unpacks to much more than a table would need.")
+        self._infos = {each.filename.replace("\\", "/").lower(): each for each in infos}
         self._share = size / max(unpacked, 1)
 
-    @override
-    def open(self, name: Any, mode: Any = "r", *arguments: Any, **options: Any) -> IO[bytes]:
-        part = super().open(name, mode, *arguments, **options)
-        info = name if isinstance(name, zipfile.ZipInfo) else self.getinfo(name)
-        if _STREAMED.match(info.filename):
-            checked = _Part(part, self._name, lambda size: self._progress(round(size * self._share)))
-            return cast("IO[bytes]", checked)
-        if info.file_size > _MAX_PART:
+    def __contains__(self, part: str) -> bool:
+        return part.lower() in self._infos
+
+    def relations(self, part: str) -> dict[str, Relation]:
+        """Return the relationships of a part by their ids; `""` is the whole file. Raises as `parsed`."""
+        folder, name = posixpath.split(part)
+        found: dict[str, Relation] = {}
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            if tag == "Relationship" and attributes.get("TargetMode") != "External":
+                target = unquote(attributes["Target"]).replace("\\", "/")
+                kind = attributes["Type"].rpartition("/")[2]
+                found[attributes["Id"]] = Relation(kind, posixpath.normpath(posixpath.join("/", folder, target))[1:])
+                if len(found) > _MAX_RELATIONS:
+                    raise FileError(self._name, "It has more parts than a table would need.")
+
+        parser = Parser(self._name)
+        parser.on_start = start
+        self.parse(f"{folder}/_rels/{name}.rels".lstrip("/"), parser)
+        return found
+
+    def parse(self, part: str, parser: Parser) -> None:
+        """Parse a part that is no table. Raises as `parsed`."""
+        for _ in self.parsed(part, parser):
+            pass
+
+    def parsed(self, part: str, parser: Parser, *, is_table: bool = False) -> Iterator[None]:
+        """Parse a part up to its end, or until the parser is done; yield after each piece.
+
+        A table may have any size, if each of its rows is short. Raises FileError, expat.ExpatError, OSError, and
+        KeyError for a missing part.
+        """
+        info = self._infos[part.lower()]
+        if info.file_size > _MAX_PART and not is_table:
             raise FileError(self._name, f"Its part {info.filename} is too large.")
-        return part
+        with self._archive.open(info) as stream:
+            while not parser.is_done:
+                data = stream.read(_PIECE)
+                self._progress(round(len(data) * self._share))
+                parser.feed(data, _MAX_ITEM if is_table else _MAX_PART)
+                yield
 
 
-class _Part:
-    """A sheet or the shared texts, up to the end of the rows: what follows them can be as large."""
+class Parser:
+    """An XML parser. Elements in the root's namespace are named without its prefix."""
 
-    def __init__(self, part: IO[bytes], name: str, progress: Callable[[int], None]) -> None:
-        self._part, self._name, self._progress = part, name, progress
-        self._tail = b""
-        self._since_row = 0
-        self._is_done = False
+    def __init__(self, name: str) -> None:
+        #: Called at the beginning and at the end of each element.
+        self.on_start: Callable[[str, dict[str, str]], None] = lambda _tag, _attributes: None
+        self.on_end: Callable[[str], None] = lambda _tag: None
+        #: The text of elements since this was cleared.
+        self.texts: list[str] = []
+        #: Whether what follows is not needed.
+        self.is_done = False
+        self._name, self._prefix, self._depth, self._size, self._item = name, "", 0, 0, 0
+        self._expat = expat.ParserCreate()
+        self._expat.buffer_text = True
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.CharacterDataHandler = self.texts.append
+        self._expat.StartDoctypeDeclHandler = self._refuse
 
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes. Raises FileError for a row that is too large, and for document types."""
-        if self._is_done:
-            return b""
-        data = self._part.read(size)
-        self._progress(len(data))
-        text = self._tail + data
-        if b"<!" in text:
-            raise FileError(self._name, "It has XML that no workbook needs.")
-        end = _END.search(text)
-        if end is not None:
-            self._is_done = True
-            return text[: end.end()] + b"</" + end[1] + b"worksheet>"
-        given, self._tail = (text[:-_TAIL], text[-_TAIL:]) if data else (text, b"")
-        self._count(given)
-        return given if given or not data else self.read(size)
+    def feed(self, data: bytes, longest: int) -> None:
+        """Parse the next bytes, none at the end. Raises FileError for a longer item, expat.ExpatError."""
+        self._size += len(data)
+        self._expat.Parse(data, not data)
+        self.is_done = self.is_done or not data
+        if self._size - self._item > longest and not self.is_done:
+            raise FileError(self._name, f"A row is longer than {longest:,} bytes.")
 
-    def close(self) -> None:
-        """Close the part."""
-        self._part.close()
+    def end_item(self) -> None:
+        """Count the length of the next item from here."""
+        self._item = self._expat.CurrentByteIndex
 
-    def __enter__(self) -> Self:
-        return self
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self._depth:
+            self._prefix = tag[: tag.find(":") + 1]
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            self._refuse()
+        if not self.is_done:
+            self.on_start(tag.removeprefix(self._prefix), attributes)
 
-    def __exit__(self, *_exception: object) -> None:
-        self.close()
+    def _end(self, tag: str) -> None:
+        self._depth -= 1
+        if not self.is_done:
+            self.on_end(tag.removeprefix(self._prefix))
 
-    def _count(self, data: bytes) -> None:
-        rows = [found.end() for found in _ROW.finditer(data)]
-        self._since_row = len(data) - rows[-1] if rows else self._since_row + len(data)
-        if self._since_row > _MAX_ROW:
-            raise FileError(self._name, f"A row is longer than {_MAX_ROW:,} bytes.")
-
-
-class SharedTexts:
-    """The shared texts of a workbook, in a file."""
-
-    def __init__(self, part: IO[bytes], file: IO[bytes]) -> None:
-        """Write the texts to `file`, which is open as long as they are used. Raises ElementTree.ParseError, OSError."""
-        self._ends = array("Q", [0])
-        events = iterparse(part, ("start", "end"))
-        _, root = next(events)
-        for event, node in events:
-            if event == "end" and node.tag == f"{_NAMESPACE}si":
-                text = "".join(each.text or "" for each in _texts(node)).encode()
-                file.write(text)
-                self._ends.append(self._ends[-1] + len(text))
-                root.clear()
-        file.flush()
-        self._map: mmap.mmap | bytes = b""
-        if self._ends[-1]:  # else there is nothing to map
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-    def __getitem__(self, number: int) -> str:
-        start, end = self._ends[number : number + 2]
-        return self._map[start:end].decode()
-
-    def close(self) -> None:
-        """Release the file."""
-        if isinstance(self._map, mmap.mmap):
-            self._map.close()
-
-
-def _texts(node: Element) -> Iterator[Element]:
-    """Yield the elements with the text of a shared one: its own, and those of its runs, but no phonetic guide."""
-    for child in node:
-        if child.tag == f"{_NAMESPACE}t":
-            yield child
-        elif child.tag == f"{_NAMESPACE}r":
-            yield from child.iter(f"{_NAMESPACE}t")
+    def _refuse(self, *_arguments: object) -> None:
+        raise FileError(self._name, "It has XML that no workbook needs.")

@@ -1,70 +1,50 @@
-"""Excel workbooks (.xlsx): the first sheet is read and written row by row.
-
-Texts that XML cannot hold are written as Excel does, `_x0000_`; an empty text as `_xFEFF_`, as an empty cell is none.
-"""
+"""Excel workbooks (.xlsx, .xlsm): the first sheet is read row by row, in memory that does not grow with the file."""
 
 from __future__ import annotations
 
 import itertools
-import re
 import shutil
 import tempfile
 import zipfile
 import zlib
-from contextlib import contextmanager
-from datetime import datetime
-from typing import IO, TYPE_CHECKING, cast
-from xml.etree.ElementTree import ParseError
+from contextlib import ExitStack, closing, contextmanager
+from typing import IO, TYPE_CHECKING
+from xml.parsers.expat import ExpatError
 
-from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
-from openpyxl.reader.excel import ExcelReader
-from openpyxl.worksheet._read_only import ReadOnlyWorksheet
-from openpyxl.xml.constants import SHARED_STRINGS
-from typing_extensions import override
-
-from plantdesk.errors import PlantDeskError
-from plantdesk.transfer.formats import FIELDS
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
-from plantdesk.transfer.workbook_parts import Archive, SharedTexts
+from plantdesk.transfer.workbook_cells import CellFormats, SharedTexts, TextReader, unescaped
+from plantdesk.transfer.workbook_parts import Parser, Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from openpyxl.cell.cell import Cell, MergedCell
-    from openpyxl.worksheet._write_only import WriteOnlyWorksheet
+    Row = tuple[int, list[str | None]]
 
-    from plantdesk.transfer.writing import Values
-
-_BATCH = 1000
-#: What an Excel sheet and cell hold, and digits of a number that Excel keeps exactly.
-_MAX_ROWS, _MAX_TEXT, _MAX_DIGITS = 1_048_576, 32_767, 15
-_EMPTY = "_xFEFF_"
-_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
-_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-_ZEROS = re.compile("0+")
-#: What openpyxl raises for a file that is no workbook, or is damaged.
+#: What an Excel sheet holds.
+_MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
+#: Rows of a batch, and cells, after which it ends.
+_MAX_BATCH, _MAX_CELLS = 1000, 100_000
+#: What a file raises that is no workbook, or is damaged.
 _MALFORMED = (
     zipfile.BadZipFile,
     zlib.error,
-    ParseError,
+    ExpatError,
     KeyError,
     IndexError,
     ValueError,
-    TypeError,
-    AttributeError,
     EOFError,
-    NotImplementedError,
+    NotImplementedError,  # a compression that the standard library lacks
     RuntimeError,  # a password
 )
+_DIGITS = "0123456789"
 
 
 class WorkbookTable:
     """The first sheet of a workbook."""
 
-    def __init__(self, reader: _Reader, name: str) -> None:
-        self._reader, self._name = reader, name
+    def __init__(self, rows: Iterator[Row], name: str) -> None:
+        self._rows, self._name = rows, name
 
     @property
     def layout(self) -> None:
@@ -72,23 +52,16 @@ class WorkbookTable:
         return
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all rows from the first that is not blank on. Raises FileError and OSError."""
+        """Yield all rows with a text, at least one. Raises FileError and OSError."""
         with _malformed(self._name):
-            numbered = enumerate(map(_texts, self._sheet_rows()), 1)
-            rows = itertools.dropwhile(lambda row: not any(row[1]), numbered)
-            width = 0
-            while batch := [*itertools.islice(rows, _BATCH)]:
-                width = width or len(batch[0][1])
+            first = next(self._rows, None)
+            if first is None:
+                raise FileError(self._name, "Its first sheet is empty.")
+            width = len(first[1])
+            rows = itertools.chain([first], self._rows)
+            while batch := [*itertools.islice(rows, max(1, min(_MAX_BATCH, _MAX_CELLS // width)))]:
                 lines, cells = zip(*batch, strict=True)
-                yield Batch(lines, [[*row, *(None,) * (width - len(row))] for row in cells])
-        if not width:
-            raise FileError(self._name, "Its first sheet is empty.")
-
-    def _sheet_rows(self) -> Iterator[Sequence[Cell | MergedCell]]:
-        for sheet in self._reader.wb.worksheets[:1]:
-            if isinstance(sheet, ReadOnlyWorksheet):
-                sheet.reset_dimensions()  # what the file says about them may be wrong
-            yield from sheet.iter_rows()
+                yield Batch(lines, [row + [None] * (width - len(row)) for row in cells])
 
 
 @contextmanager
@@ -96,38 +69,18 @@ def opened_workbook(
     stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]
 ) -> Iterator[WorkbookTable]:
     """Open a workbook; `progress` is called with bytes that were read. Raises FileError and OSError."""
-    with tempfile.TemporaryFile() as copy, tempfile.TemporaryFile() as texts_file:
+    with ExitStack() as stack:
         if not stream.seekable():
+            copy = stack.enter_context(tempfile.TemporaryFile())
             shutil.copyfileobj(stream, copy)
             stream = copy
         with _malformed(name):
-            archive = Archive(stream, name, size, progress)
-            reader = _Reader(stream, read_only=True, data_only=True, keep_links=False)
-            reader.archive.close()
-            reader.archive = archive
-        try:
-            with _malformed(name):
-                reader.texts_file = texts_file
-                reader.read()
-            yield WorkbookTable(reader, name)
-        finally:
-            archive.close()
-            texts: object = reader.shared_strings
-            if isinstance(texts, SharedTexts):
-                texts.close()
-
-
-class _Reader(ExcelReader):
-    """Keeps the shared texts in `texts_file`."""
-
-    texts_file: IO[bytes]
-
-    @override
-    def read_strings(self) -> None:
-        for part in self.package.Override:
-            if part.ContentType == SHARED_STRINGS:
-                with self.archive.open(part.PartName[1:]) as texts:
-                    self.shared_strings = cast("list[str]", SharedTexts(texts, self.texts_file))
+            parts = Parts(stream, name, size, progress)
+            book = _Book(parts, name)
+            texts = stack.enter_context(closing(SharedTexts(stack.enter_context(tempfile.TemporaryFile()))))
+            if book.texts in parts:
+                texts.read(parts, book.texts, name)
+        yield WorkbookTable(_rows(parts, book, name, texts), name)
 
 
 @contextmanager
@@ -139,75 +92,123 @@ def _malformed(name: str) -> Iterator[None]:
         raise FileError(name, reason) from error
 
 
-def _texts(cells: Sequence[Cell | MergedCell]) -> list[str | None]:
-    return [None if cell.value is None else _text(cell) for cell in cells]
+class _Book:
+    """The workbook's own part, which names the others."""
+
+    def __init__(self, parts: Parts, name: str) -> None:
+        """Raises KeyError where there is no sheet; the part of the shared texts may be missing."""
+        self._ids: list[str] = []
+        self._has_1904 = False
+        main = {each.kind: each.target for each in parts.relations("").values()}["officeDocument"]
+        parser = Parser(name)
+        parser.on_start, parser.on_end = self._start, lambda tag: setattr(parser, "is_done", tag == "sheets")
+        parts.parse(main, parser)
+        relations = parts.relations(main)
+        kinds = {each.kind: each.target for each in relations.values()}
+        sheets = (relations[each] for each in self._ids if each in relations)
+        self.sheet = {each.kind: each.target for each in [*sheets][::-1]}["worksheet"]
+        self.texts = kinds.get("sharedStrings", "xl/sharedStrings.xml")
+        self.formats = CellFormats(has_1904=self._has_1904)
+        if kinds.get("styles", "") in parts:
+            self.formats.read(parts, kinds["styles"], name)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "workbookPr":
+            self._has_1904 = attributes.get("date1904") in {"1", "true"}
+        elif tag == "sheet":
+            self._ids += (value for key, value in attributes.items() if key.endswith(":id"))
 
 
-def _text(cell: Cell | MergedCell) -> str:
-    """Return the text of a cell as it is shown, as far as a plant may need it."""
-    match cell.value:
-        case str() as value:
-            text = _unescaped(value)
-        case bool() as value:
-            text = str(value).upper()
-        case int() | float() as value if value == int(value):
-            zeros = len(cell.number_format) if _ZEROS.fullmatch(cell.number_format or "") else 0
-            text = str(int(value)).zfill(zeros)
-        case datetime() as value:
-            text = value.isoformat(" ").removesuffix(" 00:00:00")
-        case value:
-            text = str(value)
-    return text
+def _rows(parts: Parts, book: _Book, name: str, texts: SharedTexts) -> Iterator[Row]:
+    """Yield the rows with a value, from the first with a text on."""
+    parser = Parser(name)
+    sheet = _Sheet(parser, name, texts, book.formats)
+    parser.on_start, parser.on_end = sheet.start, sheet.end
+    for _ in parts.parsed(book.sheet, parser, is_table=True):
+        yield from sheet.rows
+        sheet.rows.clear()
 
 
-def _unescaped(text: str) -> str:
-    if "_x" not in text:
+class _Sheet:
+    """Collects the rows of a sheet."""
+
+    def __init__(self, parser: Parser, name: str, texts: SharedTexts, formats: CellFormats) -> None:
+        #: The rows that are complete, without those that have no value.
+        self.rows: list[Row] = []
+        self._parser, self._name, self._texts, self._formats = parser, name, texts, formats
+        self._inline = TextReader(parser)
+        self._columns: dict[str, int] = {}
+        self._row: list[str | None] = []
+        self._count = self._number = self._column = 0
+        self._kind, self._style, self._value = "", "", ""
+        self._has_text = False
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element."""
+        if tag == "c":
+            reference = attributes.get("r")
+            self._column = self._column + 1 if reference is None else self._column_of(reference.rstrip(_DIGITS))
+            self._kind, self._style, self._value = attributes.get("t", "n"), attributes.get("s", "0"), ""
+        elif tag == "v":
+            self._parser.texts.clear()
+        elif tag == "row":
+            self._number = int(attributes.get("r", self._number + 1))
+            self._count += 1
+            if not max(self._number, self._count) <= _MAX_ROWS or self._number < 1:
+                raise FileError(self._name, f"It has more than {_MAX_ROWS:,} rows.")
+            self._column = -1
+        else:
+            self._inline.start(tag, attributes)
+
+    def end(self, tag: str) -> None:
+        """End an element."""
+        if tag == "c":
+            self._put(self._text())
+        elif tag == "v":
+            self._value = "".join(self._parser.texts)
+        elif tag == "row":
+            self._parser.end_item()
+            if any(self._row) or (self._row and self._has_text):
+                self.rows.append((self._number, self._row))
+                self._has_text = True
+            self._row = []
+        elif tag == "sheetData":
+            self._parser.is_done = True
+        else:
+            self._inline.end(tag)
+
+    def _text(self) -> str | None:
+        text: str | None
+        match self._kind, self._value:
+            case "inlineStr", _:
+                text = self._inline.text()
+            case _, "":
+                text = None
+            case "s", number:
+                text = self._texts[int(number)]
+            case "str" | "e", value:
+                text = unescaped(value)
+            case "b", value:
+                text = "FALSE" if value == "0" else "TRUE"
+            case "d", value:
+                text = value.replace("T", " ").removesuffix("Z").removesuffix(" 00:00:00")
+            case _, value:  # "n" or unknown
+                text = self._formats.text(value, self._style)
         return text
-    if text == _EMPTY:
-        return ""
-    halves = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
-    return halves.encode("utf-16", "surrogatepass").decode("utf-16")
 
+    def _put(self, text: str | None) -> None:
+        if text is not None:
+            self._row += [None] * (self._column - len(self._row) + 1)
+            self._row[self._column] = text
 
-# --- writing ---
-
-
-def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> None:
-    """Write a workbook with one sheet. Raises WorkbookLimitError and OSError."""
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet("Plants")
-    sheet.freeze_panes = "A2"
-    for letter, width in zip("ABCDEF", (12, 40, 18, 40, 26, 20), strict=True):
-        sheet.column_dimensions[letter].width = width
-    try:
-        sheet.append(FIELDS)
-        for number, values in enumerate(itertools.chain.from_iterable(batches), 2):
-            sheet.append(_cells(sheet, number, values))
-    finally:
-        book.save(stream)  # also after a failure: it removes openpyxl's temporary file
-
-
-class WorkbookLimitError(PlantDeskError):
-    """The export exceeds the limits of Excel."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} Export as CSV for Excel instead.")
-
-
-def _cells(sheet: WriteOnlyWorksheet, number: int, values: Values) -> list[int | Cell | None]:
-    if number > _MAX_ROWS:
-        raise WorkbookLimitError(f"An Excel sheet has room for {_MAX_ROWS - 1:,} plants.")
-    plant_id, *texts = values
-    is_exact = len(str(abs(plant_id))) <= _MAX_DIGITS
-    cells = [None if text is None else _cell(sheet, text) for text in texts]
-    return [plant_id if is_exact else _cell(sheet, str(plant_id)), *cells]
-
-
-def _cell(sheet: WriteOnlyWorksheet, text: str) -> Cell:
-    """Return a cell with a text that Excel does not take for a formula."""
-    escaped = _UNFIT.sub(lambda found: f"_x{ord(found[0]):04X}_", text) or _EMPTY
-    if len(escaped) > _MAX_TEXT:
-        raise WorkbookLimitError(f"An Excel cell has room for {_MAX_TEXT:,} characters, and a plant has more.")
-    cell = WriteOnlyCell(sheet, escaped)
-    cell.data_type = "s"
-    return cell
+    def _column_of(self, letters: str) -> int:
+        """Return the position of a column, from 0."""
+        column = self._columns.get(letters)
+        if column is None:
+            column = -1
+            for letter in letters.upper()[:4]:
+                column = 26 * (column + 1) + ord(letter) - ord("A")
+            if not 0 <= column < _MAX_COLUMNS:
+                raise FileError(self._name, f"It has more than {_MAX_COLUMNS:,} columns.")
+            self._columns[letters] = column
+        return column

@@ -14,19 +14,33 @@ from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
+from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
+from openpyxl.worksheet.table import Table
 
 from plantdesk import paths
 from plantdesk.cli import main
 from plantdesk.records import FORM
 from plantdesk.store import Insert, Selection, Store
-from plantdesk.transfer import workbooks
+from plantdesk.transfer import workbook_writing
+from plantdesk.transfer.workbooks import opened_workbook
 from plantdesk.validation import new_plant
+from tests.support.costs import cpu_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from openpyxl.worksheet.worksheet import Worksheet
+
+    from plantdesk.transfer.tables import Batch
+
 Plants = list[tuple[int, str, str | None, str | None]]
+
+
+ROW = b'<row><c t="inlineStr"><is><t>name</t></is></c></row>'
+HEAD = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+END = b"</sheetData></worksheet>"
 
 
 def stored() -> Plants:
@@ -101,6 +115,123 @@ def test_what_a_spreadsheet_saves_is_read(tmp_path: Path) -> None:
     assert stored() == [(1, "Rose ", None, None)]
 
 
+def linked(sheet: Worksheet) -> None:
+    sheet["B2"].hyperlink = "https://example.com/aster"
+
+
+def commented(sheet: Worksheet) -> None:
+    sheet["B2"].comment = Comment("From the neighbour.", "me")
+
+
+def formatted_as_table(sheet: Worksheet) -> None:
+    sheet.add_table(Table(displayName="Plants", ref="A1:B3"))
+
+
+def with_chart(sheet: Worksheet) -> None:
+    chart = BarChart()
+    chart.add_data(Reference(range_string="Sheet!A1:A3"))
+    sheet.add_chart(chart, "D2")
+
+
+def with_print_settings(sheet: Worksheet) -> None:
+    sheet.print_title_rows = "1:1"
+    sheet.page_setup.orientation = "landscape"
+    sheet.print_area = "A1:B3"
+
+
+@pytest.mark.parametrize("change", [linked, commented, formatted_as_table, with_chart, with_print_settings])
+@pytest.mark.parametrize("suffix", [".xlsx", ".xlsm"])
+def test_what_else_a_sheet_has_is_left_out(tmp_path: Path, change: Callable[[Worksheet], None], suffix: str) -> None:
+    file = tmp_path / f"plants{suffix}"
+    book = openpyxl.Workbook()
+    sheet = book["Sheet"]
+    for row in (["id", "name"], [7, "Aster"], [8, "Ivy"]):
+        sheet.append(row)
+    change(sheet)
+    book.save(file)
+    assert main(["import", str(file)]) == 0
+    assert stored() == [(7, "Aster", None, None), (8, "Ivy", None, None)]
+
+
+def test_shared_texts_may_be_missing(tmp_path: Path) -> None:
+    file = tmp_path / "plants.xlsx"
+    write(file, [["x"]])
+    with zipfile.ZipFile(file) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist() if name != "xl/sharedStrings.xml"}
+    contents["xl/worksheets/sheet1.xml"] = HEAD + ROW + ROW.replace(b"name", b"Aster") + END
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    assert main(["import", str(file)]) == 0
+    assert stored() == [(1, "Aster", None, None)]
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "text"),
+    [
+        ("46082", "dd/mm/yy", "2026-03-01"),
+        ("46082.5", "[$-409]d. mmmm", "2026-03-01 12:00:00"),
+        ("0.75", "h:mm", "18:00:00"),
+        ("1.5", "[h]:mm", "36:00:00"),
+        ("59", "yyyy", "1900-02-28"),
+        ("1", '0 "days"', "1"),
+        ("1", "[Red]0", "1"),
+        ("1e999", "0", "1e999"),
+        ("1e300", "yyyy", "1e300"),
+        ("nan", "0", "nan"),
+        ("9007199254740993", "General", "9007199254740993"),
+        ("1.0E3", "0000000", "0001000"),
+        ("9" * 5000, "0", "9" * 5000),
+    ],
+)
+def test_numbers_have_formats(tmp_path: Path, number: str, code: str, text: str) -> None:
+    file = tmp_path / "plants.xlsx"
+    write(file, [["name"], [1]], {"A2": code})
+    sheet = parts(file)["xl/worksheets/sheet1.xml"].replace(b"<v>1</v>", f"<v>{number}</v>".encode())
+    assert main(["import", with_part(file, "xl/worksheets/sheet1.xml", sheet)]) == 0
+    assert [name for _, name, _, _ in stored()] == [text]
+
+
+def test_dates_may_begin_in_1904(tmp_path: Path) -> None:
+    file = tmp_path / "plants.xlsx"
+    write(file, [["name"], [0]], {"A2": "yyyy"})
+    book = parts(file)["xl/workbook.xml"].replace(b"<workbookPr ", b'<workbookPr date1904="1" ')
+    assert main(["import", with_part(file, "xl/workbook.xml", book)]) == 0
+    assert [name for _, name, _, _ in stored()] == ["1904-01-01"]
+
+
+def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
+    """LibreOffice keeps deleted cells up to the last row and the width of the sheet."""
+    far = b'<row r="2"><c t="inlineStr"><is><t>x</t></is></c></row><row r="1048576"><c r="AMJ1048576" s="0"/></row>'
+    wide = ROW.replace(b"</row>", b'<c r="AMJ1" s="0"/></row>')
+    write(tmp_path / "plain.xlsx", [["name"], ["x"]])
+    write(tmp_path / "far.xlsx", [["name"]])
+    with_part(tmp_path / "far.xlsx", "xl/worksheets/sheet1.xml", HEAD + wide + far + END)
+
+    def read(name: str) -> list[Batch]:
+        file = tmp_path / name
+        with file.open("rb") as stream, opened_workbook(stream, name, 1, lambda _: None) as table:
+            return [*table.batches()]
+
+    assert [batch.by_row() for batch in read("far.xlsx")] == [[["name"], ["x"]]]
+    assert cpu_seconds(lambda: read("far.xlsx")) < 10 * cpu_seconds(lambda: read("plain.xlsx"))
+
+
+def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path) -> None:
+    with closing(Store(paths.database_file())) as store:
+        plants = [{"id": 1, "name": "a", "tag": ""}, {"id": 2, "name": "b"}]
+        store.apply([Insert(new_plant(each)) for each in plants], FORM).result(30)
+    file = tmp_path / "plants.xlsx"
+    assert main(["export", str(file)]) == 0
+    sheet = openpyxl.load_workbook(file).active
+    assert sheet is not None
+    assert not any(sheet["C"][at].value for at in (1, 2))
+    assert main(["import", str(file), "--database", str(tmp_path / "other.db"), "--dry-run"]) == 0
+    assert main(["delete", "1", "2", "--yes"]) == 0
+    assert main(["import", str(file)]) == 0
+    assert stored() == [(1, "a", "", None), (2, "b", None, None)]
+
+
 def test_refused_rows_are_named_by_the_row_of_the_sheet(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "plants.xlsx", [["id", "name"], [1, "Aster"], ["x", "Ivy"]])
     assert main(["import", file]) == 1
@@ -142,15 +273,10 @@ def test_what_excel_cannot_hold_is_refused(
     file = tmp_path / "plants.xlsx"
     assert main(["export", str(file)]) == 1
     assert "32,767 characters" in capfd.readouterr().err
-    monkeypatch.setattr(workbooks, "_MAX_ROWS", 1)
+    monkeypatch.setattr(workbook_writing, "_MAX_ROWS", 1)
     assert main(["export", str(file)]) == 1
     assert "room for" in capfd.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["home"]
-
-
-ROW = b'<row><c t="inlineStr"><is><t>name</t></is></c></row>'
-HEAD = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
-END = b"</sheetData></worksheet>"
 
 
 @pytest.mark.parametrize(
@@ -168,9 +294,27 @@ END = b"</sheetData></worksheet>"
         ("xl/worksheets/sheet1.xml", HEAD + b'<row><c t="s"><v>9</v></c></row>' + END, "not an Excel workbook"),
         ("xl/workbook.xml", b"<x>", "not an Excel workbook"),
         ("xl/styles.xml", b" " * 20_000_000, "too large"),
-        ("[Content_Types].xml", b"", "not an Excel workbook"),
+        ("_rels/.rels", b"", "not an Excel workbook"),
+        ("xl/worksheets/sheet1.xml", HEAD + ROW + b'<row r="1048577"/>' + END, "more than 1,048,576 rows"),
+        ("xl/worksheets/sheet1.xml", HEAD + b'<row><c r="XFE1"><v>1</v></c></row>' + END, "more than 16,384 columns"),
+        ("xl/worksheets/sheet1.xml", b"<a>" * 500_000, "XML that no workbook needs"),
+        ("xl/styles.xml", b"<styleSheet><cellXfs>" + b"<xf/>" * 200_000, "more formats"),
     ],
-    ids=["zip bomb", "wide row", "truncated", "entities", "empty", "no shared text", "no workbook", "styles", "types"],
+    ids=[
+        "zip bomb",
+        "wide row",
+        "truncated",
+        "entities",
+        "empty",
+        "no shared text",
+        "no workbook",
+        "styles",
+        "relations",
+        "rows",
+        "columns",
+        "depth",
+        "formats",
+    ],
 )
 def test_bad_workbooks_are_refused_in_bounded_memory(
     tmp_path: Path, part: str, content: bytes, message: str, capfd: pytest.CaptureFixture[str]
