@@ -15,6 +15,7 @@ from plantdesk.commands.formatting import iso_time, local_time, print_json, prin
 from plantdesk.commands.opening import open_existing_store, open_store
 from plantdesk.commands.plants import report
 from plantdesk.errors import PlantDeskError
+from plantdesk.records import COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,7 +82,7 @@ def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
     """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, NoStoreError, StoreError."""
     with closing(open_existing_store(database)) as store:
         if remove_plants:
-            removed = store.tokens.revoke_and_remove_plants(name).result()
+            removed = store.tokens.revoke_and_remove_plants(name, COMMAND).result()
             if removed.change is not None:
                 report(removed, database)
         else:

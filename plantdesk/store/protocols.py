@@ -177,9 +177,10 @@ class TokenStore(Protocol):
     def revoke(self, name: str) -> Future[None]:
         """Revoke the token of this name at once. The Future's exceptions are UnknownTokenError and StoreError."""
 
-    def revoke_and_remove_plants(self, name: str) -> Future[Applied]:
+    def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
         """Revoke the token and delete the plants that it has added, in one transaction. The deletion can be undone.
 
+        `source` is who asks for it, for the history.
         The Future's exceptions are UnknownTokenError and StoreError; then nothing has changed.
         """
 

@@ -12,7 +12,7 @@ from sqlmodel import Session, col, select
 from typing_extensions import override
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
-from plantdesk.records import COMMAND, Changes, Source, SourceKind, TokenRow
+from plantdesk.records import Changes, Source, SourceKind, TokenRow
 from plantdesk.selections import AddedBy, Selection
 from plantdesk.store.edits import Applied, DeleteAll
 from plantdesk.store.protocols import NewToken, TokenLookup, TokenStore
@@ -80,12 +80,12 @@ class Tokens(TokenStore):
         return self._writer.submit(action)
 
     @override
-    def revoke_and_remove_plants(self, name: str) -> Future[Applied]:
+    def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
         def action(session: Session) -> tuple[Applied, Changes]:
             label = _revoke(session, name).name
             session.flush()
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
-            applied = apply(session, [plants], COMMAND, title=f"Delete the plants of token “{shortened(label)}”")
+            applied = apply(session, [plants], source, title=f"Delete the plants of token “{shortened(label)}”")
             return applied, Changes(tokens=True, history=applied.change is not None)
 
         return self._writer.submit(action)

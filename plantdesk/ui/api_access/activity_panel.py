@@ -83,9 +83,10 @@ class ActivityPanel(QWidget):
             self._show_answers()
 
     def _remark(self, total: int) -> str:
-        if total > len(self._answers):
+        shown = sum(answer.requests for answer in self._answers)
+        if total > shown:
             text = self.tr("the last {shown} of {count}")
-            return plural(total, text, text, shown=str(len(self._answers)))
+            return plural(total, text, text, shown=QLocale().toString(shown))
         return plural(total, self.tr("1 request"), self.tr("{count} requests")) if total else ""
 
     def _can_show_more(self) -> bool:
@@ -125,15 +126,16 @@ class ActivityPanel(QWidget):
     @Slot()
     def _show_answers(self) -> None:
         selected = self._table.selected_row
-        kept = None if selected is None else self._visible[selected]
+        kept = None if selected is None else self._visible[selected].key
         refused = [answer for answer in self._answers if answer.number is not None]
         self._visible = refused if self._refused_box.isChecked() else self._answers
         self._table.show_rows([self._texts(answer) for answer in self._visible])
         with self._table.changing_cells():
             for row, answer in enumerate(self._visible):
                 self._decorate(row, answer)
-        if kept in self._visible:
-            self._table.selectRow(self._visible.index(kept))
+        keys = [answer.key for answer in self._visible]
+        if kept in keys:
+            self._table.selectRow(keys.index(kept))
         self._pages.setCurrentIndex(0 if self._visible else 1)
         none = self.tr("No request was refused.") if self._answers else self.tr("No program has sent a request yet.")
         self._empty_label.setText(none)
@@ -144,6 +146,12 @@ class ActivityPanel(QWidget):
     def _texts(self, answer: Answer) -> tuple[str, str, str]:
         clock = QLocale().toString(QDateTime.fromMSecsSinceEpoch(answer.at).time(), "HH:mm:ss")
         who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
+        if answer.requests > 1:
+            one, many = self.tr("{who} added {count} plant"), self.tr("{who} added {count} plants")
+            if not answer.is_new:
+                one, many = self.tr("{who} sent {count} plant again"), self.tr("{who} sent {count} plants again")
+            result = self.tr("the latest is ID {id}").format(id=answer.plant_id)
+            return clock, plural(answer.requests, one, many, who=who), result
         if answer.number is None:
             text = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name}")
             result = self.tr("ID {id}") if answer.is_new else self.tr("ID {id} was there already")

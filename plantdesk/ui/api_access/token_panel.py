@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from plantdesk.atomic_replace import write_private
 from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.records import FORM
 from plantdesk.timestamps import now_ms
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import ago, date, error_text, long_time, one_line, plural
@@ -199,7 +200,7 @@ class TokenPanel(QWidget):
         box.open()
 
     def _revoke_and_remove(self, name: str) -> None:
-        removing = self._tokens.revoke_and_remove_plants(name)
+        removing = self._tokens.revoke_and_remove_plants(name, FORM)
         self._bridge.follow(self, removing, self._on_removed, self._on_failed)
 
     def _on_removed(self, applied: Applied) -> None:

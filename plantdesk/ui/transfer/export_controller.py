@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl, Signal, Slot
@@ -19,6 +18,8 @@ from plantdesk.ui.transfer.texts import progress_text
 from plantdesk.ui.widgets.info_bar import BarKind
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plantdesk.store import PlantReader, PlantStore
     from plantdesk.transfer.formats import Format
     from plantdesk.ui.background import Task
@@ -65,7 +66,7 @@ class ExportController(QObject):
         if selected:
             one, many = self.tr("The selected plant"), self.tr("The {count} selected plants")
             choices.append((plural(len(selected), one, many), _SELECTED))
-        self._dialog = ExportDialog(choices, documents_folder(), self._context.page)
+        self._dialog = ExportDialog(self._context.theme, choices, documents_folder(), self._context.page)
         self._dialog.wanted.connect(self._export)
         self._dialog.finished.connect(self._on_closed)
         self._dialog.open()
@@ -85,9 +86,8 @@ class ExportController(QObject):
     def _on_closed(self) -> None:
         self._dialog = None
 
-    @Slot(str, object, str)
-    def _export(self, choice: str, form: Format, name: str) -> None:
-        file = Path(name)
+    @Slot(str, object, object)
+    def _export(self, choice: str, form: Format, file: Path) -> None:
         selection = parse_search(self._plants.search_text) if choice == _SHOWN else Selection()
         if choice == _SELECTED:
             selection = Selection(ids=self._plants.selected_ids())

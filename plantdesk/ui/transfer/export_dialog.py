@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.transfer.formats import Format
+from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
+from plantdesk.ui.texts import quoted
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.message_box import MessageBox
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+
+    from plantdesk.ui.theme.theme import Theme
 
 _WIDTH = 320
 
 
 class ExportDialog(Dialog):
-    """`wanted(choice, form, name)`: the user has chosen what, how, and the name of the file."""
+    """`wanted(choice, form, file)`: the user has chosen what, how, and the file, whose suffix is that of the format."""
 
-    wanted = Signal(str, object, str)
+    wanted = Signal(str, object, object)
 
-    def __init__(self, choices: Sequence[tuple[str, str]], folder: Path, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, choices: Sequence[tuple[str, str]], folder: Path, parent: QWidget | None = None
+    ) -> None:
         """Offer `choices`: the text of each, and its name; the last one is chosen at first."""
         super().__init__(self.tr("Export"), parent)
+        self._theme = theme
         self._folder = folder
         self._plants = ComboBox(self.tr("Plants"))
         for text, name in choices:
@@ -57,9 +65,28 @@ class ExportDialog(Dialog):
         form, text, suffix = self._formats()[self._forms.currentIndex()]
         start = str(self._folder / f"{self.tr('plants')}{suffix}")
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Export plants"), start, f"{text} (*{suffix})")
-        if name:
-            self.wanted.emit(self._plants.currentData(), form, name)
-            self.accept()
+        file = Path(name)
+        if not name:
+            return
+        if (named := _form_of(file, form)) is not None:
+            self._accept(named, file)
+        elif (suffixed := file.with_name(file.name + suffix)).exists():
+            self._ask_to_replace(form, suffixed)
+        else:
+            self._accept(form, suffixed)
+
+    def _accept(self, form: Format, file: Path) -> None:
+        self.wanted.emit(self._plants.currentData(), form, file)
+        self.accept()
+
+    def _ask_to_replace(self, form: Format, file: Path) -> None:
+        """Ask what the file dialog has not asked: it knows the name without the suffix."""
+        text = self.tr("{file} exists already.").format(file=quoted(file.name))
+        box = MessageBox(self._theme, self.tr("Export"), text, self.tr("Its content would be replaced."), self)
+        box.set_icon("triangle-alert", "warning")
+        box.add_button(self.tr("&Replace")).clicked.connect(partial(self._accept, form, file))
+        box.add_button(self.tr("Cancel"))
+        box.open()
 
     def _lay_out(self, *buttons: QPushButton) -> None:
         grid = QGridLayout()
@@ -89,3 +116,12 @@ class ExportDialog(Dialog):
         layout.addStretch(1)
         layout.addLayout(foot)
         self.setMinimumWidth(480)
+
+
+def _form_of(file: Path, chosen: Format) -> Format | None:
+    """Return the format that the suffix of a file says; `chosen` where that has the same suffix."""
+    suffix = file.suffix.lower()
+    found = SUFFIXES.get(suffix)
+    if found is Format.CSV and chosen is Format.EXCEL:
+        return chosen
+    return found if found in WRITTEN and suffix != ".xlsm" else None  # what is written has no macros

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
-from plantdesk.records import COMMAND, Changes, SourceKind
+from plantdesk.records import COMMAND, FORM, Changes, SourceKind
 from plantdesk.store import Selection
 from plantdesk.store.edits import DeleteAll
 from plantdesk.timestamps import now_ms
@@ -174,8 +174,10 @@ def test_the_plants_of_a_token_can_be_removed_with_it(store: PlantStore) -> None
     store.add(new_plant({"id": 1, "name": "Own"}), COMMAND).result(SECONDS)
     add_each(store, [(new_plant({"id": n, "name": "Fern"}), source) for n in range(10, 60)])
     store.subscribe(received.put)
-    removed = store.tokens.revoke_and_remove_plants("runaway").result(SECONDS)
+    removed = store.tokens.revoke_and_remove_plants("runaway", FORM).result(SECONDS)
     assert removed.plants == 50
+    assert removed.change is not None
+    assert removed.change.source.kind is SourceKind.FORM, "not the command line"
     assert sorted(received.get(timeout=SECONDS).removed) == list(range(10, 60))
     with closing(store.reader()) as reader:
         assert reader.count() == 1

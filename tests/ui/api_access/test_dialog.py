@@ -391,6 +391,8 @@ def test_a_token_is_revoked_together_with_its_plants(desk: DialogDesk, store: St
     with desk.qtbot.waitSignal(desk.dialog.plants_removed):
         press(desk.box_of_question(), "Revoke and delete").click()
     desk.until(lambda: desk.names() == [])
+    with closing(store.reader()) as reader:
+        assert reader.history(1)[0].source.kind is SourceKind.FORM
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
-from tests.support.desk import TIMEOUT
+from plantdesk.ui.widgets.message_box import MessageBox
+from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,13 @@ def choices(desk: TransferDesk) -> list[str]:
 
 def export(desk: TransferDesk, file: Path, plants: str, form: str) -> list[str]:
     """Choose what and how by keys, and return the lines of the file."""
+    save_as(desk, file, form, plants)
+    desk.qtbot.waitUntil(lambda: file.exists() and "Exported" in desk.toast.text, timeout=TIMEOUT)
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def save_as(desk: TransferDesk, file: Path, form: str, plants: str = "All plants") -> None:
+    """Choose what and how by keys, and type the name of a file."""
     desk.answer_file_dialogs(file)
     for name, choice in (("Plants", plants), ("Format", form)):
         box = desk.export_dialog.the(QComboBox, name)
@@ -38,8 +46,6 @@ def export(desk: TransferDesk, file: Path, plants: str, form: str) -> list[str]:
             desk.qtbot.keyClick(box, Qt.Key.Key_Down)
         assert box.currentText() == choice
     desk.export_dialog.button("Save as…").click()
-    desk.qtbot.waitUntil(lambda: file.exists() and "Exported" in desk.toast.text, timeout=TIMEOUT)
-    return file.read_text(encoding="utf-8").splitlines()
 
 
 def test_all_plants_are_exported(desk: TransferDesk, tmp_path: Path) -> None:
@@ -60,6 +66,42 @@ def test_the_search_or_the_selection_is_exported(desk: TransferDesk, tmp_path: P
     desk.choose("File", "Export…")
     (line,) = export(desk, tmp_path / "selected.jsonl", "The selected plant", "JSON Lines")
     assert '"name": "Cactus"' in line
+
+
+@pytest.mark.parametrize(
+    ("typed", "form", "written", "start"),
+    [
+        ("sea.xlsx", "CSV", "sea.xlsx", b"PK"),
+        ("sea.jsonl", "Excel workbook", "sea.jsonl", b'{"id": 1'),
+        ("sea.CSV", "CSV for Excel", "sea.CSV", b"\xef\xbb\xbf"),
+        ("sea", "TSV (tab-separated)", "sea.tsv", b"id\tname"),
+        ("sea.2026", "JSON", "sea.2026.json", b"["),
+        ("sea.xlsm", "Excel workbook", "sea.xlsm.xlsx", b"PK"),
+    ],
+)
+def test_format_and_suffix_agree(
+    desk: TransferDesk, tmp_path: Path, typed: str, form: str, written: str, start: bytes
+) -> None:
+    desk.choose("File", "Export…")
+    save_as(desk, tmp_path / typed, form)
+    desk.qtbot.waitUntil(lambda: desk.toast.text == f"Exported 3 plants to “{written}”.", timeout=TIMEOUT)
+    assert (tmp_path / written).read_bytes().startswith(start)
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith("sea")] == [written]
+
+
+def test_a_file_whose_suffix_was_left_out_is_replaced_after_a_question(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "sea.csv"
+    file.write_text("precious", encoding="utf-8")
+    desk.choose("File", "Export…")
+    save_as(desk, tmp_path / "sea", "CSV")
+    question = Desk(desk.qtbot, desk.the(MessageBox))
+    assert "“sea.csv” exists already." in question.texts()
+    question.button("Cancel").click()
+    assert file.read_text(encoding="utf-8") == "precious"
+    desk.export_dialog.button("Save as…").click()
+    Desk(desk.qtbot, desk.the(MessageBox)).button("Replace").click()
+    desk.qtbot.waitUntil(lambda: "Exported" in desk.toast.text, timeout=TIMEOUT)
+    assert file.read_text(encoding="utf-8").startswith("id,name")
 
 
 def test_an_export_that_fails_is_reported(desk: TransferDesk, tmp_path: Path) -> None:
