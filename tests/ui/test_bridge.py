@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import Future
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,6 +46,22 @@ def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, 
     qtbot.waitUntil(lambda: len(heard) == 2)
     assert [row.id for _, changes in heard for row in changes.added] == list(range(1, 50))
     assert heard[1][0] - heard[0][0] >= 0.09
+
+
+def test_a_window_that_is_slow_to_show_changes_gets_fewer_signals(qtbot: QtBot, lone_bridge: Bridge) -> None:
+    heard: list[float] = []
+
+    def work(_changes: Changes) -> None:
+        heard.append(time.monotonic())
+        end = time.thread_time() + 0.05
+        while time.thread_time() < end:
+            pass
+        lone_bridge.notify_changes(added(len(heard)))
+
+    lone_bridge.changed.connect(work)
+    lone_bridge.notify_changes(added(0))
+    qtbot.waitUntil(lambda: len(heard) == 4)
+    assert all(after - before >= 0.19 for before, after in pairwise(heard)), "a quarter of the time"
 
 
 def test_too_many_to_list_are_to_be_read_again(qtbot: QtBot, lone_bridge: Bridge) -> None:

@@ -140,8 +140,10 @@ class ActivityPanel(QWidget):
         none = self.tr("No request was refused.") if self._answers else self.tr("No program has sent a request yet.")
         self._empty_label.setText(none)
         page = self._card if self._visible else self._empty_label
-        self._pages.setFixedHeight(page.sizeHint().height())
-        self.resized.emit()
+        height = page.sizeHint().height()
+        if height != self._pages.height():  # else the whole dialog would be laid out twice a second
+            self._pages.setFixedHeight(height)
+            self.resized.emit()
 
     def _texts(self, answer: Answer) -> tuple[str, str, str]:
         clock = QLocale().toString(QDateTime.fromMSecsSinceEpoch(answer.at).time(), "HH:mm:ss")
