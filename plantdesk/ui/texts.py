@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from unicodedata import category
 
@@ -23,6 +24,10 @@ _JOINERS = "\u200c\u200d"
 _HIDDEN = {"Cc", "Cf"}
 #: Letters and symbols that look like a space: the fillers of Hangul, and Braille's blank.
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
+
+#: Blanks at an end, after another one, or other than the ASCII one, and what is shown for each.
+_UNSEEN_BLANKS = re.compile(r"^\s+|\s+$|(?<=\s)\s|[^\S ]")
+_BLANK_MARK = "\u2423"
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
@@ -87,10 +92,15 @@ def quoted(text: str, longest: int = 60) -> str:
 
 
 def tag_text(tag: str) -> str:
-    """Return a tag on one line, or what stands for one without a visible character."""
+    """Return a tag on one line, or what stands for one without a visible character.
+
+    Blanks that cannot be seen are marked: with “kitchen ” and “kitchen” a list would show the same tag twice.
+    """
     if not tag:
         return QCoreApplication.translate("PlantTable", "(empty tag)")
-    return one_line(tag) if is_visible(tag) else QCoreApplication.translate("PlantTable", "(blank tag)")
+    if not is_visible(tag):
+        return QCoreApplication.translate("PlantTable", "(blank tag)")
+    return _UNSEEN_BLANKS.sub(lambda blanks: _BLANK_MARK * len(blanks[0]), one_line(tag))
 
 
 def source_text(source: Source) -> str:

@@ -41,8 +41,10 @@ if TYPE_CHECKING:
 
 NAMES = (
     *("about", "shortcuts", "history", "api", "token", "unfolded", "revoke", "restore"),
-    *("import", "refused", "export", "labels", "paste", "merge", "failure"),
+    *("import", "refused", "export", "labels", "paste", "merge", "failure", "tag"),
 )
+#: Pixels of a screen of 1366 x 768 at 200 %, without the frame of a window.
+_SMALLEST = QSize(1366 // 2 - 16, 768 // 2 - 48)
 _FIELDS = (QLineEdit, QPlainTextEdit, QAbstractSpinBox, QComboBox)
 #: WCAG 2.2: the contrast of text, and the size of what is clicked.
 _CONTRAST, _TARGET = 4.5, 24
@@ -201,6 +203,21 @@ def test_escape_closes_it_and_gives_the_focus_back(window: Window, name: str) ->
     parent.window().activateWindow()  # no window manager does it offscreen
     window.until(lambda: QApplication.focusWidget() is not None)
     assert window.focused.window() is parent.window()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_can_be_as_small_as_a_notebook_at_200_percent(window: Window, name: str) -> None:
+    dialog = window.open(name)
+    least = dialog.minimumSizeHint().expandedTo(dialog.minimumSize())
+    assert least.boundedTo(_SMALLEST) == least, (least, _SMALLEST)
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"token", "unfolded", "revoke"}))  # which the user lets grow
+def test_it_lies_over_its_window(window: Window, name: str) -> None:
+    dialog = window.open(name)
+    off = dialog.frameGeometry().center() - window.window.frameGeometry().center()
+    assert abs(off.x()) < 20
+    assert abs(off.y()) < 60
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from plantdesk.ui.texts import ago
+from plantdesk.ui.texts import ago, tag_text
 
 NOW = 1_795_197_210_000
 
@@ -17,3 +17,19 @@ def test_the_age_of_a_timestamp(seconds: int, words: str) -> None:
 
 def test_an_older_one_by_its_day() -> None:
     assert "26" in ago(NOW - 90_000_000, NOW)
+
+
+@pytest.mark.parametrize(
+    ("tag", "shown"),
+    [
+        ("kitchen", "kitchen"),
+        ("living room", "living room"),
+        ("kitchen ", "kitchen␣"),
+        ("  kitchen", "␣␣kitchen"),
+        ("living  room", "living ␣room"),
+        ("living\u00a0room", "living␣room"),
+        (" ", "(blank tag)"),
+    ],
+)
+def test_blanks_by_which_tags_differ_can_be_seen(tag: str, shown: str) -> None:
+    assert tag_text(tag) == shown

@@ -206,4 +206,4 @@ def _moment(milliseconds: int) -> str:
 
 
 def _size(size: int) -> str:
-    return QLocale().formattedDataSize(size, 0)
+    return QLocale().formattedDataSize(size, 0, QLocale.DataSizeFormat.DataSizeSIFormat)

@@ -74,7 +74,9 @@ class AboutDialog(Dialog):
     def _text_field(self, diagnosis: str) -> TextView:
         field = TextView(self.tr("Diagnosis"), diagnosis)
         lines = diagnosis.count("\n") + 2  # of which one is long
-        field.setFixedHeight(field.fontMetrics().lineSpacing() * lines + 2 * EDGE)
+        spacing = field.fontMetrics().lineSpacing()
+        field.setMinimumHeight(2 * spacing)
+        field.setMaximumHeight(spacing * lines + 2 * EDGE)
         return field
 
     def _licences(self) -> str:

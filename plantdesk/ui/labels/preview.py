@@ -34,7 +34,7 @@ class PagePreview(QFrame):
         self._job: Job | None = None
         self._page = 0
         self.setProperty("card", "inset")
-        self.setMinimumSize(260, 320)
+        self.setMinimumSize(200, 160)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(self.tr("Preview of the page"))
 

@@ -245,7 +245,11 @@ class ImportDialog(Dialog):
         if self._sample is None:
             return
         size = sum(source.size for source in self._sources)
-        parts = [QLocale().formattedDataSize(size, 1), self._sample.form.upper(), self._options.summary()]
+        parts = [
+            QLocale().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat),
+            self._sample.form.upper(),
+            self._options.summary(),
+        ]
         if preview is not None:
             rows = sum(preview.counts) + preview.invalid
             parts.insert(0, plural(rows, self.tr("1 row"), self.tr("{count} rows")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QShowEvent
     from PySide6.QtWidgets import QLayout
 
+#: After its opening, a dialog grows by what it reads.
+_READING_SECONDS = 1.0
 ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
@@ -23,13 +26,21 @@ class Dialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._shown_at = float("-inf")
 
     def resize_to_fit(self, size: QSize) -> None:
-        """Take `size`, or what the screen has room for, and move up where the window would end below the screen."""
+        """Take `size`, or what the screen has room for, and move up where the window would end below the screen.
+
+        A dialog that grows by what it reads when it is opened stays over the middle of its window.
+        """
+        before = self.height()
         self.resize(fitted(self, size))
         if self.isVisible():
-            below = self.frameGeometry().bottom() - self.screen().availableGeometry().bottom()
-            self.move(self.x(), self.y() - max(below, 0))
+            frame, room = self.frameGeometry(), self.screen().availableGeometry()
+            is_new = time.monotonic() - self._shown_at < _READING_SECONDS
+            up = (self.height() - before) // 2 if is_new else 0
+            top = min(frame.top() - up, room.bottom() + 1 - frame.height())
+            self.move(self.x(), max(top, room.top()))
 
     def fit_height(self, width: int) -> None:
         """Be as high as the content is in this width, as far as the screen has room for it."""
@@ -42,6 +53,7 @@ class Dialog(QDialog):
     def showEvent(self, event: QShowEvent) -> None:
         for button in self.findChildren(QPushButton):
             button.setAutoDefault(False)  # else screen readers call one of them the default
+        self._shown_at = time.monotonic()
         super().showEvent(event)
 
     @override
