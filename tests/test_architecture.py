@@ -179,8 +179,8 @@ def test_a_cycle_is_found() -> None:
 
 
 def test_a_long_file_is_found() -> None:
-    assert offences(house.short_files, a="x = 1\n" * 401)
-    assert not offences(house.short_files, a="x = 1\n" * 400)
+    assert offences(house.short_files, a="x = 1\n" * 601)
+    assert not offences(house.short_files, a="x = 1\n" * 600)
 
 
 def test_long_functions_are_found() -> None:

@@ -1,4 +1,4 @@
-"""Asks before the window is closed while it runs what closing would cancel."""
+"""Asks before the window is closed while it runs what closing would cancel, or while plants are not saved."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
 
+from plantdesk.ui.texts import plural
 from plantdesk.ui.widgets.message_box import MessageBox
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CloseQuestion(QObject):
-    """Decides whether a window may close. The question closes by itself when nothing runs any more.
+    """Decides whether a window may close. The question closes by itself when there is no reason any more.
 
     `confirmed`: close it all the same.
     """
@@ -34,21 +35,29 @@ class CloseQuestion(QObject):
             feature.settled.connect(self._on_settled)
 
     def may_close(self) -> bool:
-        """Return whether nothing would be cancelled; otherwise open the question."""
-        running = self._running()
-        if running and not self._is_open():
-            box = self._box = MessageBox(
-                self._theme, "PlantDesk", self.tr("Close PlantDesk and cancel this?"), running, self._window
-            )
-            box.set_icon("triangle-alert", "warning")
-            box.add_button(self.tr("&Cancel it and close")).clicked.connect(self.confirmed)
-            box.add_button(self.tr("&Keep open"))
-            box.open()
-        return not running
+        """Return whether nothing would be cancelled and all plants are saved; otherwise open the question."""
+        running, unsaved = self._running(), self._unsaved()
+        if running:
+            title = self.tr("Close PlantDesk and cancel this?")
+            self._ask(title, running, self.tr("&Cancel it and close"), self.tr("&Keep open"))
+        elif unsaved:
+            title = plural(unsaved, self.tr("1 plant is not saved."), self.tr("{count} plants are not saved."))
+            text = self.tr("PlantDesk remembers what you typed, and lists it when it is opened again.")
+            self._ask(title, text, self.tr("&Close, keep them"), self.tr("&Show them"))
+        return not running and not unsaved
+
+    def _ask(self, title: str, text: str, confirm: str, stay: str) -> None:
+        if self._is_open():
+            return
+        box = self._box = MessageBox(self._theme, "PlantDesk", title, text, self._window)
+        box.set_icon("triangle-alert", "warning")
+        box.add_button(confirm).clicked.connect(self.confirmed)
+        box.add_button(stay)
+        box.open()
 
     @Slot()
     def _on_settled(self) -> None:
-        if self._box is not None and self._is_open() and not self._running():
+        if self._box is not None and self._is_open() and not self._running() and not self._unsaved():
             self._box.reject()
 
     def _is_open(self) -> bool:
@@ -56,3 +65,6 @@ class CloseQuestion(QObject):
 
     def _running(self) -> str:
         return " ".join(filter(None, (feature.running for feature in self._features)))
+
+    def _unsaved(self) -> int:
+        return sum(feature.unsaved for feature in self._features)

@@ -61,7 +61,7 @@ class OpenStore(NamedTuple):
 class Feature(QObject):
     """A part of the window, made before the window is shown to be quick. Does nothing where it overrides nothing.
 
-    `settled`: what `running` describes has ended.
+    `settled`: what `running` describes has ended, or all plants are saved.
     """
 
     settled = Signal()
@@ -81,6 +81,11 @@ class Feature(QObject):
         self._running = text
         if not text:
             self.settled.emit()
+
+    @property
+    def unsaved(self) -> int:
+        """How many plants were entered that are not in the store; they are remembered for the next start."""
+        return 0
 
     def complete(self) -> None:
         """Build what is not needed for the first paint."""

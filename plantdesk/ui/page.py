@@ -36,6 +36,7 @@ class Part(IntEnum):
 
     TOAST = auto()
     FORM = auto()
+    UNSAVED = auto()
     SIDEBAR = auto()
     SEARCH = auto()
     LIST = auto()

@@ -15,6 +15,7 @@ from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.widgets.info_bar import BarKind
+from plantdesk.ui.widgets.message_box import MessageBox
 from tests.support.desk import Desk, menus_of
 
 if TYPE_CHECKING:
@@ -145,13 +146,29 @@ def test_tab_goes_through_the_window_as_one_reads_it(desk: WindowDesk) -> None:
 
 
 def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
+    desk.type(desk.id, "2")
+    desk.sees("already belongs")
+    actions = ["Use 4", "Show that plant"]
+    desk.qtbot.waitUntil(lambda: desk.tab_stops() == [*FORM_STOPS, *actions, *TABLE_STOPS, *STATUS_STOPS])
+    desk.name.setText("Dill")
+    desk.name.setFocus()
+    desk.press(Qt.Key.Key_Return)
+    expected = [*FORM_STOPS, "Use 4", "Edit", "Discard", *TABLE_STOPS, *STATUS_STOPS]
+    desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
+
+
+def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk) -> None:
     desk.id.setText("2")
     desk.name.setText("Dill")
     desk.name.setFocus()
     desk.press(Qt.Key.Key_Return)
-    desk.sees("already belongs")
-    expected = [*FORM_STOPS, "Use 4", "Show that plant", *TABLE_STOPS, *STATUS_STOPS]
-    desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
+    desk.qtbot.waitUntil(lambda: "Discard" in desk.buttons())
+    assert not desk.window.close()
+    question = Desk(desk.qtbot, desk.the(MessageBox))
+    assert "1 plant is not saved." in question.texts()
+    question.button("Show them").click()
+    desk.button("Discard").click()
+    assert desk.window.close()
 
 
 def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: WindowDesk) -> None:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
-from plantdesk.errors import IdTakenError, InvalidPlantError, PlantDeskError, StoreClosedError, StoreError
+from plantdesk.errors import IdTakenError, InvalidPlantError, PlantDeskError
+from plantdesk.ui.plants.add_queue import AddQueue, Entry, State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.many_adder import Entry, ManyAdder
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
+from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.store_queries import next_free_id
-from plantdesk.ui.texts import plural, quoted
+from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from concurrent.futures import Future
 
     from plantdesk.errors import IdOwner
     from plantdesk.records import PlantRow
@@ -31,12 +32,14 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Milliseconds after which a plant that is not yet saved is mentioned.
-_SLOW = 300
+#: Milliseconds after which plants that are not yet saved are mentioned, and a store that is not yet open.
+_SLOW, _SLOW_OPENING = 150, 300
+#: Seconds in which an Enter in an empty form belongs to the one before.
+_SAME_ENTER = 0.3
 
 
 class AddPlantController(QObject):
-    """Works for one form. A plant submitted before the store is open is added when it is."""
+    """Works for one form, which is free for the next plant as soon as one is submitted: `queue` saves it."""
 
     plant_added = Signal(object)
     plant_wanted = Signal(object)
@@ -45,42 +48,42 @@ class AddPlantController(QObject):
     def __init__(self, form: PlantForm, bridge: Bridge, undo_stack: UndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._undo_stack = undo_stack
-        self._keep_name = False
-        self._adder: ManyAdder | None = None
         self._form = form
-        self._bridge = bridge
-        self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
-        self._opening = True
-        self._submitted_early = False
-        self._unsaved: tuple[str, ...] | None = None
+        self._submitted_at = float("-inf")
+        self._edited: Submission | None = None
+        self._was_saving = False
         self._last_added: PlantRow | None = None
         self._shown_added: Step | None = None
         self._next_id: int | None = None
         self._tags: list[str] = []
-        self._slow = QTimer(self, singleShot=True, interval=_SLOW)
+        self._slow = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
         self._slow.timeout.connect(self._on_slow)
+        self._slow_text = ""
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self)
         self._completion.known.connect(self._on_known)
+        self.queue = AddQueue(bridge, self)
+        self.queue.added.connect(self._on_added)
+        self.queue.refused.connect(self._on_refused)
+        self.queue.changed.connect(self._on_queue_changed)
+        self.unsaved = UnsavedPlants(form, self.queue, self)
+        self.unsaved.edit_requested.connect(self._edit_again)
         undo_stack.changed.connect(self._on_undo_changed)
         form.submitted.connect(self.submit)
         form.tag_edited.connect(self._on_tag_edited)
         form.emptied.connect(self._on_emptied)
         form.id_edited.connect(self._ask_owner)
         bridge.changed.connect(self._on_changed)
-        bridge.health_changed.connect(self._on_health_changed)
         form.message.set_hint(self.tr("Press Enter to add the plant."))
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
-        self._store, self._queries, self._opening = store, queries, False
-        self._adder = ManyAdder(self._bridge, store, queries, self)
+        self._queries = queries
+        self._slow.setInterval(_SLOW)
         self._completion.set_store(queries)
         self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
         self._ask_next_id()
-        if self._submitted_early:
-            self._end_saving()
-            self.submit()
+        self.queue.set_store(store, queries)
 
     def set_tags(self, tags: list[str]) -> None:
         """Offer these tags, the only ones in the store, as completions."""
@@ -90,33 +93,51 @@ class AddPlantController(QObject):
 
     def show_no_store(self) -> None:
         """Stop waiting for a store that could not be opened; what is typed stays."""
-        self._opening = False
         self._form.message.set_hint(self.tr("Typed plants wait until the file can be opened."))
-        if self._submitted_early:
-            self._end_saving()
-            self._wait_for_store()
+        self.queue.show_no_store()
 
     def forget_store(self) -> None:
-        """Keep what is typed until there is a store again."""
-        self._store = self._queries = self._adder = None
+        """Wait for what is being saved, and keep what is typed until there is a store again."""
+        self._queries = None
         self._completion.set_store(None)
         self._show_next_id(None)
+        self.queue.release_store()
 
     @Slot()
     @Slot(bool)
     def submit(self, keep_name: bool = False) -> None:  # noqa: FBT002  a slot
         """Add the plant in the form, or the plants of its quantity, or report what is wrong with it."""
-        self._keep_name = keep_name
-        self._form.tag_field.take_fill()
-        if self._store is None and not self._form.name_text:
-            self._show_nameless()  # now: with the store comes the text of the last time, which nobody has submitted
-        elif self._store is None:
-            self._wait_for_store()
-        elif self._form.quantity != 1:
-            self._add_several()
-        elif (adding := self._start_adding(self._store)) is not None:
-            self._begin_saving()
-            self._bridge.follow(self, adding, self._on_added, self._on_refused)
+        self._completion.settle()
+        form = self._form
+        if not form.name_text:
+            self._show_nameless()
+            return
+        entries = self._entries()
+        if entries is None:
+            return
+        submission = Submission(entries, form.texts)
+        self._edited = None
+        self._submitted_at = time.monotonic()
+        self._completion.remember(entries[0].name, entries[0].tag)
+        if form.message.tone is not Tone.OK:
+            form.message.clear()
+        form.start_next(keep_name=keep_name)
+        self.queue.submit(submission)
+
+    @Slot(object)
+    def add_entries(self, entries: Sequence[Entry]) -> None:
+        """Add several plants, which were not typed, as one change, which can be undone."""
+        if entries:
+            self._completion.remember(entries[0].name, entries[0].tag)
+            self.queue.submit(Submission(entries))
+
+    @Slot(object)
+    def edit_texts(self, texts: Sequence[str]) -> None:
+        """Put the texts of a plant (id, name, tag) into the form; what is typed there is put aside."""
+        if self._form.name_text or self._form.id_text:
+            aside = Submission((), self._form.texts, State.PUT_ASIDE)
+            self.queue.add_unsaved([aside])
+        self._form.fill(texts)
 
     @Slot(object)
     def show_hidden(self, plant_id: int) -> None:
@@ -134,33 +155,8 @@ class AddPlantController(QObject):
 
     # --- checking ---
 
-    def _start_adding(self, store: PlantStore) -> Future[PlantRow] | None:
-        """Pass the plant to the store; None when the form is not valid."""
-        from plantdesk.records import FORM, parse_id
-        from plantdesk.validation import new_plant, plant_fields
-
-        name, tag, id_text = self._form.name_text, self._form.tag_text, self._form.id_text
-        values = {"name": name, "tag": tag} if tag else {"name": name}
-        try:
-            plant = new_plant({"id": parse_id(id_text), **values}) if id_text else None
-            fields = plant_fields(values)
-        except InvalidPlantError as error:
-            self._show_invalid(error)
-            return None
-        if not name and not id_text and self._form.message.tone is Tone.OK:
-            self._form.focus_name()  # from Add
-            return None  # it was pressed twice: the message of the plant that was added stays
-        if not name:
-            self._show_nameless()
-            return None
-        return store.add(plant, FORM) if plant is not None else store.add_as_next(fields, FORM)
-
-    def _show_nameless(self) -> None:
-        self._form.show_faults([FieldName.NAME], self.tr("Give the plant a name."))
-        self._form.focus_field(FieldName.NAME)
-
-    def _add_several(self) -> None:
-        """Add as many plants of the name as its quantity says, as one change."""
+    def _entries(self) -> Sequence[Entry] | None:
+        """Return the plants in the form; None where it is not valid, which is shown."""
         from plantdesk.records import parse_id
         from plantdesk.validation import plant_fields
 
@@ -169,30 +165,25 @@ class AddPlantController(QObject):
         if not 1 <= quantity <= MAX_QUANTITY:
             text = self.tr("From 1 to {most} plants can be added at once.")
             text = text.format(most=QLocale().toString(MAX_QUANTITY))
-            self._form.show_faults([FieldName.NAME], text)
-            return
+            form.show_faults([FieldName.NAME], text)
+            return None
         try:
             first = parse_id(id_text) if id_text else None
             plant_fields({"name": name, "tag": tag} if tag else {"name": name})
         except InvalidPlantError as error:
             self._show_invalid(error)
-            return
+            return None
         ids = [None] * quantity if first is None else range(first, first + quantity)
-        self.add_entries([Entry(name, tag or None, plant_id) for plant_id in ids])
+        return [Entry(name, tag or None, plant_id) for plant_id in ids]
 
-    def add_entries(self, entries: Sequence[Entry]) -> None:
-        """Add several plants as one change, which can be undone."""
-        if self._adder is not None and entries:
-            self._completion.remember(entries[0].name, entries[0].tag)
-            self._begin_saving()
-            self._adder.add(entries, self._on_several_added, self._on_refused)
-
-    def _on_several_added(self, applied: Applied) -> None:
-        self._end_saving()
-        self._form.start_next(keep_name=self._keep_name)
-        if applied.change is not None:
-            text = plural(applied.change.plants, self.tr("Added 1 plant."), self.tr("Added {count} plants."))
-            self._show_added(applied.change, text)
+    def _show_nameless(self) -> None:
+        """Ask for a name, unless the form is empty since an Enter that was pressed twice, as barcode readers do."""
+        is_new = time.monotonic() - self._submitted_at > _SAME_ENTER
+        if self._form.id_text or (is_new and self._form.message.tone is not Tone.OK):
+            self._form.show_faults([FieldName.NAME], self.tr("Give the plant a name."))
+            self._form.focus_field(FieldName.NAME)
+        else:
+            self._form.focus_name()  # from Add
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
         fields = [fault.field for fault in error.faults]
@@ -201,20 +192,25 @@ class AddPlantController(QObject):
 
     # --- the outcome ---
 
-    def _on_added(self, row: PlantRow) -> None:
-        self._end_saving()
-        if row.id == self._next_id:
-            self._show_next_id(row.id + 1)  # until `changed`, after which the store is asked
-        self._completion.remember(row.name, row.tag)
-        self._form.start_next(keep_name=self._keep_name)
-        self._show_added(AddedPlant(row), self.tr("Added {name}.").format(name=quoted(row.name)))
-        self._last_added = row
-        self.plant_added.emit(row)
+    @Slot(object, object)
+    def _on_added(self, _submission: Submission, result: PlantRow | Applied) -> None:
+        from plantdesk.records import PlantRow
+
+        if isinstance(result, PlantRow):
+            if result.id == self._next_id:
+                self._show_next_id(result.id + 1)  # until `changed`, after which the store is asked
+            self._last_added = result
+            self._show_added(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
+            self.plant_added.emit(result)
+        elif result.change is not None:
+            text = plural(result.change.plants, self.tr("Added 1 plant."), self.tr("Added {count} plants."))
+            self._show_added(result.change, text)
 
     def _show_added(self, added: Step, text: str) -> None:
-        self._shown_added = added
         self._undo_stack.push(added)
-        self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(added))
+        if self._form.message.tone in {Tone.HINT, Tone.OK}:  # what is wrong with the next plant stays
+            self._shown_added = added
+            self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(added))
 
     @Slot()
     def _on_undo_changed(self) -> None:
@@ -224,22 +220,62 @@ class AddPlantController(QObject):
             if self._form.message.tone is Tone.OK:
                 self._form.close_message()
 
-    def _on_refused(self, error: Exception) -> None:
-        self._end_saving()
+    @Slot(object)
+    def _on_refused(self, submission: Submission) -> None:
+        error = submission.error
         if isinstance(error, IdTakenError):
             self._ask_next_id()
-            self._show_taken(error.owner)
-            if self._form.has_cursor:
-                self._form.focus_field(FieldName.ID)
-        elif isinstance(error, StoreError) and not isinstance(error, StoreClosedError):
-            self._unsaved = self._form.texts  # the cause is in a bar, for as long as it lasts
-            text = self.tr("Not saved yet. PlantDesk saves this plant when it can.")
-            self._form.show_faults([], text, (self.tr("Try again"), self.submit))
-        elif isinstance(error, PlantDeskError):
-            self._form.show_faults([], str(error), (self.tr("Try again"), self.submit))
-        else:
+        if error is not None and not isinstance(error, PlantDeskError):
             _log.error("Adding a plant failed", exc_info=error)
-            self._form.show_faults([], self.tr("PlantDesk could not save this plant. Its log has the cause."))
+
+    @Slot()
+    def _on_queue_changed(self) -> None:
+        saving = bool(self.queue.saving)
+        if saving and not self._slow.isActive():
+            self._slow.start()
+        elif not saving:
+            self._slow.stop()
+            if self._form.message.text == self._slow_text:
+                self._form.message.clear()
+        if saving != self._was_saving:
+            self._was_saving = saving
+            self.saving_changed.emit(saving)
+        self._show_next_id(self._next_id)
+
+    @Slot()
+    def _on_slow(self) -> None:
+        if self.queue.saving and self._form.message.tone in {Tone.HINT, Tone.OK}:
+            count = sum(len(each.entries) for each in self.queue.saving)
+            saving = plural(count, self.tr("Saving 1 plant…"), self.tr("Saving {count} plants…"))
+            opening = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
+            self._slow_text = opening if self._queries is None else saving
+            self._form.message.show_message(Tone.HINT, self._slow_text)
+            self._slow.start()
+
+    @Slot(object)
+    def _edit_again(self, submission: Submission) -> None:
+        """Put it into the form again, with what is wrong; Escape gives back what was there before."""
+        self.edit_texts(submission.texts)
+        self._edited = submission
+        if isinstance(submission.error, IdTakenError):
+            self._show_taken(submission.error.owner)
+            self._form.focus_field(FieldName.ID)
+        elif submission.error is not None:
+            self._form.show_faults([], error_text(submission.error))
+
+    @Slot()
+    def _on_emptied(self) -> None:
+        """Give back what was put aside for a plant that was to be corrected, and list that one again."""
+        self._form.message.clear()
+        edited, self._edited = self._edited, None
+        if edited is not None:
+            aside = next((each for each in reversed(self.queue.unsaved) if each.state is State.PUT_ASIDE), None)
+            self.queue.add_unsaved([edited])
+            if aside is not None:
+                self.queue.discard(aside)
+                self._form.fill(aside.texts)
+
+    # --- ids ---
 
     def _show_taken(self, owner: IdOwner) -> None:
         def show_owner() -> None:
@@ -248,35 +284,20 @@ class AddPlantController(QObject):
         actions = self._next_id_action(), (self.tr("Show that plant"), show_owner)
         self._form.show_faults([FieldName.ID], str(IdTakenError(owner)), *actions)
 
-    def _wait_for_store(self) -> None:
-        self._submitted_early = True
-        if self._opening:
-            self._begin_saving()
-        else:
-            text = self.tr("This plant is added as soon as the file can be opened.")
-            self._form.message.show_message(Tone.HINT, text)
-
-    def _begin_saving(self) -> None:
-        self._unsaved = None
-        self._form.set_saving(saving=True)
-        self.saving_changed.emit(True)
-        self._slow.start()
-
-    def _end_saving(self) -> None:
-        self._submitted_early = False
-        self._slow.stop()
-        self._form.set_saving(saving=False)
-        self.saving_changed.emit(False)
-
-    # --- ids ---
-
     def _next_id_action(self) -> MessageAction:
         return self._next_id_label, self._use_next_id
 
     @property
+    def _free_id(self) -> int | None:
+        """The ID that the next plant gets, as far as is known: those that are being saved get the ones before."""
+        if self._next_id is None:
+            return None
+        return self._next_id + sum(entry.id is None for each in self.queue.saving for entry in each.entries)
+
+    @property
     def _next_id_label(self) -> str:
         known, unknown = self.tr("Use {id}"), self.tr("Use the next free ID")
-        return unknown if self._next_id is None else known.format(id=self._next_id)
+        return unknown if self._free_id is None else known.format(id=self._free_id)
 
     @Slot()
     def _use_next_id(self) -> None:
@@ -287,11 +308,16 @@ class AddPlantController(QObject):
 
     def _ask_next_id(self) -> None:
         if self._queries is not None:
-            self._queries.ask(self, next_free_id, self._show_next_id)
+            self._queries.ask(self, next_free_id, self._on_next_id)
+
+    def _on_next_id(self, next_id: int) -> None:
+        self._show_next_id(next_id)
+        self.unsaved.show()
 
     def _show_next_id(self, next_id: int | None) -> None:
-        before, self._next_id = self._next_id_label, next_id
-        self._form.show_next_id(next_id)
+        before, self._next_id = self.unsaved.free_id_label, next_id
+        self.unsaved.free_id_label = self._next_id_label
+        self._form.show_next_id(self._free_id)
         self._form.message.rename_action(before, self._next_id_label)
 
     @Slot()
@@ -318,11 +344,6 @@ class AddPlantController(QObject):
             self._show_taken(owner)
 
     # --- slots ---
-
-    @Slot()
-    def _on_emptied(self) -> None:
-        self._submitted_early = False
-        self._form.message.clear()
 
     @Slot(object)
     def _on_known(self, known: KnownName | None) -> None:
@@ -354,17 +375,6 @@ class AddPlantController(QObject):
     def _on_changed(self) -> None:
         self._ask_next_id()
         self._ask_owner()
-
-    @Slot(object)
-    def _on_health_changed(self, trouble: StoreError | None) -> None:
-        """Save the plant that the store refused, unless the user has changed it or closed the message since."""
-        if trouble is None and self._unsaved == self._form.texts and self._form.message.tone is Tone.ERROR:
-            self.submit()
-
-    @Slot()
-    def _on_slow(self) -> None:
-        text = self.tr("Saving…") if self._store is not None else self.tr("Opening your plants…")
-        self._form.message.show_message(Tone.HINT, text)
 
 
 def _plain(tag: str) -> str:

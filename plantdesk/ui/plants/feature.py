@@ -13,7 +13,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.page import Part
 from plantdesk.ui.plants.add_controller import AddPlantController
-from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.pasted_plants import PastedPlants
 from plantdesk.ui.plants.remembered_view import RememberedView
 from plantdesk.ui.plants.selection_commands import SelectionCommands
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.table.layout import TableLayout
+    from plantdesk.ui.plants.unsaved_box import UnsavedBox
 
 
 #: The columns that can be hidden.
@@ -67,8 +68,10 @@ class Plants(Feature):
         self._editing: EditController | None = None
         self._message = context.message
         self._form = PlantForm(context.theme, context.message)
-        self._remembered = RememberedView(context.preferences, self._form)
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self)
+        self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
+        self._add_controller.unsaved.shown.connect(self._on_unsaved_shown)
+        self._add_controller.unsaved.settled.connect(self._on_unsaved_settled)
         self._pasted = PastedPlants(self._form, self)
         self._pasted.wanted.connect(self._add_controller.add_entries)
         self._pasted.too_many.connect(self.import_wanted)
@@ -87,6 +90,7 @@ class Plants(Feature):
     @override
     def complete(self) -> None:
         self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
+        self._remembered.restore_unsaved(self.context.path)
         self.context.page.set_main_pane(self._browser, self._browser.needed_width)
         self.context.page.sidebar.changed.connect(self._on_sidebar_changed)
         self._on_sidebar_changed()
@@ -98,6 +102,7 @@ class Plants(Feature):
         self._store = opened.store
         self._selected.set_store(opened.store)
         self._allow_adding(allowed=True)
+        self._remembered.restore_unsaved(opened.store.path)
         self._show_layout(self._remembered.restore(opened.store.path, self._browser))
         self._browser.set_store(opened.store)
         self._contents.set_store(opened.queries)
@@ -119,13 +124,13 @@ class Plants(Feature):
 
     @override
     def release_store(self) -> None:
+        self._add_controller.forget_store()
         self._remembered.save(self.context.path, self._browser)
         if self._editing is not None:
             self._editing.release_store()
         self._selected.set_store(None)
         self._contents.set_store(None)
         self._browser.close_store()
-        self._add_controller.forget_store()
         self._pasted.set_store(None)
 
     @override
@@ -171,7 +176,7 @@ class Plants(Feature):
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:
         """Put id, name and tag of a plant that was refused into the form."""
-        self._form.fill(texts)
+        self._add_controller.edit_texts([texts.get(name, "") for name in FieldName])
 
     @Slot(bool)
     def show_saving(self, saving: bool) -> None:
@@ -226,6 +231,21 @@ class Plants(Feature):
         self._editing = EditController(self.context, browser.table, self._form.tags)
         self._selected.set_browser(browser, self._editing)
         return browser
+
+    @property
+    @override
+    def unsaved(self) -> int:
+        return self._add_controller.unsaved.count
+
+    @Slot(object)
+    def _on_unsaved_shown(self, box: UnsavedBox) -> None:
+        self.context.page.add_part(Part.UNSAVED, box, box.focus_first)
+
+    @Slot()
+    def _on_unsaved_settled(self) -> None:
+        self._remembered.save_unsaved()
+        if not self.unsaved:
+            self.settled.emit()
 
     # --- commands ---
 

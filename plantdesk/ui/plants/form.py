@@ -18,7 +18,7 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tag_completer import tag_completer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
@@ -42,7 +42,7 @@ class FieldName(StrEnum):
 class PlantForm(QFrame):
     """One row of fields. Enter in any of them submits; what was typed stays until `start_next`.
 
-    `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant.
+    `submitted(keep_name)`: with Ctrl+Enter the name is kept for the next plant. A key that is held submits once.
     Escape closes the message, and without a message empties the fields.
     """
 
@@ -152,14 +152,6 @@ class PlantForm(QFrame):
         """Offer these tags as completions."""
         self._tags.setStringList([tag for tag in tags if tag])
 
-    def set_saving(self, *, saving: bool) -> None:
-        """Make the fields read-only while the plant is being saved."""
-        if saving and self._add_button.hasFocus():
-            self.focus_name()  # Qt would give the focus of a disabled button to what follows the form
-        for field in self._fields().values():
-            field.setReadOnly(saving)
-        self._add_button.setEnabled(not saving)
-
     def start_next(self, *, keep_name: bool = False) -> None:
         """Empty the fields, but for a tag that is pinned, and put the cursor into Name if it is in the form."""
         # Unlike clear(), setText() forgets what was typed: Ctrl+Z must not bring an added plant back into the field.
@@ -177,15 +169,19 @@ class PlantForm(QFrame):
 
     @property
     def has_cursor(self) -> bool:
-        """Whether the focus is in the form: the user may have gone on to something else while a plant is saved."""
+        """Whether the focus is in the form."""
         return self.isAncestorOf(self.window().focusWidget())
 
-    def fill(self, texts: Mapping[str, str]) -> None:
-        """Put texts by the name of their field into the form, for the user to correct them."""
-        for name, field in self._fields().items():
-            field.setText(texts.get(name, "")[:MAX_LENGTH])
+    def fill(self, texts: Sequence[str]) -> None:
+        """Put the texts of all fields into the form, for the user to correct them."""
+        for field, text in zip(self._fields().values(), texts, strict=True):
+            field.setText(text[:MAX_LENGTH])
         self.clear_faults()
         self.focus_name()
+
+    def add_below(self, widget: QWidget) -> None:
+        """Show `widget` below the message."""
+        self._layout.addWidget(widget, 3, 0, 1, 4)
 
     # --- faults ---
 
@@ -244,7 +240,7 @@ class PlantForm(QFrame):
         self._tag_edit.setCompleter(tag_completer(self._tags, self))
 
     def _lay_out(self) -> None:
-        layout = QGridLayout(self)
+        layout = self._layout = QGridLayout(self)
         layout.setContentsMargins(EDGE, S + 2, EDGE, S - 2)
         layout.setHorizontalSpacing(S + 2)
         layout.setVerticalSpacing(XS)
@@ -268,9 +264,7 @@ class PlantForm(QFrame):
         self._tag_edit.setFixedWidth(scaled(_TAG_WIDTHS[narrow]))
 
     def _step_back(self) -> bool:
-        """Close the message, else empty the fields; False when there is neither or the plant is being saved."""
-        if not self._add_button.isEnabled():
-            return False
+        """Close the message, else empty the fields; False when there is neither."""
         if self._message.tone is not Tone.HINT:
             self.close_message()
             return True
@@ -302,13 +296,11 @@ class PlantForm(QFrame):
 
     @Slot()
     def _on_return(self) -> None:
-        if self._add_button.isEnabled():
-            self.submitted.emit(False)
+        self.submitted.emit(False)
 
     @Slot()
     def _on_kept(self) -> None:
-        if self._add_button.isEnabled():
-            self.submitted.emit(True)
+        self.submitted.emit(True)
 
     @Slot()
     def _show_quantity(self) -> None:

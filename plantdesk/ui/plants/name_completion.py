@@ -24,6 +24,7 @@ _MAX_RECENT = 50
 class NameCompletion(QObject):
     """Fills name and tag in while the user types; the tag only where none was typed or pinned.
 
+    What was typed is never changed: a name that begins otherwise, if only in another case, is offered to be chosen.
     `known(name)`: the typed name is that of plants, None: it is not.
     """
 
@@ -42,7 +43,7 @@ class NameCompletion(QObject):
         self._task: Task | None = None
         name.typed.connect(self._on_typed)
         name.stepped.connect(self._on_stepped)
-        name.fill_taken.connect(self.take)
+        name.fill_taken.connect(self._on_fill_taken)
         name.fill_refused.connect(self._refuse)
         name.left.connect(self._on_left)
         self._popup.chosen.connect(self._on_chosen)
@@ -56,14 +57,19 @@ class NameCompletion(QObject):
             queries.ask(self, _newest_of_form, self._on_newest)
 
     def remember(self, name: str, tag: str | None) -> None:
-        """Let Up go back to a plant that was added."""
+        """Let Up go back to a plant that was submitted."""
         self._recent = [(name, tag), *self._recent][:_MAX_RECENT]
         self._recalled = 0
         self._hide()
 
-    @Slot()
-    def take(self) -> None:
-        """Keep what was filled in, as if it was typed."""
+    def settle(self) -> None:
+        """Keep what was filled in if the user has chosen it or can have seen it, else remove it."""
+        if self._name.is_filled and not self._name.is_fill_seen:
+            self._refuse()
+        else:
+            self._take()
+
+    def _take(self) -> None:
         self._name.take_fill()
         self._tag.take_fill()
         self._hide()
@@ -92,16 +98,20 @@ class NameCompletion(QObject):
         self.known.emit(same)
         self._offers = [offer for offer in offers if offer.name != start]
         self._current = -1
-        can_fill = self._name.can_fill and same is None and not start.endswith(" ")
         self._popup.show_offers(self._offers, len(start), -1)
         self._name.is_offering = bool(self._offers)
-        if can_fill and self._offers and len(self._offers[0].name) > len(start):
-            self._show(0)
+        may_fill = bool(self._offers) and same is None and not start.endswith(" ")
+        if may_fill and self._name.can_fill(self._offers[0].name):
+            self._name.fill(self._offers[0].name)
+            self._show_filled(0)
 
-    def _show(self, position: int) -> None:
-        """Fill in an offer."""
+    def _choose(self, position: int) -> None:
+        self._name.choose(self._offers[position].name)
+        self._show_filled(position)
+
+    def _show_filled(self, position: int) -> None:
+        """Show the tag of an offer whose name is in the field, and mark it."""
         offer, self._current = self._offers[position], position
-        self._name.fill(offer.name)
         if not self._tag.is_pinned and (self._tag.is_filled or not self._tag.text()):
             self._tag.fill(offer.tag)
         self._popup.set_current(position)
@@ -109,8 +119,8 @@ class NameCompletion(QObject):
     @Slot(int)
     def _on_stepped(self, step: int) -> None:
         if self._popup.isVisible():
-            self._show(max(0, min(self._current + step, len(self._offers) - 1)))
-        elif not self._name.isReadOnly() and (not self._name.text() or self._recalled):
+            self._choose(max(0, min(self._current + step, len(self._offers) - 1)))
+        elif not self._name.text() or self._recalled:
             self._recall(self._recalled - step)
 
     def _recall(self, position: int) -> None:
@@ -124,8 +134,12 @@ class NameCompletion(QObject):
 
     @Slot(int)
     def _on_chosen(self, position: int) -> None:
-        self._show(position)
-        self.take()
+        self._choose(position)
+        self._take()
+
+    @Slot()
+    def _on_fill_taken(self) -> None:
+        self.settle()
 
     @Slot()
     def _refuse(self) -> None:
@@ -143,6 +157,9 @@ class NameCompletion(QObject):
             self._recent.append(newest)
 
     def _hide(self) -> None:
+        if self._task is not None:
+            self._task.cancel()  # its offers are for a text that was submitted or left
+            self._task = None
         self._offers = []
         self._name.is_offering = False
         self._popup.hide()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -22,11 +23,14 @@ from plantdesk.ui.widgets.line_edit import LineEdit
 
 #: Plants that are added at once.
 MAX_QUANTITY = 1000
+#: Seconds since a name was filled in, and since the last key. Before, Enter and Tab take only what was typed: a fast
+#: typist or a barcode reader has not seen the rest.
+_SEEN_AFTER, _PAUSE = 0.25, 0.1
 _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 
 
 class NameField(LineEdit):
-    """A line edit whose text is partly typed and partly filled in; what is filled in is selected.
+    """A line edit whose text is partly typed and partly filled in; what is filled in is selected, and never replaces.
 
     `is_offering`: names are offered, so that Escape is for them. `left`: the focus went elsewhere.
     `typed(text)`: the user has typed, and names that begin with `text` may be offered; empty: none. `stepped(step)`: Up
@@ -46,6 +50,8 @@ class NameField(LineEdit):
         self._typed = ""
         self._is_filled = False
         self._can_fill = False
+        self._filled_name = ""
+        self._filled_at = self._typed_at = float("-inf")
         self.is_offering = False
         self.textEdited.connect(self._on_edited)
 
@@ -71,33 +77,54 @@ class NameField(LineEdit):
         return self._is_filled
 
     @property
-    def can_fill(self) -> bool:
-        """Whether a name may be filled in: the user has typed at the end, and does not remove what was filled in."""
-        return self._can_fill and self.cursorPosition() == len(self._typed) and not self.isReadOnly()
+    def is_fill_seen(self) -> bool:
+        """Whether what was filled in was there for long enough to be seen; what the user chose always was."""
+        now = time.monotonic()
+        return now - self._filled_at >= _SEEN_AFTER and now - self._typed_at >= _PAUSE
+
+    def can_fill(self, name: str) -> bool:
+        """Whether the rest of `name` may be filled in.
+
+        It begins with just what was typed, the cursor is at the end, and the user does not remove what was filled in.
+        """
+        at_end = self._can_fill and self.cursorPosition() == len(self._typed)
+        return at_end and name != self.typed_name and name.startswith(self.typed_name)
 
     def fill(self, name: str) -> None:
-        """Show `name`, whose rest after what was typed is selected, so that the next key replaces it."""
-        prefix = self._typed[: _start(self._typed)]
-        self.setText(prefix + name)
+        """Append what `name` has after what was typed. It is selected, so that the next key replaces it."""
+        if name != self._filled_name:
+            self._filled_at = time.monotonic()
+        super().setText(self._typed + name[len(self.typed_name) :])
         self.setSelection(len(self._typed), len(self.text()) - len(self._typed))
-        self._is_filled = True
+        self._is_filled, self._filled_name = True, name
+
+    def choose(self, name: str) -> None:
+        """Show `name` in the place of what was typed: the user has chosen it."""
+        super().setText(self._typed[: _start(self._typed)] + name)
+        self._is_filled, self._filled_name = True, name
+        self._filled_at = self._typed_at = float("-inf")
 
     def take_fill(self) -> None:
         """Keep what was filled in, as if it was typed."""
-        self._is_filled = False
         self._typed = self.text()
+        self._forget_fill()
         self.deselect()
 
     def refuse_fill(self) -> None:
         """Remove what was filled in."""
         if self._is_filled:
-            self.setText(self._typed)
-        self._is_filled = self._can_fill = False
+            super().setText(self._typed)
+        self._forget_fill()
+        self._can_fill = False
 
     @override
     def setText(self, text: str | None) -> None:
         super().setText(text)
-        self._is_filled = False
+        self._typed = self.text()
+        self._forget_fill()
+
+    def _forget_fill(self) -> None:
+        self._is_filled, self._filled_name = False, ""
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -105,7 +132,8 @@ class NameField(LineEdit):
         if key in {Qt.Key.Key_Up, Qt.Key.Key_Down}:
             self.stepped.emit(-1 if key == Qt.Key.Key_Up else 1)
         elif key in ENTER_KEYS and control:
-            self.kept.emit()
+            if not event.isAutoRepeat():
+                self.kept.emit()
         elif key == Qt.Key.Key_Escape and (self._is_filled or self.is_offering):
             self.fill_refused.emit()
         elif event.matches(QKeySequence.StandardKey.Paste):
@@ -168,7 +196,7 @@ class NameField(LineEdit):
     def _takes_rows(self, text: str) -> bool:
         """Report several lines, which are no name."""
         lines = [line for line in text.splitlines() if line.strip()]
-        is_taken = not self.isReadOnly() and (len(lines) > 1 or "\t" in text)
+        is_taken = len(lines) > 1 or "\t" in text
         if is_taken:
             self.rows_pasted.emit(text)
         return is_taken
@@ -176,6 +204,7 @@ class NameField(LineEdit):
     @Slot(str)
     def _on_edited(self, text: str) -> None:
         self._typed, self._is_filled = text, False
+        self._typed_at = time.monotonic()
         self.typed.emit(text)
 
 

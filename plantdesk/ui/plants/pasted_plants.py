@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.ui.plants.many_adder import Entry, numbered
+from plantdesk.ui.plants.add_queue import Entry, numbered
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.texts import error_text, one_line, plural, tag_text
 from plantdesk.ui.theme.metrics import XL, L, M, S

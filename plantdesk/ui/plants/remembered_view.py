@@ -12,17 +12,35 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.form import PlantForm
+    from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
     from plantdesk.ui.preferences import Preferences
 
 
 class RememberedView:
     """Restores the view of a store when it is opened, and saves it when it is closed."""
 
-    def __init__(self, preferences: Preferences, form: PlantForm) -> None:
+    def __init__(self, preferences: Preferences, form: PlantForm, unsaved: UnsavedPlants) -> None:
         self._preferences = preferences
         self._form = form
+        self._unsaved = unsaved
+        self._unsaved_of: Path | None = None
         self._path: Path | None = None
         self._last_search = ""
+
+    def restore_unsaved(self, path: Path) -> None:
+        """List the plants that an earlier window could not save in this store; those of this window go along."""
+        if path != self._unsaved_of:
+            if self._unsaved_of is not None:
+                self._preferences.change_store(self._unsaved_of, unsaved=[])
+            self._unsaved_of = path
+            self._unsaved.restore(self._preferences.of_store(path).get("unsaved"))
+
+    def save_unsaved(self) -> None:
+        """Remember the plants that are not saved."""
+        if self._unsaved_of is not None:
+            values = self._unsaved.as_json()
+            if values != self._preferences.of_store(self._unsaved_of).get("unsaved", []):
+                self._preferences.change_store(self._unsaved_of, unsaved=values)
 
     def restore(self, path: Path, browser: PlantBrowser) -> TableLayout:
         """Show the plants as they were, unless a search was typed already, and what was typed; return the layout."""
@@ -43,7 +61,8 @@ class RememberedView:
 
     def save(self, path: Path, browser: PlantBrowser) -> None:
         """Remember the view, once for each store that was opened; for one that was not, at `path`, what was typed."""
-        draft = list(self._form.texts)
+        draft = list(self._form.texts) if self._form.name_text or self._form.id_text else []
+        self.save_unsaved()
         if self._path is None:
             if any(draft):
                 self._preferences.change_store(path, draft=draft)

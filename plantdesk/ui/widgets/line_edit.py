@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QLocale, QMetaMethod, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
 from plantdesk.ui.qt import override
+from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.tool_tips import show_below
 
 #: Characters of a name or a tag; a line edit with a megabyte of text blocks the window.
@@ -16,7 +17,8 @@ MAX_LENGTH = 10_000
 class LineEdit(QLineEdit):
     """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo where nothing was typed.
 
-    Ctrl+E as well, which on X11 has the effect of End.
+    Ctrl+E as well, which on X11 has the effect of End. An Enter that is held counts once, and one that chooses a
+    completion does nothing else.
 
     `refused(reason)`: a text was pasted that is too long; Qt would cut it. Where nobody listens, a tooltip says so.
     """
@@ -35,6 +37,20 @@ class LineEdit(QLineEdit):
             event.ignore()
             return False
         return super().event(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() not in ENTER_KEYS:
+            super().keyPressEvent(event)
+        elif self._is_completing():
+            event.ignore()  # for the completer, which asks the field first
+        elif not event.isAutoRepeat():
+            super().keyPressEvent(event)
+
+    def _is_completing(self) -> bool:
+        completer: QCompleter | None = self.completer()
+        popup = None if completer is None else completer.popup()
+        return popup is not None and popup.isVisible() and popup.currentIndex().isValid()
 
     def _is_of_menu(self, event: QKeyEvent) -> bool:
         undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()

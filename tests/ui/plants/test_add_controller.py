@@ -1,19 +1,22 @@
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
 
 from plantdesk.records import COMMAND, LARGEST_ID, SMALLEST_ID
 from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
+from plantdesk.ui.plants.add_queue import Entry, State, Submission
 from plantdesk.ui.plants.form import PlantForm
+from plantdesk.ui.plants.unsaved_box import UnsavedBox
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.validation import new_plant
@@ -55,6 +58,33 @@ class FormDesk(Desk):
 
     def sees(self, text: str) -> None:
         self.qtbot.waitUntil(lambda: text in self.message.text)
+
+    @property
+    def lines(self) -> dict[str, str]:
+        """The plants that are not saved, and why."""
+        boxes = self.form.findChildren(UnsavedBox)
+        texts = Desk(self.qtbot, boxes[0]).texts() if boxes and boxes[0].isVisible() else []
+        return dict(zip(texts[::2], texts[1::2], strict=False))
+
+    def lists(self, **lines: str) -> None:
+        """Wait until just these plants are listed as not saved, with a reason that contains the text."""
+        self.qtbot.waitUntil(lambda: list(self.lines) == list(lines))
+        for name, reason in lines.items():
+            assert reason in self.lines[name]
+
+    def has(self, names: list[str]) -> None:
+        """Wait until these plants were added to the first one."""
+        self.qtbot.waitUntil(lambda: [name for _, name, _ in self.rows()[1:]] == names)
+
+    def press_in_box(self, label: str) -> None:
+        Desk(self.qtbot, self.form.findChildren(UnsavedBox)[0]).buttons()[label].click()
+
+    def adds(self, name: str, plant_id: str = "") -> None:
+        """Type a plant and Enter."""
+        self.id.setText(plant_id)
+        self.name.setFocus()
+        self.qtbot.keyClicks(self.name, name)
+        self.enter()
 
     def rows(self) -> Rows:
         with closing(sqlite3.connect(self.store.path)) as database:
@@ -182,16 +212,10 @@ def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: FormDesk) 
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
     desk.type(desk.id, "41")
     desk.sees("ID 41 already belongs to “Aloe vera”")  # while typing already
-    desk.type(desk.name, "Ficus lyrata")
-    desk.enter()
-    desk.sees("ID 41 already belongs to “Aloe vera”")
-    assert desk.id.hasFocus()
-    assert desk.id.selectedText() == "41"
-    assert desk.name.text() == "Ficus lyrata"
     desk.qtbot.waitUntil(lambda: "Use 42" in desk.actions)
     desk.actions["Use 42"].click()
     assert (desk.id.text(), desk.name.hasFocus()) == ("", True)
-    desk.enter()
+    desk.adds("Ficus lyrata")
     desk.sees("Added")
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
 
@@ -261,11 +285,13 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
     desk.type(desk.id, "5")
     desk.type(desk.name, "Early bird")
     desk.enter()
+    desk.adds("Second bird")
     desk.sees("Opening your plants…")
-    assert desk.name.text() == "Early bird"
+    desk.qtbot.keyClicks(desk.name, "half a na")
     entry.set_store(store, queries)
-    desk.sees("Added “Early bird”.")
-    assert desk.rows() == [(5, "Early bird", None)]
+    desk.sees("Added “Second bird”.")
+    assert desk.rows() == [(5, "Early bird", None), (6, "Second bird", None)]
+    assert (desk.name.text(), desk.lines) == ("half a na", {})
 
 
 def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_restored_text(
@@ -314,19 +340,6 @@ def test_an_emptied_id_is_the_next_free_one(desk: FormDesk) -> None:
     assert desk.rows() == [(1, "Aloe vera", None)]
 
 
-def test_a_refused_id_is_gone_with_one_key(desk: FormDesk) -> None:
-    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
-    desk.type(desk.id, "41")
-    desk.type(desk.name, "Ficus lyrata")
-    desk.enter()
-    desk.qtbot.waitUntil(desk.id.hasFocus)  # refused: said already while typing, but without moving the cursor
-    desk.qtbot.keyClick(desk.form.focusWidget(), Qt.Key.Key_Backspace)
-    assert (desk.id.property("fault"), desk.message.tone) == ("false", Tone.HINT)
-    desk.enter(desk.id)
-    desk.sees("Added")
-    assert desk.rows()[-1] == (42, "Ficus lyrata", None)
-
-
 def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDesk) -> None:
     desk.type(desk.id, "five")
     desk.type(desk.name, "Aloe vera")
@@ -344,29 +357,16 @@ def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
     qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
 ) -> None:
     desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
-    desk.type(desk.name, "Early bir")
-    desk.enter()
-    entry.show_no_store()
-    desk.sees("added as soon as the file can be opened")
-    desk.type(desk.name, "Early bird")
-    entry.set_store(store, queries)
-    desk.sees("Added “Early bird”.")
-
-
-def test_an_emptied_form_waits_for_no_store(
-    qtbot: QtBot, entry: AddPlantController, store: Store, queries: StoreQueries
-) -> None:
-    desk = FormDesk(qtbot, entry.parent(), store)  # type: ignore[arg-type]
+    desk.adds("Early bird")
     entry.show_no_store()
     assert desk.message.text == "Typed plants wait until the file can be opened."
-    desk.type(desk.name, "Early bird")
-    desk.enter()
-    desk.sees("added as soon as")
-    qtbot.keyClick(desk.name, Qt.Key.Key_Escape)
-    desk.type(desk.name, "Half a na")
+    desk.lists(**{"Early bird": "until the file can be opened"})
+    desk.adds("Late bird")
+    desk.lists(**{"Early bird": "until", "Late bird": "until"})
+    desk.press_in_box("Discard")  # the last one
     entry.set_store(store, queries)
-    qtbot.waitUntil(lambda: desk.next_id == "1")
-    assert desk.rows() == []
+    desk.sees("Added “Early bird”.")
+    assert (desk.rows(), desk.lines) == ([(1, "Early bird", None)], {})
 
 
 @pytest.fixture
@@ -382,33 +382,135 @@ def locked(desk: FormDesk, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> I
     unsubscribe()
 
 
-def test_a_plant_that_cannot_be_saved_is_kept_and_can_be_retried(desk: FormDesk, locked: sqlite3.Connection) -> None:
-    desk.type(desk.name, "Patience")
-    desk.enter()
-    desk.sees("Not saved yet")
-    assert desk.name.text() == "Patience"
+def test_plants_that_cannot_be_saved_are_listed_and_can_be_retried(desk: FormDesk, locked: sqlite3.Connection) -> None:
+    desk.adds("Patience")
+    desk.adds("Fern")
+    desk.lists(Patience="Another program", Fern="Another program")
+    desk.qtbot.keyClicks(desk.name, "half a na")
     locked.execute("ROLLBACK")
-    desk.actions["Try again"].click()
-    desk.sees("Added “Patience”.")
+    desk.press_in_box("Try again")
+    desk.has(["Patience", "Fern"])
+    desk.lists()
+    assert (desk.name.text(), desk.name.hasFocus()) == ("half a na", True)
 
 
-def test_it_is_added_by_itself_once_the_store_is_healthy(desk: FormDesk, locked: sqlite3.Connection) -> None:
-    desk.type(desk.name, "Patience")
-    desk.enter()
-    desk.sees("Not saved yet")
+def test_they_are_added_by_themselves_once_the_store_is_healthy(desk: FormDesk, locked: sqlite3.Connection) -> None:
+    desk.adds("Patience")
+    desk.adds("Fern", "70")
+    desk.lists(Patience="Another program", Fern="Another program")
     locked.execute("ROLLBACK")
-    desk.sees("Added “Patience”.")
-    assert desk.rows()[1:] == [(2, "Patience", None)]
+    desk.has(["Patience", "Fern"])
+    desk.lists()
+    assert desk.rows()[1:] == [(2, "Patience", None), (70, "Fern", None)]
 
 
-def test_a_plant_changed_meanwhile_is_not_added_by_itself(
-    desk: FormDesk, bridge: Bridge, locked: sqlite3.Connection
+def test_pasted_plants_that_cannot_be_saved_are_listed_as_one(
+    desk: FormDesk, entry: AddPlantController, locked: sqlite3.Connection
 ) -> None:
-    desk.type(desk.name, "Patience")
+    entry.add_entries([Entry(name, None) for name in ("Salvia", "Thyme")])
+    desk.lists(**{"2 plants": "Another program"})
+    locked.execute("ROLLBACK")
+    desk.has(["Salvia", "Thyme"])
+    desk.lists()
+
+
+# --- typing while plants are saved ------------------------------------------------------------------------------------
+
+
+def test_what_is_typed_while_a_plant_is_saved_stays(desk: FormDesk, locked: sqlite3.Connection) -> None:
+    desk.store._writer._transactions._current.get().raw.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
+    desk.adds("Fern")
+    desk.qtbot.keyClicks(desk.name, "Basil")
+    desk.sees("Saving 1 plant…")
+    assert desk.next_id == "3", "the one that is being saved gets the ID before"
     desk.enter()
-    desk.sees("Not saved yet")
-    desk.qtbot.keyClicks(desk.name, " is")
-    with desk.qtbot.waitSignal(bridge.health_changed, check_params_cb=lambda trouble: trouble is None):
-        locked.execute("ROLLBACK")
-    assert (desk.name.text(), desk.message.tone) == ("Patience is", Tone.HINT)
+    desk.qtbot.keyClicks(desk.name, "Mint")
+    desk.sees("Saving 2 plants…")
+    locked.execute("ROLLBACK")
+    desk.sees("Added “Basil”.")
+    assert desk.rows()[1:] == [(2, "Fern", None), (3, "Basil", None)]
+    assert desk.name.text() == "Mint"
+
+
+def test_a_refused_plant_is_listed_and_leaves_the_form_alone(desk: FormDesk) -> None:
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.adds("Ficus lyrata", "41")
+    desk.qtbot.keyClicks(desk.name, "Basi")
+    desk.lists(**{"Ficus lyrata": "ID 41 already belongs to “Aloe vera”"})
+    desk.qtbot.keyClicks(desk.form.focusWidget(), "l")
+    assert (desk.id.text(), desk.name.text()) == ("", "Basil")
+    desk.qtbot.waitUntil(lambda: desk.next_id == "42")
+    desk.press_in_box("Use 42")
+    desk.sees("Added “Ficus lyrata”.")
+    assert (desk.lines, desk.name.text()) == ({}, "Basil")
+    assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
+
+
+def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDesk) -> None:
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.adds("Ficus", "41")
+    desk.lists(Ficus="already belongs")
+    desk.qtbot.keyClicks(desk.name, "Basi")
+    desk.press_in_box("Edit")
+    assert (desk.id.text(), desk.name.text(), desk.id.property("fault")) == ("41", "Ficus", "true")
+    desk.lists(Basi="put aside")
+    desk.qtbot.keyClick(desk.id, Qt.Key.Key_Escape)
+    desk.qtbot.keyClick(desk.id, Qt.Key.Key_Escape)
+    assert (desk.id.text(), desk.name.text()) == ("", "Basi")
+    desk.lists(Ficus="already belongs")
+    desk.press_in_box("Edit")
+    desk.type(desk.id, "43")
+    desk.enter(desk.id)
+    desk.sees("Added “Ficus”.")
+    desk.lists(Basi="put aside")
+    desk.press_in_box("Edit")
+    assert (desk.name.text(), desk.lines) == ("Basi", {})
+
+
+def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    for name in ("a", "b", "c", "d", "e"):
+        desk.adds(name, "41")
+    desk.lists(a="already", b="already", c="already")
+    box = desk.form.findChildren(UnsavedBox)[0]
+    Desk(desk.qtbot, box).buttons()["Show"].click()
+    desk.lists(a="already", b="already", c="already", d="already", e="already")
+    box.focus_first()
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Delete):
+        QTest.keyClick(desk.form.window().focusWidget(), key)
+    desk.lists(a="already", c="already", d="already", e="already")
+    for _ in range(4):
+        QTest.keyClick(desk.form.window().focusWidget(), Qt.Key.Key_Delete)
+    desk.lists()
+    assert desk.name.hasFocus()
+
+
+def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry: AddPlantController) -> None:
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    entry.queue.submit(Submission([Entry("Ficus", "hall", 41)], ("41", "Ficus", "hall")))
+    entry.queue.submit(Submission([Entry("Salvia", None, 41), Entry("Thyme", None, None, "a note")]))
+    entry.queue.add_unsaved([Submission((), ("", "half", ""), State.PUT_ASIDE)])
+    desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 3)
+    kept = json.loads(json.dumps(entry.unsaved.as_json()))
+    for each in entry.queue.unsaved:
+        entry.queue.discard(each)
+    hostile: list[object] = [None, 7, {}]
+    hostile += [{"texts": ["a"], "plants": [], "reason": ""}, {"texts": [], "plants": [], "reason": ""}]
+    hostile += [{"texts": [], "plants": [["x", 5, None, None]], "reason": ""}, {"texts": 5, "plants": 6, "reason": 7}]
+    hostile += [{"texts": [], "plants": [["x"]], "reason": ""}, {"texts": ["a", "b", 3], "plants": [], "reason": ""}]
+    entry.unsaved.restore([*hostile, *kept])
+    entry.unsaved.restore("nonsense")
+    desk.lists(**{"Ficus": "already", "2 plants": "already", "half": "put aside"})
+    assert json.loads(json.dumps(entry.unsaved.as_json())) == kept
+    desk.press_in_box("Try again")
+    desk.qtbot.waitUntil(lambda: any(text.startswith("Use") for text in Desk(desk.qtbot, desk.form).buttons()))
+
+
+def test_one_enter_adds_once_however_long_it_is_held(desk: FormDesk) -> None:
+    desk.qtbot.keyClicks(desk.name, "Fern")
+    for repeated in (False, True, True):
+        event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "", repeated)
+        QApplication.sendEvent(desk.name, event)
+    assert "Give the plant a name." not in desk.message.text
+    desk.sees("Added “Fern”.")
     assert len(desk.rows()) == 1

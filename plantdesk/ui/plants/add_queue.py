@@ -1,0 +1,265 @@
+"""Saves what the form and the clipboard submit, in the background, and keeps what could not be saved.
+
+The form is free for the next plant as soon as one is submitted: a plant is saved while the next one is typed, and one
+that is refused waits here until the user corrects or discards it.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from plantdesk.errors import IdTakenError, InvalidPlantError, StoreError
+from plantdesk.ui.store_queries import next_free_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from plantdesk.records import PlantRow
+    from plantdesk.store import Applied, PlantStore
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.validation import NewPlant
+
+#: Scripts may take the free IDs meanwhile.
+_MAX_ATTEMPTS = 5
+#: Milliseconds until a plant is sent again that the store could not take for a moment.
+_RETRY_DELAY = 1000
+#: Seconds for which closing waits for the writer, which has a timeout of its own for each lock.
+_CLOSE_TIMEOUT = 60
+
+
+class Entry(NamedTuple):
+    """A plant to be added; without an `id` it gets the next free one."""
+
+    name: str
+    tag: str | None
+    id: int | None = None
+    note: str | None = None
+
+
+class State(Enum):
+    """What a submission waits for: the store, a store that can save again, or the user."""
+
+    SAVING = auto()
+    WAITING = auto()
+    REFUSED = auto()
+    PUT_ASIDE = auto()
+
+
+@dataclass(eq=False)
+class Submission:
+    """The plants of one Enter, or of one paste; all are added, or none.
+
+    `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
+    """
+
+    entries: Sequence[Entry]
+    texts: tuple[str, ...] = ()
+    state: State = State.SAVING
+    error: Exception | None = None
+    saving: Future[Any] | None = field(default=None, repr=False)
+
+
+class AddQueue(QObject):
+    """Saves submissions in their order. Lives on the GUI thread.
+
+    `added(submission, result)`: it is saved; the result is a PlantRow, or Applied for several plants.
+    `refused(submission)`: it is not. `changed`: other submissions are saving or unsaved.
+    """
+
+    added = Signal(object, object)
+    refused = Signal(object)
+    changed = Signal()
+
+    def __init__(self, bridge: Bridge, parent: QObject) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._store: PlantStore | None = None
+        self._queries: StoreQueries | None = None
+        self._without_store = State.SAVING
+        self._submissions: list[Submission] = []
+        self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
+        self._retry.timeout.connect(self._send_waiting)
+        bridge.health_changed.connect(self._on_health_changed)
+
+    @property
+    def saving(self) -> list[Submission]:
+        """What is being saved, or is sent as soon as the store is open."""
+        return [each for each in self._submissions if each.state is State.SAVING]
+
+    @property
+    def unsaved(self) -> list[Submission]:
+        """What could not be saved, or was put aside, in its order."""
+        return [each for each in self._submissions if each.state is not State.SAVING]
+
+    def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
+        """Save in this store, also what was submitted before it was open."""
+        self._store, self._queries = store, queries
+        for submission in self._submissions:
+            if submission.state in {State.SAVING, State.WAITING}:
+                self._send(submission)
+        self.changed.emit()
+
+    def show_no_store(self) -> None:
+        """Let what is submitted wait for a store, which could not be opened."""
+        self._without_store = State.WAITING
+        for submission in self.saving:
+            submission.state = State.WAITING
+        self.changed.emit()
+
+    def release_store(self) -> None:
+        """Wait for what is being written. Afterwards `unsaved` is all that is not in the store."""
+        self._retry.stop()
+        futures = {each.saving for each in self.saving if each.saving is not None}
+        wait(futures, _CLOSE_TIMEOUT)
+        for submission in self.saving:
+            future = submission.saving
+            if future is None:
+                submission.state = State.WAITING
+            elif future.done() and (error := future.exception()) is not None:
+                self._keep(submission, error)
+            else:
+                self._submissions.remove(submission)
+        self._store = self._queries = None
+        self.changed.emit()
+
+    def submit(self, submission: Submission) -> None:
+        """Save it behind what was submitted before."""
+        self._submissions.append(submission)
+        self._send(submission)
+        self.changed.emit()
+
+    def add_unsaved(self, submissions: Iterable[Submission]) -> None:
+        """Keep what was not saved: what was put aside, or what an earlier window has kept."""
+        self._submissions += submissions
+        self.changed.emit()
+
+    def send_again(self, submission: Submission, *, with_free_ids: bool = False) -> None:
+        """Try again to save what was not saved, on request with the next free IDs; what waits as well goes along."""
+        if submission.state not in {State.WAITING, State.REFUSED}:
+            return
+        if with_free_ids:
+            submission.entries = [entry._replace(id=None) for entry in submission.entries]
+            submission.texts = ("", *submission.texts[1:])
+        submission.state = State.WAITING
+        self._send_waiting()
+
+    def discard(self, submission: Submission) -> None:
+        """Forget what was not saved."""
+        if submission in self.unsaved:
+            self._submissions.remove(submission)
+            self.changed.emit()
+
+    # --- sending ---
+
+    def _send(self, submission: Submission) -> None:
+        submission.error = submission.saving = None
+        submission.state = State.SAVING
+        if self._store is None or self._queries is None:
+            submission.state = self._without_store
+            return
+        if len(submission.entries) == 1 and submission.entries[0].note is None:
+            try:
+                self._follow(submission, _add(self._store, submission.entries[0]))
+            except InvalidPlantError as error:  # not from the form, which has checked it
+                self._on_failed(submission, error)
+        else:
+            self._send_several(submission, _MAX_ATTEMPTS)
+
+    def _send_several(self, submission: Submission, attempts: int) -> None:
+        if self._queries is not None:
+            insert = partial(self._insert, submission, attempts)
+            self._queries.ask(self, next_free_id, insert, partial(self._on_failed, submission))
+
+    def _insert(self, submission: Submission, attempts: int, first_id: int) -> None:
+        if self._store is None:
+            return
+        from plantdesk.records import FORM
+        from plantdesk.store import Insert
+
+        try:
+            plants = numbered(submission.entries, first_id)
+        except InvalidPlantError as error:
+            self._on_failed(submission, error)
+            return
+        edits = [Insert(plant, entry.note) for plant, entry in zip(plants, submission.entries, strict=True)]
+        self._follow(submission, self._store.apply(edits, FORM), attempts)
+
+    def _follow(self, submission: Submission, future: Future[Any], attempts: int = 1) -> None:
+        submission.saving = future
+        done, failed = partial(self._on_added, submission), partial(self._on_failed, submission, attempts=attempts)
+        self._bridge.follow(self, future, done, failed)
+
+    # --- the outcome ---
+
+    def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
+        if submission in self._submissions:
+            self._submissions.remove(submission)
+            self.added.emit(submission, result)
+            self.changed.emit()
+
+    def _on_failed(self, submission: Submission, error: Exception, attempts: int = 1) -> None:
+        if submission not in self._submissions:
+            return
+        if isinstance(error, IdTakenError) and attempts > 1 and any(entry.id is None for entry in submission.entries):
+            self._send_several(submission, attempts - 1)
+            return
+        self._keep(submission, error)
+        if submission.state is State.WAITING and self._store is not None and self._store.trouble is None:
+            self._retry.start()  # `health_changed` reports the end of every other error
+        self.refused.emit(submission)
+        self.changed.emit()
+
+    def _keep(self, submission: Submission, error: BaseException) -> None:
+        if not isinstance(error, Exception):
+            raise error
+        submission.state = State.WAITING if isinstance(error, StoreError) else State.REFUSED
+        submission.error, submission.saving = error, None
+
+    @Slot(object)
+    def _on_health_changed(self, trouble: StoreError | None) -> None:
+        if trouble is None:
+            self._send_waiting()
+
+    @Slot()
+    def _send_waiting(self) -> None:
+        """Save what the store could not take, in its order."""
+        waiting = [each for each in self._submissions if each.state is State.WAITING]
+        for submission in waiting:
+            self._send(submission)
+        if waiting:
+            self.changed.emit()
+
+
+def numbered(entries: Sequence[Entry], first_id: int) -> list[NewPlant]:
+    """Return plants with the IDs of `entries`, else those from `first_id` on. Raises InvalidPlantError."""
+    from plantdesk.validation import new_plant
+
+    given = {entry.id for entry in entries}
+    free = (plant_id for plant_id in range(first_id, first_id + 2 * len(entries)) if plant_id not in given)
+    return [new_plant(_values(entry, next(free) if entry.id is None else entry.id)) for entry in entries]
+
+
+def _add(store: PlantStore, entry: Entry) -> Future[PlantRow]:
+    """Add one plant. Raises InvalidPlantError."""
+    from plantdesk.records import FORM
+    from plantdesk.validation import new_plant, plant_fields
+
+    if entry.id is None:
+        return store.add_as_next(plant_fields(_values(entry)), FORM)
+    return store.add(new_plant(_values(entry, entry.id)), FORM)
+
+
+def _values(entry: Entry, plant_id: int | None = None) -> dict[str, object]:
+    values: dict[str, object] = {"name": entry.name}
+    if plant_id is not None:
+        values["id"] = plant_id
+    if entry.tag is not None:
+        values["tag"] = entry.tag
+    return values
