@@ -16,7 +16,9 @@ _KEYS = re.compile(
 )
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "pipe": "|", "colon": ":"}
 _BREAK = re.compile(r"<br\s*/?>|</(?:div|p|li)>", re.IGNORECASE)
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
+#: A number of a character that Python refuses to read.
+_NO_CHARACTER = re.compile(r"&#[0-9]{8,};?")
 
 
 class AnkiHeader(NamedTuple):
@@ -69,4 +71,5 @@ def without_html(text: str | None) -> str | None:
     """Return a field as text."""
     if text is None or ("<" not in text and "&" not in text):
         return text
-    return html.unescape(_TAG.sub("", _BREAK.sub("\n", text))).replace("\xa0", " ").strip()
+    plain = _NO_CHARACTER.sub("\ufffd", _TAG.sub("", _BREAK.sub("\n", text)))
+    return html.unescape(plain).replace("\xa0", " ").strip()

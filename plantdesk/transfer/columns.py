@@ -32,6 +32,8 @@ _LONGEST = 100
 #: Characters of a text that is guessed to be a tag.
 _LONGEST_TAG = 30
 _MAX_NAMED = 10
+#: Columns of a table, as many as Excel has.
+MAX_COLUMNS = 16_384
 
 
 #: Rows by which header and columns are guessed.
@@ -97,13 +99,15 @@ def mapped(columns: Sequence[str], wanted: Mapping[str, str | int], *, only: boo
 
 
 def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Layout | None = None) -> Layout:
-    """Return the layout of a table by its first rows, or as its format has it. Raises NoColumnError."""
+    """Return the layout of a table by its first rows, or as its format has it. Raises PlantDeskError."""
     chosen, only, has_header = columns
     if known is not None:
         fields = mapped(known.names, chosen, only=True)
         others = {field: at for field, at in known.fields.items() if field not in fields and not only}
         return known._replace(fields=others | fields)
     first, others_rows = rows[0], rows[1:SAMPLED]
+    if len(first) > MAX_COLUMNS:
+        raise PlantDeskError(f"The table has {len(first):,} columns, and PlantDesk reads {MAX_COLUMNS:,} at most.")
     if has_header is None:
         has_header = is_header(first, others_rows)
     names = [cell or "" for cell in first] if has_header else [str(at) for at in range(1, len(first) + 1)]

@@ -161,7 +161,7 @@ class _SlowReader:
             cells = next(self._reader, [])
         except csv.Error as error:
             raise self._text.error(_reason(error), self._first_line) from None
-        if not self._has_doubled or self._all_quoted:
+        if not self._has_doubled or self._all_quoted or all(cells):
             return [cell or None for cell in cells]
         raw = self._cell.findall("".join(self._raw).rstrip("\r\n"))
         quoted = [cell.startswith(self._quote) for cell in raw]

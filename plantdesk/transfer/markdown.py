@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from plantdesk.transfer.columns import SAMPLED, Layout, field_of, guessed
+from plantdesk.transfer.columns import MAX_COLUMNS, SAMPLED, Layout, field_of, guessed
 from plantdesk.transfer.tables import Batch
 
 if TYPE_CHECKING:
@@ -18,15 +18,22 @@ if TYPE_CHECKING:
 
 #: Rows of a batch.
 _MAX_ROWS = 1000
-_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
+#: Characters of a cell with marks, as many as a note may have.
+_LONGEST = 100_000
+_DASHES = re.compile(r"\s*:?-+:?\s*")
 _BAR = re.compile(r"(?<!\\)\|")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-#: Marks around a text, and what is left of them: links of Obsidian, other links, emphasis and code.
+#: Marks around a text, and what is left of them: links of Obsidian, other links, code and emphasis. None matches beyond
+#: the next beginning of its kind, so that the time is linear in the length of the text.
 _MARKS = (
-    (re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]"), r"\1"),
-    (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
-    (re.compile(r"(\*\*|__|~~|`)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
-    (re.compile(r"(?<![\w*])([*_])(?=\S)([^*_]+?)(?<=\S)\1(?![\w*])"), r"\2"),
+    (re.compile(r"!?\[\[(?:[^][|]*\|)?([^][]*)\]\]"), r"\1"),
+    (re.compile(r"!?\[([^][]*)\]\([^()]*\)"), r"\1"),
+    (re.compile(r"`(?=\S)([^`]+)(?<=\S)`"), r"\1"),
+    (re.compile(r"(?<![\w*])([*_])(?=\S)([^*_]+)(?<=\S)\1(?![\w*])"), r"\2"),
+    *(
+        (re.compile(rf"{2 * each}(?=\S)((?:[^{each}]|{each}(?!{each}))++)(?<=\S){2 * each}"), r"\1")
+        for each in (r"\*", "_", "~")
+    ),
 )
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -66,14 +73,14 @@ class MarkdownTable:
 
 def is_table(lines: list[str]) -> bool:
     """Return whether lines begin with a Markdown table."""
-    return len(lines) > 1 and "|" in lines[0] and "|" in lines[1] and _RULE.fullmatch(lines[1]) is not None
+    return len(lines) > 1 and "|" in lines[0] and "|" in lines[1] and _is_rule(lines[1])
 
 
 def _tables(text: TextFile) -> Iterator[tuple[list[str], Iterator[Row]]]:
     """Yield the header of each table and its rows, which have to be read before the next table."""
     head, lines = "", text.lines()
     for line in lines:
-        if "|" in head and _RULE.fullmatch(line) and len(_cells(line)) == len(_cells(head)):
+        if "|" in head and _is_rule(line) and len(_cells(line)) == len(_cells(head)):
             body = itertools.takewhile(lambda each: each.strip() and "|" in each, lines)
             yield [cell or "" for cell in _cells(head)], ((text.line, _cells(each)) for each in body)
             head = ""
@@ -81,14 +88,23 @@ def _tables(text: TextFile) -> Iterator[tuple[list[str], Iterator[Row]]]:
             head = line
 
 
+def _is_rule(line: str) -> bool:
+    """Return whether a line separates the header of a table from its rows."""
+    cells = line.strip().removeprefix("|").removesuffix("|").split("|") if "-" in line else []
+    return 0 < len(cells) <= MAX_COLUMNS and all(map(_DASHES.fullmatch, cells))
+
+
 def _cells(line: str) -> list[str | None]:
     cells = _BAR.split(line.strip().removeprefix("|"))
     if len(cells) > 1 and not cells[-1].strip():
         cells.pop()
-    return [_plain(cell) or None for cell in cells]
+    return [plain(cell) or None for cell in cells]
 
 
-def _plain(cell: str) -> str:
+def plain(cell: str) -> str:
+    """Return the text of a cell without marks of Markdown."""
+    if len(cell) > _LONGEST:
+        return cell
     text = _BREAK.sub("\n", cell.strip()).replace("\\|", "|")
     for mark, left in _MARKS:
         text = mark.sub(left, text)

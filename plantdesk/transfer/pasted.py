@@ -50,12 +50,13 @@ def pasted_reading(text: str) -> Reading:
 
 
 def _padded(text: str) -> str:
-    """Return a table with rows of one length; cells of several lines are quoted, and stay as they are."""
+    """Return a table whose first row is as long as its longest; in cells of several lines, tabs stay as they are."""
     if "\t" not in text or '"' in text:
         return text
     lines = text.splitlines()
-    most = max(line.count("\t") for line in lines)
-    return "\n".join(line + "\t" * (most - line.count("\t")) if line.strip() else line for line in lines)
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    lines[first] += "\t" * (max(line.count("\t") for line in lines) - lines[first].count("\t"))
+    return "\n".join(lines)
 
 
 def _is_table(lines: list[str]) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from plantdesk import paths
 from plantdesk.cli import main
 from plantdesk.store import Selection, Store
+from plantdesk.transfer import anki
 from plantdesk.transfer.pasted import pasted_plants
 
 if TYPE_CHECKING:
@@ -97,3 +98,7 @@ def test_markdown_without_a_table_is_refused(tmp_path: Path, capfd: pytest.Captu
     file.write_text("# Garden\n\nNo | table\n", encoding="utf-8")
     assert main(["import", str(file)]) == 1
     assert "It has no table." in capfd.readouterr().err
+
+
+def test_a_reference_to_no_character_is_read() -> None:
+    assert anki.without_html("a&#" + "9" * 5000 + ";b&amp;") == "a\ufffdb&"

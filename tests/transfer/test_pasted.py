@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plantdesk.errors import PlantDeskError
 from plantdesk.transfer.pasted import pasted_plants
 
 Plants = list[tuple[int | None, str, str | None, str | None]]
@@ -53,3 +54,9 @@ def test_blank_lines_and_rows_that_are_no_plants_are_counted() -> None:
     assert [row.name for row in pasted.rows] == ["Aster", "Rose"]
     assert [(row.line, row.values) for row in pasted.refused] == [(4, {"id": "x", "name": "Ivy"})]
     assert pasted.blank_lines == 2
+
+
+def test_tabs_and_lines_do_not_multiply() -> None:
+    """Each of 30,000 rows would get 30,000 cells."""
+    with pytest.raises(PlantDeskError, match="30,001 columns"):
+        pasted_plants("\t" * 30_000 + "a\n" + "b\n" * 30_000)

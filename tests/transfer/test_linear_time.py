@@ -1,0 +1,136 @@
+"""No text makes a reader take longer than in proportion to its length, or fail in another way than with a message."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.errors import PlantDeskError
+from plantdesk.search import parse_search, search_text
+from plantdesk.store import folding
+from plantdesk.transfer import anki, markdown
+from plantdesk.transfer.columns import Columns, field_of
+from plantdesk.transfer.formats import Format
+from plantdesk.transfer.inputs import Reading, opened, rows_of
+from plantdesk.transfer.pasted import pasted_plants
+from plantdesk.transfer.sources import Source
+from tests.support.costs import cpu_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: What a hostile text repeats.
+UNITS = (
+    *(
+        "a",
+        " ",
+        "\t",
+        "|",
+        "[",
+        "]",
+        "[[",
+        "[[a|",
+        "[](",
+        "[a](",
+        "![](x",
+        "(x)",
+        "*",
+        "**",
+        "**a ",
+        " *a",
+        "*a_b",
+        "_a",
+    ),
+    *(
+        "__a ",
+        "~~a",
+        "`a",
+        "\\",
+        "\\|",
+        "-",
+        "|-",
+        ":-",
+        "- ",
+        "<",
+        "<a",
+        "<br",
+        "<br ",
+        "</p",
+        "&",
+        "&#",
+        "&#9",
+        "9",
+        "&#x",
+    ),
+    *(
+        '"',
+        '""',
+        '"a""',
+        '",',
+        '","',
+        "'",
+        ",",
+        ";",
+        ", ",
+        "a\n",
+        "\ta\n",
+        "\n\t",
+        "a,b\n",
+        '"\n',
+        "\r",
+        "\r\n",
+        "\0",
+        "-1",
+    ),
+    *("tag:", 'tag:"', ' -tag:"a', "1-", "a\u0300\u0316", "\u0300", "[1,", "{", '{"a":', '{"a":1},', '"a",', "_x0000_"),
+)
+#: What stands before and after it.
+AROUND = (("", ""), ("name\n", "x"), ("a | b\n", "x|"), ("a|b\n-|-\n", "|"), ("#html:true\nname\n", "x"), ("[", "]"))
+SMALL = 2_000
+#: Of the time for a text of four times the length: 4 is linear, 16 quadratic.
+MOST = 9
+
+
+def read(text: str, form: Format, quote: str | None = None) -> None:
+    reading = Reading(form, quote=quote, columns=Columns({}, has_header=None))
+    with opened(Source("x", text=text), reading) as file:
+        _, batches = rows_of(file, 1, reading.columns, lambda _: None)
+        for _ in batches:
+            pass
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "pasted": pasted_plants,
+    "csv": lambda text: read(text, Format.CSV),
+    "single quotes": lambda text: read(text, Format.CSV, "'"),
+    "markdown": lambda text: read(text, Format.MARKDOWN),
+    "json": lambda text: read(text, Format.JSON),
+    "json lines": lambda text: read(text, Format.JSON_LINES),
+    "cell of markdown": markdown.plain,
+    "cell of anki": anki.without_html,
+    "search": lambda text: search_text(parse_search(text).groups[0] if parse_search(text).groups else ()),
+    "folding": lambda text: (folding.fold(text), folding.natural_key(text)),
+    "header": field_of,
+}
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+def test_no_text_takes_longer_than_in_proportion_to_its_length(reader: Callable[[str], object]) -> None:
+    def cost(before: str, unit: str, after: str, size: int) -> float:
+        text = before + unit * (size // len(unit)) + after
+
+        def run() -> None:
+            with contextlib.suppress(PlantDeskError):
+                reader(text)
+
+        return cpu_seconds(run, 2)
+
+    def grows(size: int) -> bool:
+        return cost(before, unit, after, 4 * size) > MOST * cost(before, unit, after, size)
+
+    for before, after in AROUND:
+        for unit in UNITS:
+            # A longer text may be read further, but not at two sizes.
+            assert not (grows(SMALL) and grows(4 * SMALL)), (before, unit, after)
