@@ -102,7 +102,7 @@ class StoreTable(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     identity: str = Field(description="Random; backups keep that of their store")
     last_seq: int = Field(description="At least the seq of every deleted plant, so that none is used twice")
-    other_commits: int = Field(description="Commits that changed no plant")
+    other_commits: int = Field(description="The key of the last commit that has one: `sqlite/commit_key`")
     counted_seq: int = Field(description="The tokens' `plants_added` counts the plants up to this seq")
 
 

@@ -69,10 +69,20 @@ def journal_pipe(path: Path, _victim: Path) -> None:
     os.mkfifo(path.with_name(f"{path.name}-journal"))
 
 
-def linked_side_file(ending: str) -> Callable[[Path, Path], None]:
+def linked_side_file(ending: str, *, mode: str = "DELETE", to_folder: bool = False) -> Callable[[Path, Path], None]:
+    """A link beside a store, which is in rollback mode, as each backup is, or in WAL mode."""
+
     def make(path: Path, victim: Path) -> None:
-        store(path, "PRAGMA journal_mode = WAL")
-        path.with_name(path.name + ending).symlink_to(victim)
+        store(path, f"PRAGMA journal_mode = {mode}")
+        path.with_name(path.name + ending).symlink_to(victim.parent if to_folder else victim)
+
+    return make
+
+
+def hard_linked_side_file(ending: str) -> Callable[[Path, Path], None]:
+    def make(path: Path, victim: Path) -> None:
+        store(path)
+        os.link(victim, path.with_name(path.name + ending))
 
     return make
 
@@ -347,6 +357,13 @@ BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
 SIDE_FILES: dict[str, Callable[[Path, Path], None]] = {
     "linked log": linked_side_file("-wal"),
     "linked index": linked_side_file("-shm"),
+    "linked log of a store in WAL mode": linked_side_file("-wal", mode="WAL"),
+    "linked index of a store in WAL mode": linked_side_file("-shm", mode="WAL"),
+    "log linked to a folder": linked_side_file("-wal", to_folder=True),
+    "index linked to a folder": linked_side_file("-shm", to_folder=True),
+    "hard-linked log": hard_linked_side_file("-wal"),
+    "hard-linked index": hard_linked_side_file("-shm"),
+    "hard-linked journal": hard_linked_side_file("-journal"),
     "linked lock": linked_lock,
     "hard-linked lock": hard_linked_lock,
 }

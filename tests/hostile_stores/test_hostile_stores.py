@@ -243,9 +243,12 @@ def test_the_rows_of_an_odd_store_are_restored(folder: Path, victim: Path, own: 
 @cases(SIDE_FILES)
 def test_what_is_beside_a_store_leads_to_no_other_file(folder: Path, victim: Path, own: Path, make: Make) -> None:
     path = folder / "garden.db"
+    victim.chmod(0o755)
+    folder.chmod(0o755)
     make(path, victim)
     before = tree(folder)["my only thesis.txt"]
     for use in USES.values():
         with suppress(StoreError):
             use(path, own)
         assert tree(folder)["my only thesis.txt"] == before
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o755

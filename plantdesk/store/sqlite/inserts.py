@@ -16,6 +16,7 @@ from plantdesk.errors import IdTakenError, PlantDeskError, TokenRefusedError, To
 from plantdesk.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.store.folding import folded
 from plantdesk.store.sqlite import token_usage
+from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_seq, next_free_id, rows_by_id
 from plantdesk.timestamps import now_ms
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 _MAX_TEXT = 65_536
 #: Tokens that are known at once.
 _MAX_KNOWN = 10_000
-#: Reads the counters of which each commit that revokes a token or deletes a plant changes one.
-COUNTERS = "SELECT last_seq, other_commits FROM store"
+#: Milliseconds for which it is not read again: another process may checkpoint, and a new log needs a key early.
+_MEMORY_TIME = 1000
 _INSERT = "INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)"
 
 
@@ -52,6 +53,8 @@ class GroupInserter:
         self._connection = connection
         self._counters: tuple[int, int] | None = None
         self._last_seq = 0
+        self._read_at = 0
+        self._token_state: tuple[int, int] | None = None
         self._tokens: dict[Source, int | None] = {}  # valid ones without a limit, with the time when they expire
 
     def forget(self) -> None:
@@ -66,7 +69,9 @@ class GroupInserter:
         """
         now = now_ms()
         ids = {plant.id for plant, _ in entries}
-        if self._counters is None or not len(ids) == len(entries) <= CHUNK:
+        if self._counters is None or not 0 <= now - self._read_at <= _MEMORY_TIME:
+            return None
+        if not len(ids) == len(entries) <= CHUNK:
             return None
         if not all(self._is_known(source, now) for source in {source for _, source in entries}):
             return None
@@ -120,7 +125,7 @@ class GroupInserter:
                 outcomes.append(_as_read(row) if _is_retry(plant, source, row) else IdTakenError(row, plant.name))
         _insert(connection, added)
         _record_use(connection, {source.token_id for source in valid}, now)
-        self._remember(valid, first - 1 + len(added))
+        self._remember(valid, first - 1 + len(added), now)
         return Outcome(outcomes, Changes(tuple(added)))
 
     def _is_known(self, source: Source, now: int) -> bool:
@@ -129,12 +134,13 @@ class GroupInserter:
         expires_at = self._tokens.get(source, 0)
         return expires_at is None or expires_at > now
 
-    def _remember(self, valid: dict[Source, _Token], last: int) -> None:
+    def _remember(self, valid: dict[Source, _Token], last: int, now: int) -> None:
         counters = self._connection.execute(COUNTERS).fetchone()
-        if counters != self._counters or len(self._tokens) > _MAX_KNOWN:
+        if token_state(counters) != self._token_state or len(self._tokens) > _MAX_KNOWN:
             self._tokens.clear()
         self._tokens.update((source, token.expires_at) for source, token in valid.items() if token.max_plants is None)
-        self._counters, self._last_seq = counters, last
+        self._counters, self._last_seq, self._read_at = counters, last, now
+        self._token_state = token_state(counters)
 
 
 def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Source) -> PlantRow:

@@ -18,9 +18,9 @@ from plantdesk.store.edits import Applied, DeleteAll
 from plantdesk.store.protocols import NewToken, TokenLookup, TokenStore
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
+from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
-from plantdesk.store.sqlite.inserts import COUNTERS
 from plantdesk.store.tables import SourceTable, TokenTable
 from plantdesk.timestamps import now_ms
 
@@ -154,7 +154,7 @@ class TokenChecker(TokenLookup):
     def _open(self) -> None:
         generation = self._file.generation
         self._connection = self._file.connect()  # where it fails, nothing changes
-        self._generation, self._version, self._counters = generation, -1, (-1,)
+        self._generation, self._version, self._counters = generation, -1, (-1, -1, -1)
 
     def _look_up(self, digest: bytes) -> None:
         """Cache the token if it is valid now, after the cache was cleared where the tokens may have changed."""
@@ -168,7 +168,7 @@ class TokenChecker(TokenLookup):
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
             if version != self._version or unrecorded != self._counters[-1]:
                 self._version = version
-                counters = *self._connection.execute(COUNTERS).fetchone(), unrecorded
+                counters = *token_state(self._connection.execute(COUNTERS).fetchone()), unrecorded
                 if counters != self._counters:
                     self._counters = counters
                     self._found.clear()

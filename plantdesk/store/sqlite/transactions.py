@@ -14,7 +14,7 @@ from plantdesk.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import transaction, translate_errors
-from plantdesk.store.sqlite.write_connection import ChangeDetector, CurrentConnection, WriteConnection
+from plantdesk.store.sqlite.write_connection import CurrentConnection, WriteConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ class Transactions:
         self._file = file
         self._publish = publish
         self._health = health
-        #: Commits of programs that do not count them, such as sqlite3. Any thread may read it.
+        #: Commits of programs that renew no key, such as sqlite3. Any thread may read it.
         self.unrecorded_commits = 0
         self._polled_at = 0.0
         self._current = CurrentConnection(file)
@@ -87,17 +87,24 @@ class Transactions:
         self._health.succeeded()
 
     @contextlib.contextmanager
-    def durable(self) -> Iterator[WriteConnection]:
-        """Make what a block writes durable, in the file that is under the name. Raises StoreError."""
+    def durable(self, *, adds_only: bool = False) -> Iterator[WriteConnection]:
+        """Make what a block writes durable, in the file that is under the name. Raises StoreError.
+
+        `adds_only`: it removes nothing and makes no token invalid.
+        """
         try:
             with translate_errors():
                 connection = self._current_connection()
                 with transaction(connection.raw):
                     self.notify(connection.detector.poll())  # of others, and durable already; ours come after it
+                    connection.detector.renew_key(adds_only=adds_only)
                     yield connection
             self._file.check()
-        except StoreError as error:
-            self.failed(error)
+        except BaseException as error:
+            if self.known is not None:
+                self.known.inserter.forget()  # what it read was not committed
+            if isinstance(error, StoreError):
+                self.failed(error)
             raise
         self.succeeded()
 
@@ -106,7 +113,6 @@ class Transactions:
         """Make a durable transaction of a block that changes no plant. Raises StoreError."""
         with self.durable() as connection:
             yield connection
-            ChangeDetector.count(connection.raw)
         connection.detector.note_commit(Changes())
         connection.checkpointer.committed()
 
@@ -124,6 +130,7 @@ class Transactions:
                 with self.without_plants() as connection:
                     token_usage.count(connection.raw)
         known.checkpointer.run()
+        known.inserter.forget()  # the next commit may begin a new log, and is to have a key
 
     @contextlib.contextmanager
     def attached(self, file: Path | None) -> Iterator[None]:

@@ -20,6 +20,7 @@ from plantdesk.errors import (
     StoreUnreachableError,
 )
 from plantdesk.records import Changes
+from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
 from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
@@ -80,11 +81,11 @@ class Checkpointer:
 
 
 class _State(NamedTuple):
-    """How far a file was read: the newest plant and change, and the number of other commits."""
+    """How far a file was read: the newest plant and change, and the key of the last commit that has one."""
 
     seq: int
     change: int
-    other_commits: int
+    key: int
 
 
 class ChangeDetector:
@@ -98,6 +99,7 @@ class ChangeDetector:
         self._connection = connection
         self._version = self._data_version()
         self._state = self._pending = self._read_state()
+        self._renewed: int | None = None
 
     def poll(self) -> Changes:
         """Return what others committed since the last call, mostly nothing. Cheap when nothing was.
@@ -125,18 +127,16 @@ class ChangeDetector:
 
     def note_commit(self, changes: Changes) -> None:
         """Record that the writer has committed `changes`: of `own_changes`, or plants added and nothing else."""
-        seq, change, other_commits = self._state
+        seq, change, key = self._state
         if changes.history:
             self._state = self._pending
-        elif changes.added:
-            self._state = _State(seq + len(changes.added), change, other_commits)
         else:
-            self._state = _State(seq, change, other_commits + 1)
+            self._state = _State(seq + len(changes.added), change, self._renewed or key)
+        self._renewed = None
 
-    @staticmethod
-    def count(connection: sqlite3.Connection) -> None:
-        """Count a commit that changes no plant, within its transaction, so that others need not reload all plants."""
-        connection.execute("UPDATE store SET other_commits = (other_commits + 1) & 0xFFFFFFFF")
+    def renew_key(self, *, adds_only: bool) -> None:
+        """Give the present transaction of the writer a key of its own. `note_commit` must follow its commit."""
+        self._renewed = commit_key.renew(self._connection, adds_only=adds_only)
 
     def _poll(self) -> Changes:
         # In a transaction the version is that of its snapshot, after something was read; each write comes through here.
@@ -147,9 +147,9 @@ class ChangeDetector:
         known = self._state
         changes, state = self._since(known)
         self._version, self._state = version, state
-        # Else by a program that does not count, such as sqlite3.
+        # Else by a program that renews no key, such as sqlite3.
         has_grown = state.seq > known.seq or state.change > known.change
-        is_explained = has_grown or state.other_commits != known.other_commits  # a counter that wraps around
+        is_explained = has_grown or state.key != known.key
         needs_reload = changes.needs_reload or not is_explained
         return changes._replace(needs_reload=needs_reload, tokens=True, unrecorded=not is_explained)
 
@@ -167,8 +167,8 @@ class ChangeDetector:
 
     def _read_state(self) -> _State:
         seq, change = last_seq(self._connection), last_number(self._connection)
-        (other_commits,) = self._connection.execute("SELECT other_commits FROM store").fetchone()
-        return _State(seq, change, other_commits)
+        (key,) = self._connection.execute("SELECT other_commits FROM store").fetchone()
+        return _State(seq, change, key)
 
     def _data_version(self) -> int:
         (version,) = self._connection.execute("PRAGMA data_version").fetchone()

@@ -25,7 +25,6 @@ from plantdesk.store.sqlite.files.disk_space import DiskSpace
 from plantdesk.store.sqlite.idle_work import IdleWork
 from plantdesk.store.sqlite.inserts import Outcome
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
-from plantdesk.store.sqlite.write_connection import ChangeDetector, WriteConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from plantdesk.records import PlantRow, Source
     from plantdesk.store.health import HealthListener
     from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.write_connection import WriteConnection
     from plantdesk.validation import NewPlant
 
 _log = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ class Writer:
 
     @property
     def unrecorded_commits(self) -> int:
-        """The number of commits of programs that do not count them, such as sqlite3. Any thread may ask."""
+        """The number of commits of programs that renew no key, such as sqlite3. Any thread may ask."""
         return self._transactions.unrecorded_commits
 
     def add(self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[Outcomes], None]) -> None:
@@ -214,10 +214,8 @@ class Writer:
         refusal = self._disk.refusal()
         if refusal is None and (added := self._add_new(entries)) is not None:
             return added
-        with self._transactions.durable() as connection:
+        with self._transactions.durable(adds_only=True) as connection:
             outcome = connection.inserter.add(entries, token_refusal=refusal)
-            if not outcome.changes.added:
-                ChangeDetector.count(connection.raw)
         return _noted(connection, outcome)
 
     def _add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> Outcome | None:
@@ -257,8 +255,6 @@ class Writer:
                 token_usage.skip(connection.raw)
                 if changes.history:
                     changes = connection.detector.own_changes()._replace(tokens=changes.tokens)
-                elif not changes.added:
-                    ChangeDetector.count(connection.raw)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(error)
             return

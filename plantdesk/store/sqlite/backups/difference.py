@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.store.sqlite.files.open_checks import has_log
+from plantdesk.store.sqlite.files.log_origin import has_own_log
 
 if TYPE_CHECKING:
     import sqlite3
@@ -47,7 +47,7 @@ class Difference(NamedTuple):
 @contextlib.contextmanager
 def attached(connection: sqlite3.Connection, other: Path) -> Iterator[None]:
     """Attach a file whose schema was checked as `other`; it is only read. Raises sqlite3.Error."""
-    mode = "mode=ro" if has_log(other) else "mode=ro&immutable=1"
+    mode = "mode=ro" if has_own_log(other) else "mode=ro&immutable=1"
     connection.execute("ATTACH ? AS other", (f"{other.absolute().as_uri()}?{mode}",))
     try:
         yield

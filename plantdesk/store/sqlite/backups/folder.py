@@ -14,8 +14,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.errors import BackupFolderError, StoreError, StoreFullError
+from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, make_private_folder, new_file, remove_old_drafts
+from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
 from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
-SIDE_FILES = ("-wal", "-shm")
 #: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
 #: Backups that stay of each kind that PlantDesk makes before it changes many plants at once.
@@ -187,6 +187,7 @@ def fill_copy(source: sqlite3.Connection, draft: Path, *, revoke_tokens: bool = 
             source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         check_whole(copy)
+        commit_key.detach(copy)
         if revoke_tokens:
             copy.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
 

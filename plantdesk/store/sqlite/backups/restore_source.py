@@ -15,7 +15,8 @@ from plantdesk.errors import BackupUnusableError, ForeignFileError, StoreDamaged
 from plantdesk.records import LARGEST_ID, SMALLEST_ID, SourceKind
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
-from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
+from plantdesk.store.sqlite.files.log_origin import has_own_log
+from plantdesk.store.sqlite.files.open_checks import check_file, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
 from plantdesk.store.sqlite.sql_functions import IS_ASCII, add_functions, folded_sql
 from plantdesk.timestamps import EARLIEST, LATEST
@@ -104,7 +105,7 @@ def _checked(file: Path) -> Path:
 @contextlib.contextmanager
 def _reading(file: Path) -> Iterator[sqlite3.Connection]:
     """Open the file for reading, and check its schema before anything else."""
-    with contextlib.closing(connect(file, read_only=True, immutable=not has_log(file))) as connection:
+    with contextlib.closing(connect(file, read_only=True, immutable=not has_own_log(file))) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         check_schema(connection, version)
         add_functions(connection)

@@ -20,7 +20,7 @@ from plantdesk.errors import (
     shortened,
 )
 from plantdesk.records import COMMAND, Change, ChangeKind, Source, SourceKind
-from plantdesk.store.sqlite import token_usage
+from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.backups.difference import Difference, difference
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
@@ -28,7 +28,8 @@ from plantdesk.store.sqlite.changes import Entry, begin, record
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import flush, put, unnamed_draft
 from plantdesk.store.sqlite.files.file_lock import identity, locked
-from plantdesk.store.sqlite.files.open_checks import has_log, is_absent, resolved
+from plantdesk.store.sqlite.files.log_origin import has_own_log
+from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import check_schema, migrate
 
@@ -164,6 +165,7 @@ def _take_plants(connection: sqlite3.Connection, source: Source, title: str) -> 
     for statement in (_RECORD, _REMOVE, _ADD):
         connection.execute(statement, {"number": number})
     token_usage.skip(connection)
+    commit_key.renew(connection)
     return record(connection, Entry(number, source, ChangeKind.RESTORE, title))
 
 
@@ -221,7 +223,7 @@ def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:
     Returns whether they could be read.
     """
     try:
-        with contextlib.closing(connect(path, read_only=True, immutable=not has_log(path))) as damaged:
+        with contextlib.closing(connect(path, read_only=True, immutable=not has_own_log(path))) as damaged:
             check_schema(damaged, *damaged.execute("PRAGMA user_version").fetchone())
             tokens = damaged.execute(_VALID_TOKENS).fetchall()
             uncounted: dict[int, token_usage.Uncounted] = {}

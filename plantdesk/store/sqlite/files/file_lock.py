@@ -2,8 +2,8 @@
 
 The lock file `.NAME.lock` stays beside the store. It is held for the milliseconds of an opening only: what keeps
 acknowledged plants safe afterwards is that every commit checks the identity of the files (`StoreFile.check`). The note
-in it distinguishes a leftover write-ahead log of another file from the store's own, which SQLite itself cannot
-(https://sqlite.org/howtocorrupt.html, section 1.4).
+in it, of the files that were opened last, shows that one of them was replaced or its log deleted; `log_origin` decides
+by content where it can.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ LOCK_TIMEOUT = 30.0
 _RETRY_DELAY = 0.005
 #: Bytes of the note. Its length never changes, so that it can be written on a full disk.
 _NOTE_SIZE = 256
+#: Of the identity in a store, in hexadecimal digits; a file may come from anywhere.
+_IDENTITY_LENGTH = 32
 
 
 #: Device and inode: what identifies a file while it exists, whatever its name.
@@ -65,19 +67,23 @@ def file_id(path: str | Path) -> FileId | None:
 
 
 class LockedStore:
-    """The lock of one store file, held. `used` is the identity of the files that were last opened under the name."""
+    """The lock of one store file, held. `used` is the identity of the files that were last opened under the name.
+
+    `store` is the identity in the content of that database; None where an older PlantDesk has noted it.
+    """
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        self.used = _read(handle)
+        self.used, self.store = _read(handle)
 
-    def note(self, used: Identity) -> None:
+    def note(self, used: Identity, store: str | None) -> None:
         """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
-        text = json.dumps({"database": used.database, "wal": used.wal}).encode().ljust(_NOTE_SIZE)
+        known = store if store is not None and len(store) == _IDENTITY_LENGTH and store.isalnum() else None
+        text = json.dumps({"database": used.database, "wal": used.wal, "store": known}).encode().ljust(_NOTE_SIZE)
         os.lseek(self._handle, 0, os.SEEK_SET)
         with contextlib.suppress(OSError):
             os.write(self._handle, text)
-        self.used = used
+        self.used, self.store = used, known
 
 
 def lock_file(path: Path) -> Path:
@@ -137,13 +143,14 @@ def _acquire(handle: int) -> None:
             return
 
 
-def _read(handle: int) -> Identity:
+def _read(handle: int) -> tuple[Identity, str | None]:
     os.lseek(handle, 0, os.SEEK_SET)
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
-        return Identity(*(_file_id(note[name]) for name in Identity._fields))
-    except (ValueError, TypeError, KeyError, OverflowError):
-        return Identity()
+        store = note.get("store")
+        return Identity(*(_file_id(note[name]) for name in Identity._fields)), None if store is None else str(store)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        return Identity(), None
 
 
 def _file_id(value: list[int] | None) -> FileId | None:

@@ -20,6 +20,8 @@ from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import drafts_of
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
 
+#: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
+SIDE_FILES = ("-wal", "-shm")
 _JOURNAL = "-journal"
 #: The last bytes of a rollback journal that names a super-journal (https://sqlite.org/fileformat2.html, section 3).
 _SUPER_JOURNAL = bytes.fromhex("d9d505f920a163d7")
@@ -67,6 +69,7 @@ def check_file(path: Path) -> None:
 
     Raises ForeignFileError, NewerStoreError, UnsafeFileError, and StoreError for what cannot be read.
     """
+    _check_side_files(path)
     with translate_errors(), contextlib.closing(connect(path, immutable=True)) as connection:
         # A checkpoint writes the header before the file has all its pages: a kill in between leaves a whole store, as
         # the log has them. SQLite takes no offence at the page count while the schema is writable.
@@ -123,6 +126,42 @@ def _refuse_second_name(path: Path) -> None:
     if path.lstat().st_nlink > 1:
         message = f"{named(path)} has a second name (a hard link): plants would get lost. Make a copy and open that."
         raise UnsafeFileError(message)
+
+
+def _check_side_files(path: Path) -> None:
+    """Raise UnsafeFileError for a link in the place of a file that SQLite writes to beside the database.
+
+    Somebody else may have put it there: each must be a regular file with one name, of this user or the database's.
+    """
+    owners = {path.lstat().st_uid, getattr(os, "geteuid", int)()}
+    for ending in (*SIDE_FILES, _JOURNAL):
+        side_file = path.with_name(path.name + ending)
+        with contextlib.suppress(FileNotFoundError):
+            status = side_file.lstat()
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_uid not in owners:
+                message = f"“{side_file.name}” was not made by PlantDesk and could change other files. Move it away."
+                raise UnsafeFileError(message)
+
+
+def make_private(path: Path) -> None:
+    """Take the rights of others from a file of ours, without following a link that has taken its place (POSIX).
+
+    An ordinary descriptor would release the locks of this process when it is closed. Raises OSError.
+    """
+    if sys.platform == "linux":
+        handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if _is_own(os.fstat(handle)):
+                os.chmod(f"/proc/self/fd/{handle}", 0o600)  # noqa: PTH101  of a descriptor
+        finally:
+            os.close(handle)
+    elif sys.platform != "win32" and _is_own(path.lstat()):
+        path.chmod(0o600, follow_symlinks=False)
+
+
+def _is_own(status: os.stat_result) -> bool:
+    is_own = sys.platform == "win32" or status.st_uid == os.geteuid()
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and is_own
 
 
 def _check_journal(path: Path) -> None:

@@ -25,7 +25,7 @@ from plantdesk.errors import (
     StoreUnreachableError,
     UnsafeFileError,
 )
-from plantdesk.store.sqlite.backups.folder import SIDE_FILES, BackupKind, Backups, fill_copy
+from plantdesk.store.sqlite.backups.folder import BackupKind, Backups, fill_copy
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,
     LOCK_SECONDS,
@@ -36,7 +36,17 @@ from plantdesk.store.sqlite.connections import (
 )
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_drafts, replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileId, Identity, LockedStore, file_id, identity, locked
-from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, is_writable, named, refuse_newer
+from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, store_identity
+from plantdesk.store.sqlite.files.open_checks import (
+    SIDE_FILES,
+    check_file,
+    has_log,
+    is_absent,
+    is_writable,
+    make_private,
+    named,
+    refuse_newer,
+)
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema, migrate
 
 if TYPE_CHECKING:
@@ -90,22 +100,25 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
 
     Where the log was deleted, a process that still has it open gets the time to `rebuild` the file (`wait`).
     """
-    found = identity(path)
-    if _is_log_lost(lock, found):
+    found, is_own = identity(path), is_own_log(path) if has_log(path) else None
+    if _is_log_lost(lock, found) and not is_own:
         if wait:
             return None
-        found = _replace_after_lost_log(path)
-    if lock.used.database not in {None, found.database}:
+        found = _replace_by_copy(path)
+    elif is_own is False or (is_own is None and _is_log_of_other_store(path, lock, found)):
+        found = _without_log(path, found, lock.used)
+    elif lock.used.database not in {None, found.database}:
         _set_aside_old_log(path, found, lock.used)
     try:
         connection = _checked(path, found.database, progress, first_time=lock.used == Identity())
     except StoreMovedError:
         return None
     opened = identity(path)
-    if opened.database != found.database or _is_log_lost(lock, opened):
+    if opened.database != found.database or (_is_log_lost(lock, opened) and not is_own):
         connection.close()
         return None
-    lock.note(opened)
+    (store,) = connection.execute("SELECT identity FROM store").fetchone() or (None,)
+    lock.note(opened, store)
     return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
@@ -120,7 +133,7 @@ def _open_for_reading(path: Path) -> OpenedFile:
 
 def connect_for_reading(path: Path) -> sqlite3.Connection:
     """Open a connection to a file that may not be written to; without a log SQLite makes no file beside it."""
-    return connect(path, read_only=True, immutable=not has_log(path))
+    return connect(path, read_only=True, immutable=not has_own_log(path))
 
 
 def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, first_time: bool) -> sqlite3.Connection:
@@ -152,22 +165,38 @@ def _set_aside_old_log(path: Path, found: Identity, used: Identity) -> None:
     truncate it, under the hands of other connections.
     """
     if found.wal is None or found.wal == used.wal:
-        aside = Backups(path).set_aside_log(path)
-        if found.wal is not None:
-            _log.warning("The log of a file that was replaced was set aside as %s", aside.name)
+        _set_aside_log(path)
     else:
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
 
 
-def _replace_after_lost_log(path: Path) -> Identity:
-    """Put a copy in the place of a file whose log was deleted, and return what is there now.
+def _set_aside_log(path: Path) -> None:
+    is_there = has_log(path)
+    aside = Backups(path).set_aside_log(path)
+    if is_there:
+        _log.warning("The log of another file was set aside as %s", aside.name)
 
-    A stopped process may still write to the file and to the deleted log. What has begun a new log since does not know
-    of that one, and nothing in it was acknowledged.
+
+def _without_log(path: Path, found: Identity, used: Identity) -> Identity:
+    """Set a foreign log aside, and return what is there now.
+
+    The file may be the very one that was opened last, if it was copied over; a process may have that open.
+    """
+    if found.database == used.database:
+        return _replace_by_copy(path)
+    _set_aside_log(path)
+    return identity(path)
+
+
+def _replace_by_copy(path: Path) -> Identity:
+    """Put a copy in the place of a file, which leaves out any log beside it, and return what is there now.
+
+    Where its log was deleted, a stopped process may still write to the file and to that log. What has begun a new log
+    since does not know of that one, and nothing in it was acknowledged.
     """
     with replaced_file(path) as draft, contextlib.closing(connect(path, immutable=True)) as source:
         fill_copy(source, draft)
-        Backups(path).set_aside_log(path)
+        _set_aside_log(path)
     return identity(path)
 
 
@@ -243,13 +272,20 @@ def _make_private(path: Path) -> None:
     if sys.platform != "win32":
         status, folder = path.stat(), path.parent.stat()
         if status.st_uid == os.geteuid():
-            for file in (path.with_name(path.name + ending) for ending in ("", *SIDE_FILES)):
+            for ending in ("", *SIDE_FILES):
                 with contextlib.suppress(FileNotFoundError):
-                    file.chmod(0o600)
+                    make_private(path.with_name(path.name + ending))
         else:
             _log.warning("The file %s belongs to another user, who can read and change the plants.", path.name)
         if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
             _log.warning("Every user of this machine can replace %s: its folder is writable for all.", path.name)
+
+
+def _is_log_of_other_store(path: Path, lock: LockedStore, found: Identity) -> bool:
+    """Whether the log was there when another store was under the name, as far as note and file tell."""
+    if lock.store is None or found.wal is None or found.wal != lock.used.wal:
+        return False
+    return store_identity(path) not in {None, lock.store}
 
 
 def _is_log_lost(lock: LockedStore, now: Identity) -> bool:

@@ -152,4 +152,4 @@ class StoreFile:
             is_whole = lock.used == opened.identity == identity(self.path)
             opened.connection.close()
             if is_whole and not os.path.lexists(f"{self.path}-wal"):
-                lock.note(Identity(opened.identity.database))
+                lock.note(Identity(opened.identity.database), lock.store)

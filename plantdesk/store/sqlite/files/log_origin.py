@@ -1,0 +1,204 @@
+"""Whether the write-ahead log beside a file continues that very file: compared by content, whatever their inodes.
+
+File systems give the inode number of a removed file to the next one, programs copy over a file in place, and backup
+programs restore some files of a folder. A log is tied to its file by the keys of its commits (`commit_key`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.errors import StoreError
+from plantdesk.store.sqlite.commit_key import cookie_of, follows, reduced
+from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.files.open_checks import has_log
+from plantdesk.store.sqlite.migrations import check_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# https://sqlite.org/fileformat2.html, sections 1.3, 1.6, 2 and 4
+_MAGIC = (0x377F0682, 0x377F0683)
+_HEADER = struct.Struct(">8I")
+_FRAME = struct.Struct(">II8s8x")
+_COOKIE = struct.Struct(">40xI")
+_PAGE_SIZES = range(512, 65536 + 1)
+_LEAF = 13
+#: Serial types of `store` (id, identity, last_seq, other_commits, counted_seq): NULL, a text of 32 bytes, and numbers.
+_IDENTITY_TYPE = 13 + 2 * 32
+_INTEGER_SIZES = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
+#: Times that files which others write to meanwhile are read.
+_TRIES = 20
+
+
+class _Row(NamedTuple):
+    """The row of `store`: in a file, or in a commit of a log."""
+
+    page: int
+    identity: str
+    key: int
+
+
+class _Base(NamedTuple):
+    """What a database file says about itself, without its log; no row in the file of PlantDesk 0.1.0."""
+
+    row: _Row | None
+    cookie: int
+
+
+class _Log(NamedTuple):
+    """What the commits of a log say: their rows of `store`, oldest first, and the schema cookies of their headers."""
+
+    header: bytes
+    rows: list[_Row]
+    cookies: set[int]
+
+
+def store_identity(path: Path) -> str | None:
+    """Return the identity of the store in the file at `path`; None where there is none without its log."""
+    base = _base(path)
+    return None if base is None or base.row is None else base.row.identity
+
+
+def has_own_log(path: Path) -> bool:
+    """Whether a log with content is beside the file at `path`, and nothing says that it is another's."""
+    return has_log(path) and is_own_log(path) is not False
+
+
+def is_own_log(path: Path) -> bool | None:
+    """Whether the log beside the file at `path` was begun for this file, in this state; None where neither says so.
+
+    Changes nothing, and may be called while others write. Raises OSError.
+    """
+    for _ in range(_TRIES):
+        before = _base(path)
+        log = _read_log(path)
+        if before is None or log is None or not log.rows:
+            return None
+        if _base(path) == before and _log_header(path) == log.header:
+            return _continues(log, before)
+    return None
+
+
+def _continues(log: _Log, base: _Base) -> bool | None:
+    first = log.rows[0]
+    is_older = cookie_of(first.key) == 0  # by a PlantDesk that only counted
+    if base.row is None:
+        return None if is_older else False  # the migration is in the log
+    if (first.identity, first.page) != (base.row.identity, base.row.page):
+        return False
+    if is_older:
+        return None
+    cookies = {reduced(cookie) for cookie in log.cookies} | {cookie_of(row.key) for row in log.rows}
+    before = {reduced(cookie - 1) for cookie in log.cookies}  # another program may have changed the schema first
+    # A checkpoint may have copied some pages of the log into the file.
+    is_linked = follows(first.key, base.row.key) or base.row.key in {row.key for row in log.rows}
+    return is_linked and reduced(base.cookie) in cookies | before | {cookie_of(base.row.key)}
+
+
+def _base(path: Path) -> _Base | None:
+    try:
+        with contextlib.closing(connect(path, immutable=True)) as connection:
+            connection.execute("PRAGMA writable_schema = ON")  # the page count may be that of an unfinished checkpoint
+            check_schema(connection, *connection.execute("PRAGMA user_version").fetchone())
+            (cookie,) = connection.execute("PRAGMA schema_version").fetchone()
+            place = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'store'").fetchone()
+            if place is None:
+                return _Base(None, cookie)
+            identity, key = connection.execute("SELECT identity, other_commits FROM store").fetchone()
+    except (sqlite3.Error, StoreError, TypeError, UnicodeDecodeError):  # an old schema, or not whole without its log
+        return None
+    return _Base(_Row(place[0], str(identity), int(key)), cookie)
+
+
+def _read_log(path: Path) -> _Log | None:
+    try:
+        with _opened(path) as stream:
+            header = os.read(stream, _HEADER.size)
+            found = list(_committed(stream, header))
+    except (FileNotFoundError, struct.error):
+        return None
+    rows = [each for each in found if isinstance(each, _Row)]
+    return _Log(header, rows, {each for each in found if isinstance(each, int)})
+
+
+def _log_header(path: Path) -> bytes:
+    with contextlib.suppress(FileNotFoundError), _opened(path) as stream:
+        return os.read(stream, _HEADER.size)
+    return b""
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """Open the log; no process has locks on it, which closing would release."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(f"{path}-wal", flags)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise FileNotFoundError
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _committed(stream: int, header: bytes) -> Iterator[_Row | int]:
+    """Yield the rows of `store` and the schema cookies of a log, in their order, as far as they are committed."""
+    magic, _, size, _, *_ = _HEADER.unpack(header)
+    if magic not in _MAGIC or size not in _PAGE_SIZES:
+        return
+    salts = header[16:24]
+    pending: list[_Row | int] = []
+    while True:
+        frame = os.read(stream, _FRAME.size + size)
+        if len(frame) < _FRAME.size + size:
+            return
+        number, commit, found = _FRAME.unpack_from(frame)
+        if found != salts:  # left of an older log
+            return
+        page = frame[_FRAME.size :]
+        if number == 1:
+            pending += _COOKIE.unpack_from(page)
+        elif page[0] == _LEAF and page[3:5] == b"\0\1" and (row := _store_row(number, page)) is not None:
+            pending.append(row)
+        if commit:
+            yield from pending
+            pending = []
+
+
+def _store_row(number: int, page: bytes) -> _Row | None:
+    """Return the row of `store` where the page of a table, which has one row, is of that table."""
+    try:
+        at = int.from_bytes(page[8:10], "big")
+        _, at = _varint(page, at)
+        _, at = _varint(page, at)
+        stop, types_at = _varint(page, at)
+        value_at, types = at + stop, []
+        while types_at < value_at:
+            kind, types_at = _varint(page, types_at)
+            types.append(kind)
+        null, text, *numbers = types
+        if (null, text) != (0, _IDENTITY_TYPE) or len(numbers) != 3:  # noqa: PLR2004
+            return None
+        identity = page[value_at : value_at + 32].decode()
+        value_at += 32 + _INTEGER_SIZES[numbers[0]]
+        key = page[value_at : value_at + _INTEGER_SIZES[numbers[1]]]
+    except (IndexError, ValueError, KeyError):
+        return None
+    constant = 1 if numbers[1] == 9 else 0  # noqa: PLR2004
+    return _Row(number, identity, int.from_bytes(key, "big", signed=True) or constant)
+
+
+def _varint(page: bytes, at: int) -> tuple[int, int]:
+    """Return an integer of variable length, of up to four bytes here, and where it ends."""
+    value = 0
+    for end in range(at, at + 4):
+        value = value << 7 | page[end] & 0x7F
+        if page[end] < 0x80:  # noqa: PLR2004
+            return value, end + 1
+    raise ValueError

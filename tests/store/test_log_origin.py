@@ -1,0 +1,310 @@
+"""Whatever is put under the name of a store that was killed: its own content is opened, and a foreign log is kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plantdesk.records import COMMAND
+from plantdesk.store import Selection, SetTag, Store, copy_store
+from plantdesk.store.sqlite.files import file_lock
+from plantdesk.store.sqlite.files.log_origin import is_own_log
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
+from plantdesk.validation import new_plant
+from tests.support.cases import cases
+from tests.support.wal import checkpoint_writes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SECONDS = 20
+_LATER = range(100, 130)
+_ADD_AND_DIE = f"""
+import os, signal, sys
+from pathlib import Path
+from plantdesk.records import COMMAND
+from plantdesk.store import Selection, SetTag, Store
+from plantdesk.validation import new_plant
+store = Store(Path(sys.argv[1]))
+for plant_id in range({_LATER.start}, {_LATER.stop}):
+    store.add(new_plant({{"id": plant_id, "name": "later"}}), COMMAND).result()
+store.apply([SetTag(Selection(ids=range(1, 20)), "later")], COMMAND).result()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def filled(path: Path, ids: range) -> None:
+    with closing(Store(path)) as store:
+        for plant_id in ids:
+            store.add(new_plant({"id": plant_id, "name": "x" * 200}), COMMAND).result(SECONDS)
+
+
+def kill_while_adding(path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", _ADD_AND_DIE, str(path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+
+
+def content(path: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return database.execute("SELECT id, name, tag FROM plant ORDER BY id").fetchall()
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def set_aside(path: Path) -> list[bytes]:
+    return [file.read_bytes() for file in path.parent.rglob("*-damaged.db-wal")]
+
+
+def note_numbers(path: Path, *, store: bool = True) -> None:
+    """Let the note hold the inodes that the files have now, as where the system gives those of removed files again."""
+    with file_lock.locked(path) as lock:
+        lock.note(file_lock.identity(path), lock.store if store else None)
+
+
+@pytest.fixture(scope="module")
+def killed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that was killed, beside copies of its state before, made in several ways, and other stores."""
+    folder = tmp_path_factory.mktemp("killed")
+    path = folder / "plants.db"
+    filled(path, range(1, 60))
+    shutil.copy(path, folder / "copied.db")
+    copy_store(path, folder / "backup.db")
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("VACUUM INTO ?", (str(folder / "vacuumed.db"),))
+        with closing(sqlite3.connect(folder / "backed up by sqlite3.db")) as copy:
+            database.backup(copy)
+        with closing(sqlite3.connect(folder / "dumped.db")) as copy:
+            copy.executescript("\n".join(database.iterdump()))
+            copy.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            copy.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    filled(path, range(60, 70))
+    shutil.copy(folder / "copied.db", folder / "went on elsewhere.db")
+    filled(folder / "went on elsewhere.db", range(60, 70))
+    filled(folder / "other.db", range(1000, 1300))
+    _old_store(folder / "of 0.1.0.db")
+    kill_while_adding(path)
+    return folder
+
+
+def _old_store(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        for statement in (*MIGRATIONS[0], *MIGRATIONS[1]):
+            database.execute(statement)
+        database.execute("INSERT INTO plant VALUES (7, 'old', NULL, 1, 0, 1, NULL)")
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        database.execute("PRAGMA user_version = 2")
+        database.commit()
+
+
+@pytest.fixture
+def folder(killed_folder: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "desk"
+    shutil.copytree(killed_folder, folder)
+    note_numbers(folder / "plants.db")
+    return folder
+
+
+_OTHERS = [
+    "copied",
+    "backup",
+    "vacuumed",
+    "backed up by sqlite3",
+    "dumped",
+    "went on elsewhere",
+    "other",
+    "of 0.1.0",
+]
+
+
+@pytest.mark.parametrize("is_read_only", [False, True], ids=["", "read only"])
+@pytest.mark.parametrize("other", _OTHERS)
+def test_what_is_copied_over_a_killed_store_is_opened_as_it_is(
+    folder: Path, other: str, monkeypatch: pytest.MonkeyPatch, *, is_read_only: bool
+) -> None:
+    path, source = folder / "plants.db", folder / f"{other}.db"
+    expected, log = content(source), log_of(path).read_bytes()
+    shutil.copyfile(source, path)  # the same inode
+    if is_read_only:
+        if other == "of 0.1.0":
+            pytest.skip("cannot be updated")
+        monkeypatch.setattr("plantdesk.store.sqlite.files.opening.is_writable", lambda _: False)
+    with closing(Store(path)) as store:
+        with closing(store.reader()) as reader:
+            rows = [(row.id, row.name, row.tag) for row in reader.selected(Selection())]
+        assert sorted(rows) == expected
+        if is_read_only:
+            assert log_of(path).read_bytes() == log
+            return
+        store.add(new_plant({"id": 5000, "name": "New"}), COMMAND).result(SECONDS)
+    assert content(path) == [*expected, (5000, "New", None)]
+    assert set_aside(path) == [log]
+
+
+def test_a_killed_store_is_recovered(folder: Path) -> None:
+    expected = len(range(1, 70)) + len(_LATER)
+    path = folder / "plants.db"
+    assert is_own_log(path)
+    Store(path).close()
+    assert len(content(path)) == expected
+    assert not set_aside(path)
+
+
+@pytest.mark.parametrize("with_note", [True, False], ids=["with its note", "without a note"])
+def test_a_killed_store_that_is_copied_with_its_log_is_recovered(folder: Path, *, with_note: bool) -> None:
+    copy = folder / "copy" / "plants.db"
+    copy.parent.mkdir()
+    for file in folder.glob("*plants.db*"):
+        if with_note or not file.name.endswith(".lock"):
+            shutil.copy(file, copy.parent)
+    Store(copy).close()
+    assert len(content(copy)) == len(range(1, 70)) + len(_LATER)
+    assert not set_aside(copy)
+
+
+def test_a_killed_store_takes_the_place_of_another_with_its_log(folder: Path) -> None:
+    other = folder / "other.db"
+    kill_while_adding(other)
+    expected = len(range(1000, 1300)) + len(_LATER)
+    shutil.copyfile(other, folder / "plants.db")
+    shutil.copyfile(log_of(other), log_of(folder / "plants.db"))
+    Store(folder / "plants.db").close()
+    assert len(content(folder / "plants.db")) == expected
+
+
+def test_logs_that_were_swapped_between_two_killed_stores_are_kept(folder: Path) -> None:
+    path, other = folder / "plants.db", folder / "other.db"
+    kill_while_adding(other)
+    logs = log_of(path).read_bytes(), log_of(other).read_bytes()
+    log_of(path).write_bytes(logs[1])
+    log_of(other).write_bytes(logs[0])
+    for file, ids, log in ((path, range(1, 70), logs[1]), (other, range(1000, 1300), logs[0])):
+        Store(file).close()
+        assert [row[0] for row in content(file)] == list(ids)
+        assert log in set_aside(file)
+
+
+def test_a_store_killed_at_any_page_of_a_checkpoint_is_recovered(folder: Path) -> None:
+    path = folder / "plants.db"
+    writes = checkpoint_writes(log_of(path))
+    assert len(writes) > 5
+    for offset, page in writes:
+        with path.open("r+b") as file:
+            file.seek(offset)
+            file.write(page)
+        assert is_own_log(path) is not False
+    Store(path).close()
+    assert len(content(path)) == len(range(1, 70)) + len(_LATER)
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["its own", "of another file"])
+def test_the_log_of_a_plantdesk_that_only_counted_is_decided_by_the_note(folder: Path, *, is_whole: bool) -> None:
+    """Before its release, 0.2 counted in `other_commits` and noted only devices and inodes."""
+    path = folder / "counted.db"
+    filled(path, range(1, 10))
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE store SET other_commits = 5")
+        database.commit()
+    with closing(sqlite3.connect(path)) as database, closing(sqlite3.connect(path)):
+        database.execute("UPDATE store SET other_commits = 6")
+        database.execute("DELETE FROM plant WHERE id = 1")
+        database.commit()
+        killed = path.read_bytes(), log_of(path).read_bytes()
+    path.write_bytes(killed[0])
+    log_of(path).write_bytes(killed[1])
+    note_numbers(path, store=False)
+    if not is_whole:
+        (folder / "copied.db").replace(path)
+    Store(path).close()
+    assert [row[0] for row in content(path)] == list(range(2, 10) if is_whole else range(1, 60))
+
+
+def test_a_log_without_a_key_beside_another_store_is_kept(folder: Path) -> None:
+    """As sqlite3 leaves it, when it is killed."""
+    path, copy = folder / "other.db", folder / "of sqlite3.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DELETE FROM plant WHERE id = 1000")
+        database.commit()
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log_of(path), log_of(copy))
+    shutil.copyfile(file_lock.lock_file(path), file_lock.lock_file(copy))
+    note_numbers(copy)
+    shutil.copyfile(folder / "copied.db", copy)
+    Store(copy).close()
+    assert [row[0] for row in content(copy)] == list(range(1, 60))
+    assert len(set_aside(copy)) == 1
+
+
+def _add(store: Store, number: int) -> None:
+    store.add(new_plant({"id": number, "name": "x" * 50}), COMMAND).result(SECONDS)
+
+
+def _edit(store: Store, number: int) -> None:
+    store.apply([SetTag(Selection(), f"{number}")], COMMAND).result(SECONDS)
+
+
+def _token(store: Store, number: int) -> None:
+    store.tokens.create(f"{number}").result(SECONDS)
+
+
+def _by_other_process(store: Store, number: int) -> None:
+    with closing(Store(store.path)) as other:
+        _add(other, number)
+
+
+def _by_sqlite3(store: Store, number: int) -> None:
+    with closing(sqlite3.connect(store.path)) as database:
+        database.execute("UPDATE plant SET note = ?", (f"{number}",))
+        database.commit()
+
+
+def _index_by_sqlite3(store: Store, number: int) -> None:
+    with closing(sqlite3.connect(store.path)) as database:
+        database.execute(f"CREATE INDEX mine_{number} ON plant (tag)")
+
+
+def _checkpoint(store: Store, _number: int) -> None:
+    with closing(sqlite3.connect(store.path)) as database:
+        database.execute("PRAGMA wal_checkpoint").fetchall()
+
+
+_STEPS: list[Callable[[Store, int], None]] = [
+    _add, _add, _edit, _token, _by_other_process, _by_sqlite3, _index_by_sqlite3, _checkpoint
+]  # fmt: skip
+
+
+@cases(20)
+@given(steps=st.lists(st.sampled_from(_STEPS), min_size=2, max_size=12))
+def test_the_log_of_a_store_in_use_is_never_taken_for_that_of_another(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Callable[[Store, int], None]]
+) -> None:
+    path = tmp_path_factory.mktemp("use") / "plants.db"
+    with closing(Store(path)) as store:
+        for number, step in enumerate(steps, 1):
+            step(store, number)
+            assert is_own_log(path) is not False, [each.__name__ for each in steps[:number]]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
+def test_a_file_that_is_copied_over_an_open_store_is_not_mixed_with_its_log(folder: Path) -> None:
+    path = folder / "plants.db"
+    expected = content(folder / "other.db")
+    with closing(Store(path)) as store:
+        _add(store, 7000)
+        shutil.copyfile(folder / "other.db", path)
+        with closing(Store(path)) as other, closing(other.reader()) as reader:
+            assert reader.count() == len(expected)
+    assert content(path) == expected
