@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from plantdesk import core_dumps, output, qt_options, running_mutex
-from plantdesk.errors import PlantDeskError, without_controls
+from plantdesk.errors import PlantDeskError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def _run(given: Sequence[str]) -> int:
     except (KeyboardInterrupt, InterruptedError):  # the latter by Ctrl+C in a query
         return _INTERRUPTED
     except (PlantDeskError, OSError) as error:
-        print(f"plantdesk: {without_controls(_message(error))}", file=sys.stderr)
+        print(f"plantdesk: {_message(error)}", file=sys.stderr)
         return 1
     return code
 

@@ -72,6 +72,13 @@ class Task:
                 self._ended.set()
         self._repeat_interrupt()
 
+    def complete(self, function: Callable[[], object]) -> bool:
+        """Call `function`, for which `cancel` waits, and return True; False if the task was cancelled before."""
+        with self._lock:
+            if not self.cancelled:
+                function()
+            return not self.cancelled
+
     @property
     def ended(self) -> bool:
         """Whether the function has returned, or will never be called."""

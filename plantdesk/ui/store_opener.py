@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, auto
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -67,14 +68,14 @@ class StoreOpener(QObject):
         def open_store(task: Task) -> Store:
             from plantdesk.store import Store
 
-            self._signature = signature(path)  # read on the GUI thread only when this has ended
+            task.complete(partial(self._note, signature(path)))
             if not named:
                 paths.data_folder()
-            self._store = store = Store(path, create=create, progress=task.report)
-            if task.cancelled:  # the program ends, or the user has chosen another file meanwhile
-                store.close()
-                raise InterruptedError
-            return store
+            store = Store(path, create=create, progress=task.report)
+            if task.complete(partial(self._keep, store)):
+                return store
+            store.close()  # the program ends, or the user has chosen another file meanwhile
+            raise InterruptedError
 
         self._opening = self._bridge.long_tasks.ask(
             self, open_store, self._on_opened, self._on_failed, progress=self.migrating.emit
@@ -98,11 +99,19 @@ class StoreOpener(QObject):
             store.close()
 
     def _take_store(self) -> Store | None:
-        """Cancel the opening, and return the store; if that ends just now, it is closed on both threads."""
+        """Cancel the opening, and return the store; one that is open later is closed by its own thread."""
         if self._opening is not None:
             self._opening.cancel()
         store, self._store = self._store, None
         return store
+
+    def _note(self, found: object) -> None:
+        """Note what is opened; on the thread of the task, before anything on the GUI thread reads it."""
+        self._signature = found
+
+    def _keep(self, store: Store) -> None:
+        """Own the store; on the thread of the task."""
+        self._store = store
 
     def _on_opened(self, store: Store) -> None:
         self.state = StoreState.OPEN

@@ -127,12 +127,23 @@ class NoteDraft(QObject):
         self._is_saving = False
         self.saving_changed.emit(False)
         if isinstance(error, EditConflictError):
-            read = partial(_plant, plant_id=self._row.id)
-            self._opened.queries.ask(self, read, self._on_read)
+            self._compare()
             return
         self._context.page.toast.show_problem(error_text(error), (self.tr("Try again"), self.save))
 
     # --- conflicts ---
+
+    def _compare(self) -> None:
+        """Read what the plant is now."""
+        read = partial(_plant, plant_id=self._row.id)
+        self._opened.queries.ask(self, read, self._on_read, self._on_unread)
+
+    def _on_unread(self, error: Exception) -> None:
+        """Keep what was written until the plant can be read."""
+        title = self.tr("{name} was changed elsewhere and cannot be read now").format(name=quoted(self._row.name))
+        text = self.tr("Yours: {mine}").format(mine=self._described(self._text))
+        actions = (self.tr("Try again"), self._compare), (self.tr("Discard mine"), self._take_theirs)
+        self._ask(title, f"{error_text(error)}\n{text}", *actions)
 
     def _on_read(self, now: PlantRow | None) -> None:
         if now is None:

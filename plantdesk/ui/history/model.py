@@ -87,6 +87,8 @@ class HistoryModel(QAbstractListModel):
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
         row = self._rows[index.row()]
         if isinstance(row, str):
             return row if role == Qt.ItemDataRole.DisplayRole else None
@@ -119,7 +121,11 @@ class HistoryModel(QAbstractListModel):
         if self._task is not None:
             self._task.cancel()
         read = partial(_read, before=before, limit=limit, text=self._text, source=self._source)
-        self._task = self._queries.ask(self, read, partial(done, limit), self.failed.emit)
+        self._task = self._queries.ask(self, read, partial(done, limit), self._on_failed)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._has_more = self._last is not None  # scrolling asks again
+        self.failed.emit(error)
 
     def _on_loaded(self, limit: int, page: Page) -> None:
         self.beginResetModel()

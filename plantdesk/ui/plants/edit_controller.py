@@ -209,7 +209,7 @@ class EditController(QObject):
             return
         if draft.row.id in changes.removed or changes.needs_reload:
             read = partial(_plant, plant_id=draft.row.id)
-            self._queries.ask(self, read, partial(self._close_if_deleted, draft))
+            self._queries.ask(self, read, partial(self._close_if_deleted, draft))  # else saving finds out
 
     def _close_if_deleted(self, draft: _Draft, now: PlantRow | None) -> None:
         """End editing, as another row is under the editor now; the keys that follow must not change that one."""
@@ -269,7 +269,15 @@ class EditController(QObject):
         """Read what the plant is now, and let the user choose where it differs in what the draft has changed."""
         if self._queries is not None:
             read = partial(_plant, plant_id=draft.row.id)
-            self._queries.ask(self, read, partial(self._on_compared, draft))
+            self._queries.ask(self, read, partial(self._on_compared, draft), partial(self._on_unread, draft))
+
+    def _on_unread(self, draft: _Draft, error: Exception) -> None:
+        """Keep what was typed until the plant can be read."""
+        mine = draft.edit(draft.row)
+        text = self.tr("Yours: {mine}").format(mine=self._described(mine.name, mine.tag))
+        title = self.tr("{name} was changed elsewhere and cannot be read now").format(name=quoted(draft.row.name))
+        again = self.tr("Try again"), partial(self._compare, draft)
+        self._ask(title, f"{error_text(error)}\n{text}", again, (self.tr("Discard mine"), _nothing))
 
     def _on_compared(self, draft: _Draft, now: PlantRow | None) -> None:
         if now is None:

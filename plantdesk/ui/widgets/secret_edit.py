@@ -25,7 +25,7 @@ _CLEAR_AFTER_MS = 60_000
 
 
 def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
-    """Put `secret` on the clipboard; after `clear_after_ms`, clear the clipboard if the secret is still there."""
+    """Put `secret` on the clipboard; clear it if the secret is still there after `clear_after_ms`, or at the end."""
     content = QMimeData()
     content.setText(secret)
     for format_, value in _HINTS.items():
@@ -38,6 +38,9 @@ def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
             clipboard.clear()
 
     QTimer.singleShot(clear_after_ms, clipboard, clear)
+    app = QGuiApplication.instance()
+    if app is not None:
+        app.aboutToQuit.connect(clear)  # Windows and macOS keep the clipboard of a program that has ended
 
 
 class SecretEdit(QLineEdit):

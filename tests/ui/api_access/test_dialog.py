@@ -36,6 +36,7 @@ from plantdesk.validation import new_plant
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
     from plantdesk.server_state import ServerState
@@ -285,10 +286,15 @@ def test_a_copied_token_is_marked_as_a_secret_and_cannot_be_selected(desk: Dialo
     assert content.data("x-kde-passwordManagerHint").data() == b"secret"
 
 
-def test_a_secret_leaves_the_clipboard_by_itself_unless_something_else_is_there(qtbot: QtBot) -> None:
+def test_a_secret_leaves_the_clipboard_by_itself_unless_something_else_is_there(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
     clipboard = QGuiApplication.clipboard()
     copy_secret("secret", 1)
     qtbot.waitUntil(lambda: clipboard.text() == "")
+    copy_secret("secret")
+    qapp.aboutToQuit.emit()
+    assert clipboard.text() == "", "the program ends within the minute"
     copy_secret("secret", 1)
     clipboard.setText("a letter")
     copied = threading.Event()

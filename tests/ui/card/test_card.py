@@ -11,8 +11,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
+from plantdesk.errors import StoreUnreachableError
 from plantdesk.records import COMMAND, FORM, PlantRow
-from plantdesk.store import DeleteAll, Selection, SetTag, edited
+from plantdesk.store import DeleteAll, Reader, Selection, SetTag, edited
 from plantdesk.ui.card.feature import Card
 from plantdesk.ui.card.note_edit import NoteEdit
 from plantdesk.ui.edit.commands import EditCommands
@@ -271,6 +272,25 @@ def test_of_two_notes_the_user_chooses_one(desk: CardDesk, button: str, kept: st
     desk.button(button).click()
     desk.has_note(1, kept)
     desk.until(lambda: desk.note.toPlainText() == kept and not desk.bars)
+
+
+def test_a_note_is_kept_while_the_other_version_cannot_be_read(desk: CardDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.open_card()
+    desk.write("Mine")
+    desk.change(edited(desk.row(1), note="Theirs"))
+    with monkeypatch.context() as fault:
+        fault.setattr(Reader, "plant", _unreachable)
+        desk.table.setFocus()
+        desk.until(lambda: bool(desk.bars))
+        assert "“Mine”" in desk.bars[0].text
+    desk.button("Try again").click()
+    desk.until(lambda: any("“Theirs”" in bar.text for bar in desk.bars))
+    desk.button("Keep mine").click()
+    desk.has_note(1, "Mine")
+
+
+def _unreachable(*_: object) -> None:
+    raise StoreUnreachableError
 
 
 def test_an_unanswered_question_keeps_both_notes_when_the_window_closes(desk: CardDesk) -> None:

@@ -6,12 +6,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
+from plantdesk.errors import StoreUnreachableError
 from plantdesk.records import COMMAND, FORM, PlantRow
-from plantdesk.store import DeleteAll, Selection, SetTag, edited
+from plantdesk.store import DeleteAll, Reader, Selection, SetTag, edited
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.change_list import ChangeList
@@ -197,6 +198,25 @@ def test_many_changes_come_in_pages(desk: HistoryDesk) -> None:
     desk.until(lambda: len(desk.rows()) == 451)
     assert desk.rows()[-1] == "Set the tag “bed 0” for “Aloe”"
     assert desk.rows().count("Today") == 1
+
+
+def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(250):
+        desk.change(SetTag(Selection(ids=[1]), f"bed {number}"))
+    desk.open()
+    desk.until(lambda: len(desk.rows()) == 201)
+    model = desk.changes.model()
+    with monkeypatch.context() as fault:
+        fault.setattr(Reader, "history", _unreachable)
+        desk.changes.scrollToBottom()
+        desk.until(lambda: model.canFetchMore(QModelIndex()))
+    desk.changes.scrollToTop()
+    desk.changes.scrollToBottom()
+    desk.until(lambda: len(desk.rows()) == 251)
+
+
+def _unreachable(*_: object, **__: object) -> None:
+    raise StoreUnreachableError
 
 
 def test_it_is_as_high_as_the_changes_need_and_stays_so_in_a_search(desk: HistoryDesk) -> None:

@@ -9,8 +9,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from plantdesk.errors import StoreUnreachableError
 from plantdesk.records import COMMAND, PlantRow
-from plantdesk.store import KEEP, Delete, edited
+from plantdesk.store import KEEP, Delete, Reader, edited
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
@@ -299,6 +300,26 @@ def test_a_plant_changed_elsewhere_is_shown_in_both_versions_and_mine_can_be_kep
     assert desk.bars == []
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.sees("Basil", "Theirs", "Cactus")
+
+
+def test_what_was_typed_is_kept_while_the_other_version_cannot_be_read(
+    desk: EditDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.edit(2)
+    desk.change_elsewhere(2, name="Theirs")
+    with monkeypatch.context() as fault:
+        fault.setattr(Reader, "plant", _unreachable)
+        desk.enter("Mine")
+        desk.qtbot.waitUntil(lambda: len(desk.bars) == 1)
+        assert "“Mine”" in desk.bars[0].text
+    desk.button("Try again").click()
+    desk.qtbot.waitUntil(lambda: [bar.title for bar in desk.bars if "while you were editing" in bar.title] != [])
+    desk.button("Keep mine").click()
+    desk.sees("Basil", "Mine", "Cactus")
+
+
+def _unreachable(*_: object) -> None:
+    raise StoreUnreachableError
 
 
 def test_the_version_of_the_other_can_be_taken(desk: EditDesk) -> None:

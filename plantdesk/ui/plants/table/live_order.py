@@ -162,12 +162,16 @@ class LiveOrder(QObject):
         if not few or (updated and not keeps_order) or any(row_of(plant_id) is None for plant_id in updated):
             self.refresh_later()
             return
+        shown = 0
         for plant_id in removed:
             row = row_of(plant_id)
-            if row is not None:  # the query matches it
+            if row is not None:
                 self._remove(row, 1)
+                shown += 1
         if self.total is not None:
-            self.total -= len(removed)
+            self.total -= shown
+        if shown < len(removed) and self._query.text:  # counted, unless it was added and deleted since the last signal
+            self.refresh_later()
         self.count_changed.emit()
 
     def refresh_later(self) -> None:

@@ -324,3 +324,19 @@ def test_closing_twice_is_closing_once(qtbot: QtBot, model: PlantModel, store: S
     model.close()
     model.close()
     assert model.rowCount() == 0
+
+
+@pytest.mark.parametrize("query", [Query(), Query("a")], ids=str)
+def test_a_plant_added_and_deleted_between_two_signals_is_not_counted_away(
+    qtbot: QtBot, live: PlantModel, store: Store, add: Adder, query: Query
+) -> None:
+    add("Aloe", "Basil")
+    shown(qtbot, live, store)
+    if query.text:
+        asked(qtbot, live, query)
+    [row] = add("Ivy")
+    changed(store, Delete(row.id, row.version, row.name))
+    [last] = add("Last")
+    qtbot.waitUntil(lambda: live.total == 3)
+    assert last.id in store.reader().rows([last.id])
+    qtbot.waitUntil(lambda: live.is_current and live.total == 3)
