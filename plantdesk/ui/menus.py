@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt
+from PySide6.QtCore import Slot as QtSlot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+    from plantdesk.ui.theme.icons import Icons
 
     Slot: TypeAlias = Callable[..., object]
 
@@ -54,12 +58,15 @@ class Section(Enum):
 class Menus(QObject):
     """Fills a menu bar. Every command is an action with its slot, whose keys work in the whole window."""
 
-    def __init__(self, bar: QMenuBar) -> None:
+    def __init__(self, bar: QMenuBar, icons: Icons) -> None:
         super().__init__(bar)
+        self._icons = icons
+        self._icon_names: dict[QAction, str] = {}
         self._ends: dict[Section, tuple[QMenu, QAction]] = {}
         self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
         for title, groups in _layout():
             menu = bar.addMenu(title)
+            menu.aboutToShow.connect(self._show_icons)
             for group in groups:
                 for section in group:
                     self._ends[section] = menu, _hidden_separator(menu)
@@ -91,9 +98,11 @@ class Menus(QObject):
             menu.addSeparator()
         return menu
 
-    def add(self, section: Section, text: str, slot: Slot, *keys: Key | str) -> QAction:
-        """Add a command; `slot` is called when it is chosen, by mouse or by one of `keys`."""
+    def add(self, section: Section, text: str, slot: Slot, *keys: Key | str, icon: str = "") -> QAction:
+        """Add a command, with an icon of the theme; `slot` is called when it is chosen, also by one of `keys`."""
         action = self._action(section, text, *keys)
+        if icon and sys.platform != "darwin":  # where menus have none
+            self._icon_names[action] = icon
         action.triggered.connect(slot)
         menu, end = self._ends[section]
         menu.insertAction(end, action)
@@ -140,6 +149,12 @@ class Menus(QObject):
 
         group.triggered.connect(choose)
         return group
+
+    @QtSlot()
+    def _show_icons(self) -> None:
+        """Render the icons when a menu is opened first: all of them would delay the start."""
+        while self._icon_names:
+            self._icons.put_on(*self._icon_names.popitem())
 
     def _choice(self, section: Section, group: QActionGroup, text: str, value: str) -> QAction:
         action = self._action(section, text)

@@ -81,7 +81,7 @@ class Workspace(Page):
             bridge=bridge,
             preferences=preferences,
             page=self,
-            menus=Menus(window.menuBar()),
+            menus=Menus(window.menuBar(), theme.icons),
             status_bar=self._make_status_bar(window),
             message=MessageLine(theme),
             undo_stack=UndoStack(bridge, self),

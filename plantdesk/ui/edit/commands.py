@@ -61,17 +61,21 @@ class EditCommands(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         commands = (
-            (self.tr("Cu&t"), _CUT, Key.Cut),
-            (self.tr("&Copy"), _COPY, Key.Copy),
-            (self.tr("&Paste"), _PASTE, Key.Paste),
-            (self.tr("Select &all"), _SELECT_ALL, Key.SelectAll),
+            (self.tr("Cu&t"), _CUT, Key.Cut, ""),
+            (self.tr("&Copy"), _COPY, Key.Copy, "copy"),
+            (self.tr("&Paste"), _PASTE, Key.Paste, "clipboard-paste"),
+            (self.tr("Select &all"), _SELECT_ALL, Key.SelectAll, ""),
         )
         self._actions = {
-            name: context.menus.add(Section.EDIT_CLIPBOARD, text, partial(self._run, name), key)
-            for text, name, key in commands
+            name: context.menus.add(Section.EDIT_CLIPBOARD, text, partial(self._run, name), key, icon=icon)
+            for text, name, key, icon in commands
         }
-        self._undo = context.menus.add(Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo)
-        self._redo = context.menus.add(Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo)
+        self._undo = context.menus.add(
+            Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo, icon="undo-2"
+        )
+        self._redo = context.menus.add(
+            Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, icon="redo-2"
+        )
         self._focused: QWidget | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)
         context.undo_stack.begun.connect(self._on_begun)

@@ -45,7 +45,9 @@ class Labels(Feature):
         self._plants = plants
         self._queries: StoreQueries | None = None
         self._dialog: LabelDialog | None = None
-        self._command = context.menus.add(Section.FILE_EXPORT, self.tr("Print &labels…"), self.print_selected, "Ctrl+P")
+        self._command = context.menus.add(
+            Section.FILE_EXPORT, self.tr("Print &labels…"), self.print_selected, "Ctrl+P", icon="printer"
+        )
         self._command.setEnabled(False)
 
     @override

@@ -185,9 +185,9 @@ class Plants(Feature):
 
     def _add_commands(self) -> None:
         menus = self.context.menus
-        menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New)
+        menus.add(Section.FILE_PLANTS, self.tr("&New plant"), self._form.focus_name, Key.New, icon="plus")
         self._selected = SelectionCommands(self.context, self._form.tags, self)
-        menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
+        menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find, icon="search")
         orders = ((self.tr("Ne&west first"), "added"), (self.tr("By &name"), "name"), (self.tr("By &ID"), "id"))
         self._orders = menus.add_choices(Section.VIEW_ORDER, orders, self._sort)
         check(self._orders, "added")
@@ -276,7 +276,7 @@ class Plants(Feature):
         edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
         sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY
         menu = self.context.menus.context_menu(self._browser.table, *sections)
-        add_filters(menu, self._browser.table, partial(self.filter_by, add=False))
+        add_filters(menu, self._browser.table, self.context.theme.icons, partial(self.filter_by, add=False))
         menu.popup(position)
 
     @Slot(QPoint)

@@ -1,13 +1,16 @@
-"""Commands of a row's context menu that show the plants with its tag or source."""
+"""Commands of a row's context menu that show the plants with its tag, of its source, or of its day."""
 
 from __future__ import annotations
 
+import sys
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from plantdesk.selections import AddedBy, HasTag
+from plantdesk.selections import AddedBy, AddedOn, HasTag
+from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.page_cache import MAX_TEXT
 from plantdesk.ui.texts import quoted, source_text, tag_text
@@ -20,17 +23,25 @@ if TYPE_CHECKING:
     from plantdesk.records import PlantRow
     from plantdesk.selections import Term
     from plantdesk.ui.plants.table.view import PlantTable
+    from plantdesk.ui.theme.icons import Icons
 
 
-def add_filters(menu: QMenu, table: PlantTable, choose: Callable[[Term], object]) -> None:
+def add_filters(menu: QMenu, table: PlantTable, icons: Icons, choose: Callable[[Term], object]) -> None:
     """Add the commands for the current row; `choose` gets the filter of the chosen one."""
     row: PlantRow | None = table.currentIndex().data(PLANT_ROLE)
     if row is None:
         return
     source = row.source
-    filters: list[tuple[str, Term]] = [(source_text(source), AddedBy(source.kind, source.label))]
-    if row.tag is not None and len(row.tag) < MAX_TEXT:  # not shortened
-        filters.insert(0, (tag_text(row.tag), HasTag(row.tag, exact=True)))
     text = QCoreApplication.translate("RowFilters", "Show only {filter}")
-    for name, term in filters:
-        menu.addAction(text.format(filter=quoted(name, 40)).replace("&", "&&"), partial(choose, term))
+    filters: list[tuple[str, Term, str]] = []
+    if row.tag is not None and len(row.tag) < MAX_TEXT:  # not shortened
+        filters.append((text.format(filter=quoted(tag_text(row.tag), 40)), HasTag(row.tag, exact=True), "tag"))
+    by = AddedBy(source.kind, source.label)
+    filters.append((text.format(filter=quoted(source_text(source), 40)), by, filter_icon(by)))
+    day = datetime.fromtimestamp(row.added_at / 1000).date()  # noqa: DTZ006 - the local day
+    only_day = QCoreApplication.translate("RowFilters", "Show only this day")
+    filters.append((only_day, AddedOn(day, day), "calendar-days"))
+    for name, term, icon in filters:
+        action = menu.addAction(name.replace("&", "&&"), partial(choose, term))
+        if sys.platform != "darwin":
+            icons.put_on(action, icon)

@@ -34,9 +34,9 @@ class SelectionCommands(QObject):
         self._browser: PlantBrowser | None = None
         self._editing: EditController | None = None
         add = context.menus.add
-        self._edit_name = add(Section.EDIT_PLANTS, "", partial(self._edit, Column.NAME), "F2")
-        self._edit_tag = add(Section.EDIT_PLANTS, "", self._change_tag, "Ctrl+T")
-        self._delete = add(Section.EDIT_PLANTS, "", self.delete, Key.Delete)
+        self._edit_name = add(Section.EDIT_PLANTS, "", partial(self._edit, Column.NAME), "F2", icon="pencil")
+        self._edit_tag = add(Section.EDIT_PLANTS, "", self._change_tag, "Ctrl+T", icon="tag")
+        self._delete = add(Section.EDIT_PLANTS, "", self.delete, Key.Delete, icon="trash-2")
         self._delete.setAutoRepeat(False)  # the next plant is selected then: a key that is held would delete all
         copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
         self._copies = [add(Section.EDIT_COPIES, text, partial(self._copy_as, form)) for text, form in copies]

@@ -185,8 +185,10 @@ QMenuBar { background: $window; border: none; border-bottom: 1px solid $line; pa
 QMenuBar::item { background: transparent; color: $text; border-radius: 6px; padding: 5px 12px; }
 QMenuBar::item:selected, QMenuBar::item:pressed { background: $selection; }
 QMenuBar::item:disabled { color: $disabled; }
-QMenu { background: $surface; border: 1px solid $border; padding: 5px; }
-QMenu::item { background: transparent; color: $text; border-radius: 4px; padding: 6px 28px 6px 10px; }
+QMenu { background: $surface; border: 1px solid $border; border-radius: 8px; padding: 5px; }
+QMenu::item {
+  background: transparent; color: $text; border-radius: 5px; padding: 0 28px 0 10px; min-height: ${menu_item}px;
+}
 QMenu::item:selected { background: $selection; }
 QMenu::item:disabled { color: $disabled; }
 QMenu::icon { padding-left: 10px; }
@@ -279,6 +281,7 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "small_icon": str(metrics.scaled(12)),
         "box": str(metrics.scaled(18)),
         "box_2": str(metrics.scaled(18) - 2),
+        "menu_item": str(metrics.line + 14),
         "link": str(max(20, metrics.line + 2)),
         "row": str(metrics.row),
         "toast_height": str(metrics.control + 8),

@@ -15,6 +15,7 @@ from plantdesk.ui.theme.colors import DARK, LIGHT, Colors, in_high_contrast, pal
 from plantdesk.ui.theme.first_colors import ThemeMode, open_portal
 from plantdesk.ui.theme.icons import Icons
 from plantdesk.ui.theme.metrics import FontRole, Metrics, metrics_of
+from plantdesk.ui.theme.style import Style
 from plantdesk.ui.theme.style_sheet import style_sheet
 from plantdesk.ui.theme.tag_colors import TagColors
 
@@ -51,6 +52,8 @@ class Theme(QObject):
         self._metrics = metrics_of(self._system_font, text_scale)
         self._icons = Icons(self)
         self._tags = TagColors(self)
+        self._style = Style(app)
+        app.setStyle(self._style)
         self._follow_system()
         self._set_color_scheme()
         self._apply()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QLocale, QMetaMethod, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QCompleter, QLineEdit, QMenu, QWidget
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -51,6 +51,21 @@ class LineEdit(QLineEdit):
         completer: QCompleter | None = self.completer()
         popup = None if completer is None else completer.popup()
         return popup is not None and popup.isVisible() and popup.currentIndex().isValid()
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.createStandardContextMenu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    @override
+    def createStandardContextMenu(self) -> QMenu:
+        """Call the commands as the Edit menu does; Qt writes “Select All”."""
+        menu = super().createStandardContextMenu()
+        for action in menu.actions():
+            if action.objectName() == "select-all":
+                action.setText(action.text().replace("Select All", self.tr("Select &all")))
+        return menu
 
     def _is_of_menu(self, event: QKeyEvent) -> bool:
         undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,7 @@ from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from sqlite3 import Connection
 
     from PySide6.QtWidgets import QDialog
     from pytestqt.qtbot import QtBot
@@ -87,7 +89,7 @@ def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(
     table = desk.the(PlantTable)
     right_click(table.viewport(), place_of(table, 1))
     menu = desk.popup()
-    assert texts(menu) == [*ROW_MENU, "Show only “Form”"]
+    assert texts(menu) == [*ROW_MENU, "Show only “Form”", "Show only this day"]
     assert list(table.selected_ids()) == [1]
     choose(menu, "Delete plant")
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
@@ -108,7 +110,7 @@ def test_shift_f10_opens_the_menu_at_the_current_row(desk: Desk) -> None:
     table.selectRow(1)
     desk.press(Qt.Key.Key_F10, SHIFT)
     menu = desk.popup()
-    assert texts(menu) == [*ROW_MENU, "Show only “Form”"]
+    assert texts(menu) == [*ROW_MENU, "Show only “Form”", "Show only this day"]
     assert abs(menu.y() - table.viewport().mapToGlobal(place_of(table, 1)).y()) < table.rowHeight(1)
     choose(menu, "Edit name")
     desk.qtbot.waitUntil(table.editor.isVisible)
@@ -122,7 +124,7 @@ def test_the_menu_key_opens_the_same_menu(desk: Desk) -> None:
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
     QApplication.sendEvent(table.viewport(), event)
     menu = desk.popup()
-    assert texts(menu) == [*ROW_MENU, "Show only “Command line”"]
+    assert texts(menu) == [*ROW_MENU, "Show only “Command line”", "Show only this day"]
     menu.close()
 
 
@@ -204,3 +206,26 @@ def test_the_menu_of_a_row_filters_by_its_tag_and_source(desk: Desk, add: Adder)
     right_click(table.viewport(), place_of(table, 0))
     choose(desk.popup(), "Show only “Form”")
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 2)
+
+
+def test_the_menu_of_a_row_filters_by_its_day(desk: Desk, other_program: Connection) -> None:
+    other_program.execute("UPDATE plant SET added_at = added_at - 3 * 86400000 WHERE name = 'Aloe'")
+    other_program.commit()
+    table = desk.the(PlantTable)
+    right_click(table.viewport(), place_of(table, 0))
+    choose(desk.popup(), "Show only this day")
+    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    assert table.model().index(0, Column.NAME).data() == "Basil"
+
+
+def test_commands_with_an_icon_show_it_in_the_menus(desk: Desk) -> None:
+    desk.the(PlantTable).selectAll()
+    menu = desk.menu("Edit")
+    assert "Delete 2 plants" in desk.enabled("Edit")
+    icons = {plain(each.text()): not each.icon().isNull() for each in menu.actions() if each.text()}
+    assert icons["Delete 2 plants"] is (sys.platform != "darwin")
+
+
+def test_fields_and_menu_call_select_all_the_same(desk: Desk) -> None:
+    right_click(desk.name, desk.name.rect().center())
+    assert "Select all" in [text.partition("\t")[0] for text in texts(desk.popup())]
