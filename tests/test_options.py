@@ -11,6 +11,7 @@ import pytest
 
 from plantdesk import paths
 from plantdesk.cli import main
+from plantdesk.store.sqlite.files import file_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +116,17 @@ def test_completions_offer_existing_names(tmp_path: Path, capfd: pytest.CaptureF
     assert capfd.readouterr().out == "other\n"
     assert main(["__complete", "backups", "plantdesk", "restore"]) == 0
     assert backup.endswith(capfd.readouterr().out.strip())
+
+
+def test_completions_of_a_locked_store_do_not_wait(capfd: pytest.CaptureFixture[str]) -> None:
+    main(["token", "create", "my script"])
+    main(["add", "--name", "Fern", "--tag", "room 10"])
+    main(["add", "--name", "Fern", "--tag", "room 9"])
+    capfd.readouterr()
+    with file_lock.locked(paths.database_file()):  # as while another process migrates it
+        assert main(["__complete", "tags"]) == 0
+        assert main(["__complete", "tokens"]) == 0
+    assert capfd.readouterr().out == "room 9\nroom 10\nmy script\n"
 
 
 @pytest.mark.parametrize("content", [None, b"no store"])

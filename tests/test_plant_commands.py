@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -211,6 +212,20 @@ def test_an_undo_reports_what_it_left(run: Run) -> None:
     assert report.rstrip().endswith("3")
     assert json.loads(run("get", "3", "--json")[1])["note"] == "mine"
     assert json.loads(run("get", "-1", "--json")[1])["tag"] == "kitchen"
+
+
+def test_the_undo_that_is_printed_takes_back_this_very_change(run: Run, tmp_path: Path) -> None:
+    """In another database than the default one, as typed: first that of a restore, then that of an import."""
+    rows, other = tmp_path / "rows.csv", ("--database", str(tmp_path / "other plants.db"))
+    rows.write_text("name\nRose\n", encoding="utf-8")
+    imported = run("import", str(rows), *other)
+    backup = run("backup", *other)[1].strip()
+    run("add", "--name", "Fern", *other)
+    restored = run("restore", backup, "--yes", *other)
+    for _, out, err in (restored, imported):
+        (command,) = re.findall("type: plantdesk (.*)", out + err)
+        assert run(*shlex.split(command))[0] == 0
+    assert [plant["name"] for plant in json.loads(run("list", "--json", *other)[1])] == ["Fern"]
 
 
 def test_texts_are_shown_whole_and_cannot_control_the_terminal(run: Run) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from plantdesk import output
 from plantdesk.commands.confirmation import confirm
 from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
+from plantdesk.commands.plants import undo_command
 from plantdesk.store import Backups, back_up, copy_store, preview_restore, preview_text, restore
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def restore_backup(database: Path, file: Path, *, dry_run: bool, confirmed: bool
     if confirmed:  # no preview before: checking each row of the backup takes seconds
         output.write(preview_text(restored.preview, file.name))
     if not restored.preview.changes_nothing:
-        output.write(_summary(restored))
+        output.write(_summary(restored, database))
     return 0
 
 
@@ -75,11 +76,11 @@ def _resolved(database: Path, file: Path) -> Path:
     return known if not file.exists() and known.exists() else file
 
 
-def _summary(restored: Restored) -> str:
+def _summary(restored: Restored, database: Path) -> str:
     count = restored.preview.plants
     lines = ["Restored 1 plant." if count == 1 else f"Restored {count:,} plants."]
     if restored.change is not None:
-        lines.append(f"To undo it, type: plantdesk undo {restored.change.number}")
+        lines.append(f"To undo it, type: {undo_command(database, restored.change.number)}")
     if restored.saved is not None:
         lines.append(f"The state before is in {restored.saved}")
     if not restored.tokens_kept:

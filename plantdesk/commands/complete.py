@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from plantdesk import output, paths
@@ -22,7 +21,7 @@ _MAX_NAME = 300
 
 def run(kind: str, words: Sequence[str]) -> int:
     """Print the names of `tokens`, `tags` or `backups` of the store in `words`. Creates nothing."""
-    with contextlib.suppress(PlantDeskError):
+    with contextlib.suppress(PlantDeskError, OSError):
         database = _database(words)
         if database.is_file():
             output.write("\n".join(shortened(name, _MAX_NAME) for name in _names(kind, database)))
@@ -30,15 +29,12 @@ def run(kind: str, words: Sequence[str]) -> int:
 
 
 def _names(kind: str, database: Path) -> Iterable[str]:
-    from plantdesk.store import Backups, Store
+    from plantdesk.store import Backups, quick_names
 
     if kind == "backups":
         return [backup.path.name for backup in Backups(database).newest_first()]
-    with closing(Store(database)) as store:
-        if kind == "tags":
-            with closing(store.reader()) as reader:
-                return reader.tags()
-        return [row.name for row in store.tokens.list()]
+    tags, tokens = quick_names(database)
+    return tags if kind == "tags" else tokens
 
 
 def _database(words: Sequence[str]) -> Path:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.commands.formatting import print_json
 from plantdesk.commands.opening import is_store, open_store
+from plantdesk.commands.plants import report
 from plantdesk.commands.termination import cleaned_up_when_terminated, reported_when_interrupted
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.store import ImportClashError, OnClash
@@ -63,7 +64,7 @@ def run(
         elif applied is None or applied.change is None:
             print("Nothing to import.", file=sys.stderr)
         else:
-            _print_change(applied)
+            report(applied, database)
     return 1 if _left_out(preview, wanted) else 0
 
 
@@ -128,12 +129,6 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     plants = 0 if applied is None else applied.plants
     counts = {**preview.counts._asdict(), "invalid": preview.invalid}
     print_json({**counts, "imported": plants, "change": change, "rows": rows})
-
-
-def _print_change(applied: Applied) -> None:
-    if applied.change is not None:
-        title = shortened(applied.change.title, 120)
-        print(f"{title}. To undo it, type: plantdesk undo {applied.change.number}", file=sys.stderr)
 
 
 class _Progress:

@@ -48,7 +48,8 @@ from plantdesk.store.protocols import (
 )
 from plantdesk.store.restore_text import preview_text
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
-from plantdesk.store.sqlite.read_only import ReadOnlyStore
+from plantdesk.store.sqlite.files.open_checks import is_database
+from plantdesk.store.sqlite.read_only import ReadOnlyStore, quick_names
 from plantdesk.store.views import KnownName, Order, View
 
 if TYPE_CHECKING:
@@ -136,12 +137,14 @@ __all__ = [
     "copy_store",
     "edited",
     "fold",
+    "is_database",
     "natural_key",
     "parse_search",
     "parse_terms",
     "plants_of_file",
     "preview_restore",
     "preview_text",
+    "quick_names",
     "restore",
     "search_text",
     "searched",

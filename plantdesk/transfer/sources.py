@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.text import FileError
 
@@ -40,6 +41,8 @@ class Source(NamedTuple):
             if sys.stdin is None:
                 raise FileError(self.name, "It is closed.")
             yield sys.stdin.buffer
+        elif is_database(self.path):
+            raise FileError(self.name, "It is a database (.db), not text. Give it the ending of its format.")
         else:
             with self.path.open("rb") as stream:
                 before = os.fstat(stream.fileno())

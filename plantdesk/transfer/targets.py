@@ -1,4 +1,4 @@
-"""Checks the files that an export or an import replaces."""
+"""Checks the files that users choose to be replaced: by an export, a token, labels."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SQLITE = b"SQLite format 3\0"
 #: The files that belong to a database of this name.
 _COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
 
@@ -21,7 +21,7 @@ def checked_target(file: Path) -> Path:
     file = file.resolve()  # a symlink stays one
     companion = _COMPANION.fullmatch(file.name)
     databases = [file, *(file.with_name(name) for name in (companion.groups() if companion else ()) if name)]
-    if any(map(_is_database, databases)):
+    if any(map(is_database, databases)):
         raise PlantDeskError(f"“{shortened(file.name, 60)}” belongs to a database. Choose another file.")
     return file
 
@@ -29,10 +29,3 @@ def checked_target(file: Path) -> Path:
 def is_replaced(file: Path) -> bool:
     """Whether a finished file replaces `file`: not standard output, a pipe or a device, which are written to."""
     return str(file) != PIPE and (file.is_file() or not file.exists())
-
-
-def _is_database(file: Path) -> bool:
-    if not file.is_file():
-        return False
-    with file.open("rb") as stream:
-        return stream.read(len(_SQLITE)) == _SQLITE

@@ -55,6 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
     monkeypatch.chdir(here)
     main(["token", "create", "my script"])
     main(["token", "create", "greenhouse"])
+    main(["add", "--name", "Fern", "--tag", "hall"])
     main(["backup"])
     capfd.readouterr()
     return here
@@ -121,6 +122,7 @@ def bash(folder: Path) -> Press:
         ('plantdesk token revoke "my', ["token", "revoke", "my script"]),
         ("plantdesk token revoke g", ["token", "revoke", "greenhouse"]),
         ("plantdesk token create g", ["token", "create", "g"]),
+        ("plantdesk tag rename ha", ["tag", "rename", "hall"]),
         ("plantdesk add --name s", ["add", "--name", "s"]),
         ("plantdesk add --name token rev", ["add", "--name", "token", "rev"]),
         ("plantdesk help ser", ["help", "serve"]),
@@ -142,6 +144,7 @@ OFFERED = [
     ("plantdesk token ", {"create", "list", "revoke"}),
     ("plantdesk token create ", set()),
     ("plantdesk token revoke ", {"my script", "greenhouse"}),
+    ("plantdesk tag merge ", {"hall"}),
     ("plantdesk integration --login o", {"on", "off"}),
     ("plantdesk backup s", {"store.db"}),
     ("plantdesk --database s", {"store.db"}),

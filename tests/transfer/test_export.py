@@ -16,9 +16,12 @@ import pytest
 
 from plantdesk import paths
 from plantdesk.cli import main
+from plantdesk.errors import PlantDeskError
 from plantdesk.records import FORM
 from plantdesk.store import Insert, Selection, Store
 from plantdesk.store.sqlite import csv_reads
+from plantdesk.transfer.sources import file_source
+from plantdesk.transfer.targets import checked_target
 from plantdesk.transfer.writing import DELIMITERS, csv_pieces, pieces
 from plantdesk.validation import new_plant
 from tests.support.adding import add_each
@@ -166,6 +169,24 @@ def test_a_database_is_never_replaced(tmp_path: Path, capfd: pytest.CaptureFixtu
     assert main(["import", str(rows), "--rejects", target]) == 1
     assert capfd.readouterr().err.count("belongs to a database") == 3
     assert database.read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX belong to a process")
+def test_a_refused_target_leaves_the_locks_on_the_open_store(tmp_path: Path) -> None:
+    """Else the next program that closes the file takes itself for the last one, and deletes the log."""
+    database = paths.database_file()
+    link = tmp_path / "plants.csv"
+    link.symlink_to(database)
+    read = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM plant').fetchall(); c.close()"
+    )
+    with closing(Store(database)) as store:
+        store.add(new_plant({"id": 100, "name": "x"}), FORM).result(30)
+        for use in (checked_target, lambda file: file_source(file).opened().__enter__()):
+            with pytest.raises(PlantDeskError, match="database"):
+                use(link)
+        subprocess.run([sys.executable, "-c", read, str(database)], check=True)
+        assert database.with_name("plants.db-wal").exists()
 
 
 def test_formats_that_are_only_read_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

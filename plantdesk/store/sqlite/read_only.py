@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from plantdesk.errors import StoreReadOnlyError
+from plantdesk.store.folding import natural_key
 from plantdesk.store.protocols import PlantPages
-from plantdesk.store.sqlite.connections import translate_errors
+from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.csv_reads import CsvPages
-from plantdesk.store.sqlite.files.open_checks import named
+from plantdesk.store.sqlite.files.log_origin import has_own_log
+from plantdesk.store.sqlite.files.open_checks import check_file, named, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
+from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from plantdesk.store.protocols import CsvPage
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
+
+#: Milliseconds.
+_QUICK_TIMEOUT = 500
 
 
 class ReadOnlyStore(PlantPages):
@@ -68,6 +73,21 @@ class ReadOnlyStore(PlantPages):
         """Close the file. May be called again."""
         self._connection.close()
         self._file.close()
+
+
+def quick_names(path: Path) -> tuple[list[str], list[str]]:
+    """Return the tags and the names of the valid tokens of the store at `path`, without its lock and changing nothing.
+
+    Raises StoreError and OSError; what a shell completes must not wait.
+    """
+    path = resolved(path)
+    check_file(path)
+    with translate_errors(), closing(connect(path, read_only=True, immutable=not has_own_log(path))) as connection:
+        connection.execute(f"PRAGMA busy_timeout = {_QUICK_TIMEOUT}")
+        check_schema(connection, SCHEMA_VERSION)
+        tags = connection.execute("SELECT DISTINCT tag FROM plant WHERE tag IS NOT NULL").fetchall()
+        tokens = connection.execute("SELECT name FROM token WHERE revoked_at IS NULL ORDER BY created_at DESC, id DESC")
+        return sorted((str(tag) for (tag,) in tags), key=natural_key), [str(name) for (name,) in tokens]
 
 
 def refuse_outdated(file: StoreFile) -> None:

@@ -22,6 +22,7 @@ from plantdesk.atomic_replace import write_private
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.records import FORM
 from plantdesk.timestamps import now_ms
+from plantdesk.transfer.targets import checked_target
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import ago, date, error_text, long_time, one_line, plural
 from plantdesk.ui.theme.metrics import L, M, S
@@ -145,9 +146,11 @@ class TokenPanel(QWidget):
 
         def write(_task: Task) -> None:
             try:
-                write_private(file, token + "\n")
+                write_private(checked_target(file), token + "\n")
             except OSError as error:
-                raise PlantDeskError(error_text(error)) from error
+                raise PlantDeskError(
+                    self.tr("{reason} Choose another file.").format(reason=error_text(error))
+                ) from error
 
         self._bridge.long_tasks.ask(self, write, partial(self._on_saved, file), self._on_not_saved)
 
@@ -185,7 +188,7 @@ class TokenPanel(QWidget):
         self.token_saved.emit(str(file))
 
     def _on_not_saved(self, error: Exception) -> None:
-        text = self.tr("The token was not saved: {reason} Choose another file.")
+        text = self.tr("The token was not saved: {reason}")
         self._show_message(Tone.ERROR, text.format(reason=error_text(error)))
 
     def _ask_to_revoke(self, question: str, details: str, label: str, revoke: Callable[[str], None]) -> None:

@@ -103,7 +103,7 @@ class Labels(Feature):
             return
         try:
             write_pdf(Path(name), job)
-        except OSError as error:
+        except (OSError, PlantDeskError) as error:
             self._dialog.show_outcome(Tone.ERROR, error_text(error))
             return
         self._dialog.accept()

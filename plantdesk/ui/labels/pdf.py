@@ -8,6 +8,7 @@ from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect
 from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter
 
 from plantdesk.atomic_replace import replaced_bytes
+from plantdesk.transfer.targets import checked_target
 from plantdesk.ui.labels.painting import paint_job
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ _DPI = 600
 
 
 def write_pdf(file: Path, job: Job) -> None:
-    """Write the pages of labels to a PDF file. Raises OSError."""
+    """Write the pages of labels to a PDF file. Raises PlantDeskError for a database, and OSError."""
+    file = checked_target(file)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
@@ -29,7 +31,7 @@ def write_pdf(file: Path, job: Job) -> None:
     layout = writer.pageLayout()
     paint_job(writer, job, QRect(layout.fullRectPixels(_DPI)))
     buffer.close()
-    with replaced_bytes(file.resolve()) as stream:
+    with replaced_bytes(file) as stream:
         stream.write(buffer.data().data())
 
 

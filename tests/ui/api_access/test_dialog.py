@@ -31,6 +31,7 @@ from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.ui.widgets.message_line import MessageLine
 from plantdesk.ui.widgets.secret_edit import copy_secret
 from plantdesk.validation import new_plant
 from tests.support.desk import Desk, plain
@@ -195,6 +196,14 @@ def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: Dia
     assert QGuiApplication.clipboard().text() == text.toPlainText()
     desk.switch.show(On("http://127.0.0.1:9000", 9000))
     assert "http://127.0.0.1:9000/plants" in text.toPlainText()
+
+
+def test_a_saved_token_replaces_no_database(desk: DialogDesk, store: Store) -> None:
+    desk.create("greenhouse")
+    panel = desk.dialog.findChildren(TokenPanel)[0]
+    panel.save_token(store.path)
+    desk.until(lambda: any("database" in line.text for line in panel.findChildren(MessageLine)))
+    assert store.path.read_bytes().startswith(b"SQLite format 3")
 
 
 def test_the_box_switches_the_api(desk: DialogDesk) -> None:

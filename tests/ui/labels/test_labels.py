@@ -222,6 +222,14 @@ def test_a_pdf_that_cannot_be_written_is_reported(desk: LabelDesk, add: Adder, t
     assert dialog.the(MessageLine).tone is Tone.ERROR
 
 
+def test_labels_replace_no_database(desk: LabelDesk, add: Adder, store: Store) -> None:
+    add("Aster")
+    dialog = desk.open(1)
+    desk.save(dialog, store.path)
+    assert dialog.the(MessageLine).tone is Tone.ERROR
+    assert store.path.read_bytes().startswith(b"SQLite format 3")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the dialog of the system")
 def test_labels_are_printed(desk: LabelDesk, add: Adder, tmp_path: Path) -> None:
     from PySide6.QtPrintSupport import QPrintDialog

@@ -103,6 +103,23 @@ def refuse_newer(path: Path, version: int) -> None:
         raise NewerStoreError(message)
 
 
+def is_database(path: Path) -> bool:
+    """Whether a regular file, or one that a link leads to, is a database of SQLite, perhaps damaged. Raises OSError.
+
+    SQLite opens it: another descriptor would release the locks of this process on an open store.
+    """
+    if not path.is_file() or path.stat().st_size == 0:
+        return False
+    if not os.access(path, os.R_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    try:
+        with contextlib.closing(connect(path, immutable=True)) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.DatabaseError as error:
+        return error.sqlite_errorcode != sqlite3.SQLITE_NOTADB
+    return True
+
+
 def is_writable(path: Path) -> bool:
     """Whether this process may write to the file and create others in its folder."""
     effective = os.access in os.supports_effective_ids
