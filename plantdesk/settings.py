@@ -6,13 +6,16 @@ long as opening an empty Qt window.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import os
+import time
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 _Kind = TypeVar("_Kind", "Settings", "WindowSettings")
@@ -24,6 +27,9 @@ logger = logging.getLogger(__name__)
 DEFAULT_PORT = 8721
 THEMES = ("system", "light", "dark")
 SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
+#: Seconds for which a change of the settings waits for that of another window.
+_LOCK_TIMEOUT = 1.0
+_RETRY_DELAY = 0.005
 
 
 class InvalidSettingError(ValueError):
@@ -99,7 +105,7 @@ def _built(kind: type[_Kind], values: object) -> _Kind:
     others = dict(values)
     known: dict[str, Any] = {}
     for each in fields(kind):
-        if each.name in others:
+        if each.name in others and each.name != "others":
             value, nested = others.pop(each.name), each.metadata.get("nested")
             known[each.name] = _built(nested, value) if nested else value
     return kind(**known, others=others)
@@ -139,13 +145,52 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     return Settings()
 
 
+def update(file: Path, change: Callable[[Settings], Settings], known: Settings) -> None:
+    """Change the settings that are in the file now, which other windows change as well, atomically.
+
+    Where there are none, or damaged ones, `known` is changed. Raises OSError.
+    """
+    from plantdesk import paths
+
+    paths.create_folder(file.parent)
+    with _locked(file):
+        try:
+            now = _built(Settings, json.loads(file.read_text(encoding="utf-8")))
+        except (FileNotFoundError, ValueError, RecursionError):
+            now = known
+        save(change(now), file)
+
+
 def save(settings: Settings, file: Path) -> None:
-    """Write the settings atomically. Raises OSError."""
+    """Write the settings atomically, whatever is in the file. Raises OSError."""
     from plantdesk import paths
     from plantdesk.atomic_replace import write_private
 
     paths.create_folder(file.parent)
     write_private(file, json.dumps(_flat(asdict(settings)), indent=2) + "\n")
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Hold the lock of the settings for a block. Raises OSError, also when another program holds it for long."""
+    import portalocker
+    from portalocker.exceptions import LockException
+
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    handle = os.open(file.with_name(f".{file.name}.lock"), flags, 0o600)
+    deadline = time.monotonic() + _LOCK_TIMEOUT
+    try:
+        while True:
+            try:
+                portalocker.lock(handle, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+                break
+            except LockException as error:
+                if time.monotonic() > deadline:
+                    raise TimeoutError("another PlantDesk changes them") from error
+                time.sleep(_RETRY_DELAY)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _set_aside(file: Path, aside: Path) -> None:

@@ -35,6 +35,16 @@ def test_what_is_saved_is_loaded(file: Path) -> None:
     assert settings.load(file) == changed
 
 
+@pytest.mark.parametrize("content", [{"others": {"a": 1}}, {"window": {"others": 5}}, {"others": 5, "theme": "dark"}])
+def test_a_member_named_others_is_one_that_a_newer_version_may_know(file: Path, content: dict[str, object]) -> None:
+    file.write_text(json.dumps(content))
+    settings.save(settings.load(file).changed(port=9000), file)
+    stored = json.loads(file.read_text())
+    assert stored["port"] == 9000
+    assert stored.get("others") == content.get("others")
+    assert "window" not in content or stored["window"]["others"] == 5
+
+
 def test_a_change_does_not_affect_the_old_settings() -> None:
     old = Settings()
     assert old.changed(text_scale=1.25).text_scale == 1.25

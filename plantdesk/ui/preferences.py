@@ -9,7 +9,7 @@ from plantdesk import settings as settings_file
 from plantdesk.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 _log = logging.getLogger(__name__)
@@ -37,26 +37,38 @@ class Preferences:
 
     def change(self, **values: object) -> None:
         """Change some settings."""
-        changed = self._settings.changed(**values)
+        self._apply(lambda settings: settings.changed(**values))
+
+    def of_store(self, path: Path) -> Mapping[str, object]:
+        """Return what is remembered for one store: a JSON object, which may hold anything."""
+        return _of_store(self._settings, path)
+
+    def change_store(self, path: Path, **values: object) -> None:
+        """Change some of what is remembered for one store."""
+
+        def changed(settings: Settings) -> Settings:
+            others = {key: value for key, value in settings.layouts.items() if key != str(path)}
+            kept = dict(list(others.items())[-_MAX_STORES:])
+            return settings.changed(layouts={**kept, str(path): {**_of_store(settings, path), **values}})
+
+        self._apply(changed)
+
+    def _apply(self, change: Callable[[Settings], Settings]) -> None:
+        """Change the settings of this window, and those in the file, of which others may have changed some."""
+        changed = change(self._settings)
         if changed == self._settings:
             return
         self._settings = changed
         try:
             if self._file is not None:
-                settings_file.save(changed, self._file)
+                settings_file.update(self._file, change, changed)
         except OSError as error:
             _log.warning("The settings cannot be saved: %s", error)
 
-    def of_store(self, path: Path) -> Mapping[str, object]:
-        """Return what is remembered for one store: a JSON object, which may hold anything."""
-        values = self._settings.layouts.get(str(path))
-        return values if isinstance(values, dict) else {}
-
-    def change_store(self, path: Path, **values: object) -> None:
-        """Change some of what is remembered for one store."""
-        others = {key: value for key, value in self._settings.layouts.items() if key != str(path)}
-        kept = dict(list(others.items())[-_MAX_STORES:])
-        self.change(layouts={**kept, str(path): {**self.of_store(path), **values}})
-
     def _on_damaged(self, aside: Path) -> None:
         self.set_aside = aside
+
+
+def _of_store(settings: Settings, path: Path) -> Mapping[str, object]:
+    values = settings.layouts.get(str(path))
+    return values if isinstance(values, dict) else {}
