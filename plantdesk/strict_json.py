@@ -95,7 +95,8 @@ def array_items(pieces: Iterator[str], longest: int) -> Iterator[tuple[int, dict
     """
     buffer = _Buffer(pieces, longest)
     if buffer.next_character() != "[":
-        raise buffer.error("It is not a JSON array, a list in [ ].")
+        lines = " If each line is an object, name the file .jsonl." if buffer.next_character() == "{" else ""
+        raise buffer.error(f"It is not a JSON array, a list in [ ].{lines}")
     buffer.at += 1
     if buffer.next_character() == "]":
         buffer.at += 1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: Of `OnClash`, which takes long to import.
 _ON_CLASH = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")
+_MAX_LINES_DIGITS = 6
 #: Encodings of Python that decode to half surrogate pairs, or are not for files.
 _NO_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
 
@@ -62,6 +63,9 @@ def _add_import(commands: Commands) -> None:
     command.add_argument(
         "--no-header", action="store_true", help="the first row is a plant; --map takes the numbers of columns, from 1"
     )
+    command.add_argument(
+        "--skip-lines", metavar="NUMBER", type=_lines, default=0, help="lines above the header, such as a title"
+    )
     command.add_argument("--dry-run", action="store_true", help="show only what would be new, clash or be invalid")
     command.add_argument(
         "--map",
@@ -93,7 +97,7 @@ def _run_import(options: argparse.Namespace) -> int:
     if len(dict(options.map)) < len(options.map):
         options.parser.error("--map may name each field only once")
     columns = Columns(dict(options.map), has_header=not options.no_header)
-    reading = Reading(_format(options), options.encoding, columns=columns)
+    reading = Reading(_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines)
     wanted = Wanted(reading, OnClash(options.on_clash), options.skip_invalid, options.tag)
     database = database_of(options)
     return import_files.run(
@@ -112,6 +116,12 @@ def _encoding(text: str) -> str:
     if not name or name in _NO_FILE_ENCODINGS:
         raise argparse.ArgumentTypeError(f"“{text}” is not an encoding of text files")
     return name
+
+
+def _lines(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_LINES_DIGITS):
+        raise argparse.ArgumentTypeError(f"“{text}” is not a number of lines")
+    return int(text)
 
 
 def _column(text: str) -> tuple[str, str]:

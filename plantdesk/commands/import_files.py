@@ -16,19 +16,23 @@ from plantdesk.commands.termination import cleaned_up_when_terminated, reported_
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.store import ImportClashError, OnClash
 from plantdesk.transfer.columns import NoColumnError
-from plantdesk.transfer.formats import PIPE
+from plantdesk.transfer.formats import PIPE, Format
 from plantdesk.transfer.importing import FileImport, InvalidRowsError
 from plantdesk.transfer.sources import file_source
 from plantdesk.transfer.targets import checked_target
+from plantdesk.transfer.text import UnknownEncodingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from plantdesk.store import Applied, Store
-    from plantdesk.transfer.importing import Preview, Wanted
+    from plantdesk.transfer.importing import FileReading, Preview, Wanted
 
 _REFRESH = 0.1
 _MEBI = 1_048_576
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+#: Columns that are not read, of which the names are printed.
+_MAX_NAMED = 10
 
 
 def run(
@@ -92,6 +96,8 @@ def _hints() -> Iterator[None]:
         yield
     except NoColumnError as error:
         raise PlantDeskError(f"{error} Use --map name=COLUMN, or --no-header if the first row is a plant.") from error
+    except UnknownEncodingError as error:
+        raise PlantDeskError(f"{error} Use --encoding, such as cp1251, shift_jis or gb18030.") from error
     except InvalidRowsError as error:
         raise PlantDeskError(f"{error} Correct the file, or add --skip-invalid.") from error
     except ImportClashError as error:
@@ -114,6 +120,8 @@ def _left_out(preview: Preview, wanted: Wanted) -> int:
 
 
 def _print_preview(preview: Preview, files_import: FileImport, wanted: Wanted) -> None:
+    for reading in files_import.readings:
+        print(_reading_text(reading), file=sys.stderr)
     new, unchanged, clashing = preview.counts
     for row in preview.listed:
         name = shortened(files_import.name_of(row), 60)
@@ -123,12 +131,43 @@ def _print_preview(preview: Preview, files_import: FileImport, wanted: Wanted) -
     print(counts, file=sys.stderr)
 
 
+def _reading_text(reading: FileReading) -> str:
+    """Return how a file was read, as its summary."""
+    parts = [str(reading.form).upper() if reading.form is not Format.JSON_LINES else "JSON Lines"]
+    if reading.encoding is not None:
+        guessed = ", a guess: --encoding sets another" if reading.is_encoding_guessed else ""
+        parts.append(f"{reading.encoding}{guessed}")
+    if reading.delimiter is not None:
+        parts.append(f"delimiter {_DELIMITERS.get(reading.delimiter, reading.delimiter)}")
+    named = [f"{field} from “{shortened(name, 30)}”" for field, name in reading.columns.items() if name != field]
+    parts.append(
+        ", ".join([*(field for field, name in reading.columns.items() if name == field), *named]) or "no plant"
+    )
+    if reading.ignored:
+        names = ", ".join(f"“{shortened(name, 30)}”" for name in reading.ignored[:_MAX_NAMED])
+        more = " and more" if len(reading.ignored) > _MAX_NAMED else ""
+        parts.append(f"not read: {names}{more}")
+    return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
+
+
 def _print_json(preview: Preview, files_import: FileImport, applied: Applied | None) -> None:
     rows = [{"file": files_import.name_of(row), "line": row.line, "reason": row.reason} for row in preview.listed]
     change = None if applied is None or applied.change is None else applied.change.number
     plants = 0 if applied is None else applied.plants
     counts = {**preview.counts._asdict(), "invalid": preview.invalid}
-    print_json({**counts, "imported": plants, "change": change, "rows": rows})
+    files = [
+        {
+            "file": reading.name,
+            "format": reading.form,
+            "encoding": reading.encoding,
+            "encoding_guessed": reading.is_encoding_guessed,
+            "delimiter": reading.delimiter,
+            "columns": reading.columns,
+            "ignored": reading.ignored,
+        }
+        for reading in files_import.readings
+    ]
+    print_json({**counts, "imported": plants, "change": change, "rows": rows, "files": files})
 
 
 class _Progress:

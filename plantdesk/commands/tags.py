@@ -38,7 +38,7 @@ def rename(database: Path, tag: str, new: str) -> int:
     """Rename a tag. Raises UnknownTagError, TagTakenError, InvalidPlantError, StoreError."""
     with closing(open_existing_store(database)) as store:
         known = _tags(store)
-        if new in known and new != tag:
+        if new in known and new != tag and tag in known:
             raise TagTakenError(new)
         report(_set_tag(store, [tag], new, known, f"Rename tag {_quoted(tag)} to {_quoted(new)}"), database)
     return 0

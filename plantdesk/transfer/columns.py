@@ -16,18 +16,28 @@ READ = ("id", "name", "tag", "note")
 _HEADERS = {
     "id": "id|plant id|number|no|nr|nummer|kennung|pflanzen id|identifiant|numero|n°|identificador",
     "name": "name|plant|plant name|pflanze|pflanzenname|sorte|bezeichnung|nom|plante|nom de la plante|nombre|planta"
-    "|nombre de la planta|title|titel|titre|titulo",
+    "|nombre de la planta|title|titel|titre|titulo|species|species name|scientific name|botanical name|latin name"
+    "|common name|vernacular name|accepted name|taxon|taxon name|wissenschaftlicher name|botanischer name"
+    "|lateinischer name|deutscher name|trivialname|pflanzenart|espece|nom scientifique|nom botanique|nom latin"
+    "|nom commun|nom vernaculaire|nom francais|especie|nombre cientifico|nombre botanico|nombre latino|nombre comun"
+    "|nombre vulgar",
     "tag": "tag|tags|type|category|group|label|typ|kategorie|gruppe|schlagwort|categorie|groupe|etiquette|tipo"
     "|categoria|grupo|etiqueta|bed|location|beet|standort|ort|emplacement|lieu|ubicacion|lugar",
     "note": "note|notes|comment|comments|remark|remarks|notiz|notizen|bemerkung|bemerkungen|anmerkung|kommentar"
-    "|remarque|remarques|commentaire|commentaires|nota|notas|comentario|comentarios|observaciones",
+    "|remarque|remarques|commentaire|commentaires|nota|notas|comentario|comentarios|observaciones|description"
+    "|beschreibung|descripcion",
 }
+#: Headers of parts of a name, which are the name where nothing else is.
+_PARTS_OF_NAMES = (
+    "cultivar|cultivar name|variety|variedad|variete|genus|gattung|art|genre|genero|kultivar|varietat|hybrid|hybride"
+)
 #: Headers by which a program's files are recognised, and its headers of our fields. Zotero has columns called Type and
 #: Number as well, which mean something else.
 _PROGRAMS = (
     (frozenset({"key", "item type", "title", "manual tags"}), {"title": "name", "manual tags": "tag", "notes": "note"}),
 )
-_FIELD_OF = {header: field for field, headers in _HEADERS.items() for header in headers.split("|")}
+_FIELD_OF = {header.replace(" ", ""): field for field, headers in _HEADERS.items() for header in headers.split("|")}
+_WEAK = {header.replace(" ", ""): "name" for header in _PARTS_OF_NAMES.split("|")}
 _LONGEST = 100
 #: Characters of a text that is guessed to be a tag.
 _LONGEST_TAG = 30
@@ -68,15 +78,16 @@ class NoColumnError(PlantDeskError):
 
 
 def plain(header: str) -> str:
-    """Return a header without case, accents, and blanks around it."""
+    """Return a header without case, accents, punctuation, a leading #, and blanks around it."""
     letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
     kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").split())
+    return " ".join(kept.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").split())
 
 
 def field_of(header: str) -> str | None:
     """Return the field that a header names in any of the languages."""
-    return _FIELD_OF.get(plain(header))
+    joined = plain(header).replace(" ", "")  # scientificName is one word
+    return _FIELD_OF.get(joined) or _WEAK.get(joined)
 
 
 def mapped(columns: Sequence[str], wanted: Mapping[str, str | int], *, only: bool = False) -> dict[str, int]:
@@ -88,9 +99,10 @@ def mapped(columns: Sequence[str], wanted: Mapping[str, str | int], *, only: boo
     found = {field: _position(column, columns, names) for field, column in wanted.items()}
     taken = set(found.values())
     program = next((fields for headers, fields in _PROGRAMS if headers <= set(names)), None)
-    others = ({field: field for field in READ}, _FIELD_OF) if program is None else (program,)
-    for known in () if only else others:
-        for at, name in enumerate(names):
+    joined = [name.replace(" ", "") for name in names]
+    others = [({field: field for field in READ}, names), (_FIELD_OF, joined), (_WEAK, joined)]
+    for known, headers in [] if only else others if program is None else [(program, names)]:
+        for at, name in enumerate(headers):
             meant = known.get(name)
             if meant is not None and meant not in found and at not in taken:
                 found[meant] = at

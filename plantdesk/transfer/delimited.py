@@ -28,10 +28,11 @@ _MAX_WIDTH = 1000
 
 
 class Dialect(NamedTuple):
-    """How a delimited file is written; an empty `quote`: without quotes."""
+    """How a delimited file is written; an empty `quote`: without quotes. `skips_blanks`: those before a cell."""
 
     delimiter: str
     quote: str
+    skips_blanks: bool = False
 
 
 class DelimitedTable:
@@ -94,9 +95,9 @@ class DelimitedTable:
 
     def _plain(self, first: int, block: str) -> Batch | None:
         """Return the columns of a block without quotes whose lines have equally many cells, else None."""
-        delimiter, quote = self.dialect
+        delimiter, quote, skips_blanks = self.dialect
         block = block.replace("\r\n", "\n").removesuffix("\r")
-        if (quote and quote in block) or "\0" in block or "\r" in block:
+        if skips_blanks or (quote and quote in block) or "\0" in block or "\r" in block:
             return None
         width = block.partition("\n")[0].count(delimiter) + 1
         if width > _MAX_WIDTH:
@@ -133,9 +134,12 @@ class _SlowReader:
         self._raw: list[str] = []
         self._size = 0
         self._has_doubled = False
+        self._faults: dict[int, str] = {}
+        self._has_header = False
         self._reader = _reader(self._fed(), dialect)
         quote, delimiter = dialect.quote or "\0", re.escape(dialect.delimiter)
-        cell = rf"{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}|[^{delimiter}]*"
+        blanks = " *" if dialect.skips_blanks else ""
+        cell = rf"{blanks}{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}|[^{delimiter}]*"
         self._cell = re.compile(rf"({cell})(?:{delimiter}|\Z)")
 
     def batches(self, first: int, lines: list[str]) -> Iterator[Batch]:
@@ -148,7 +152,8 @@ class _SlowReader:
             while self._lines and len(rows) < _MAX_ROWS:
                 rows.append(self._next())
                 numbers.append(self._first_line)
-            yield Batch(numbers, rows)
+            yield Batch(numbers, rows, faults=dict(self._faults))
+            self._faults.clear()
 
     @property
     def _first_line(self) -> int:
@@ -160,11 +165,15 @@ class _SlowReader:
         try:
             cells = next(self._reader, [])
         except csv.Error as error:
-            raise self._text.error(_reason(error), self._first_line) from None
+            if not self._has_header or "unexpected end" in str(error):
+                raise self._text.error(_reason(error), self._first_line) from None
+            self._faults[self._first_line] = _reason(error)
+            return []
+        self._has_header = True
         if not self._has_doubled or self._all_quoted or all(cells):
             return [cell or None for cell in cells]
         raw = self._cell.findall("".join(self._raw).rstrip("\r\n"))
-        quoted = [cell.startswith(self._quote) for cell in raw]
+        quoted = [cell.lstrip(" ").startswith(self._quote) for cell in raw]
         return [cell if cell or is_quoted else None for cell, is_quoted in zip(cells, quoted, strict=False)]
 
     def _fed(self) -> Iterator[str]:
@@ -190,9 +199,10 @@ class _SlowReader:
 
 
 def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list[str]]:
-    if not dialect.quote:
-        return csv.reader(lines, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE, strict=True)
-    return csv.reader(lines, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
+    delimiter, quote, skips_blanks = dialect
+    if not quote:
+        return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
+    return csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=skips_blanks, strict=True)
 
 
 def _reason(error: csv.Error) -> str:
@@ -201,6 +211,8 @@ def _reason(error: csv.Error) -> str:
         return "A quote is opened and not closed."
     if "new-line" in text:
         return "A line ends with CR alone. Save the file with other line ends."
+    if "expected after" in text:
+        return "A quote in a quoted text is not doubled."
     return f"It is not CSV: {text}."
 
 
@@ -218,4 +230,5 @@ def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dia
         return known, len(widths) == 1 and widths != {1}, max(map(len, rows[:1]), default=0)
 
     found = max(DELIMITERS, key=score) if lines and any(each in lines[0] for each in DELIMITERS) else ONE_COLUMN
-    return Dialect(delimiter or found, quote)
+    found = delimiter or found
+    return Dialect(found, quote, bool(quote) and any(f"{found} {quote}" in line for line in lines))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError
@@ -50,6 +51,14 @@ SUFFIXES = {
 }
 
 
+_PACKED = "It is compressed: unpack it first."
+_SHEET = "Save it as an Excel workbook (.xlsx) or as CSV."
+#: What to do with files of other formats, by their suffixes.
+_OTHERS = {
+    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar"), _PACKED),
+    **dict.fromkeys((".xls", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric"), _SHEET),
+}
+
 #: The formats that an export writes.
 WRITTEN = tuple(form for form in Format if form not in {Format.STORE, Format.MARKDOWN})
 
@@ -58,7 +67,8 @@ class UnknownFormatError(PlantDeskError):
     """Neither the name of a file nor an option says which of the possible formats it has."""
 
     def __init__(self, name: str, possible: Iterable[Format]) -> None:
-        super().__init__(f"The format of “{name}” is not known by its name. Add --format {', '.join(possible)}.")
+        advice = _OTHERS.get(PurePath(name).suffix.lower(), f"Add --format {', '.join(possible)}.")
+        super().__init__(f"The format of “{name}” is not known by its name. {advice}")
 
 
 def format_of(file: Path, given: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.atomic_replace import replaced_text
 from plantdesk.errors import PlantDeskError, shortened
 from plantdesk.store import OnClash
+from plantdesk.transfer.columns import READ
+from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.reading import Refused
 from plantdesk.transfer.targets import checked_target
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from plantdesk.store import Applied, ImportBatch, ImportCounts, PlantStore
+    from plantdesk.transfer.formats import Format
+    from plantdesk.transfer.inputs import Input
+    from plantdesk.transfer.reading import RowReader
     from plantdesk.transfer.sources import Source
 
     #: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
@@ -42,12 +47,41 @@ class Wanted(NamedTuple):
     tag: str | None = None
 
 
+class FileReading(NamedTuple):
+    """How a file was read: `columns` are the names of the fields' columns, `ignored` those of other columns.
+
+    `encoding` and `delimiter` are None where the format has none.
+    """
+
+    name: str
+    form: Format
+    encoding: str | None
+    is_encoding_guessed: bool
+    delimiter: str | None
+    columns: dict[str, str]
+    ignored: tuple[str, ...]
+
+
 class Preview(NamedTuple):
     """The numbers of rows by outcome; `listed` are the first invalid rows, then the first that clash."""
 
     counts: ImportCounts
     invalid: int
     listed: tuple[Refused, ...]
+
+
+def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
+    text, table = file.text, file.table
+    delimiter = table.dialect.delimiter if isinstance(table, DelimitedTable) else None
+    return FileReading(
+        name,
+        file.form,
+        None if text is None or text.encoding is None else text.encoding.removesuffix("-sig"),
+        text is not None and text.is_encoding_guessed,
+        None if delimiter == ONE_COLUMN else delimiter,
+        {field: reader.columns[field] for field in READ if field in reader.columns},
+        tuple(reader.ignored),
+    )
 
 
 class InvalidRowsError(PlantDeskError):
@@ -72,6 +106,8 @@ class FileImport:
         if wanted.tag is not None:
             plant_fields({"name": "-", "tag": wanted.tag})
         self._wanted, self._progress, self._max_listed = wanted, progress, listed
+        #: How the files were read.
+        self.readings: list[FileReading] = []
         self._names: list[str] = []
         self._fields: list[set[str]] = []
         self._rows = self._bytes = self._size = self._invalid = 0
@@ -101,6 +137,7 @@ class FileImport:
                 reader, batches = rows_of(file, number, self._wanted.reading.columns, self._refuse)
                 for batch in batches:
                     self._add(batch)
+                self.readings.append(_reading_of(source.name, file, reader))
             self._fields.append(reader.fields | (set() if self._wanted.tag is None else {"tag"}))
 
     def compare(self, on_clash: OnClash) -> Preview:

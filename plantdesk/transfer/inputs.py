@@ -31,6 +31,8 @@ class Reading(NamedTuple):
     delimiter: str | None = None
     quote: str | None = None
     columns: Columns = Columns()
+    #: Lines before the header, such as a title.
+    skipped_lines: int = 0
 
 
 class Input(NamedTuple):
@@ -58,10 +60,12 @@ def opened(source: Source, reading: Reading, progress: Callable[[int], None] = _
         if form is Format.XLSX:
             from plantdesk.transfer.workbooks import opened_workbook
 
-            book = opened_workbook(stream, source.name, source.size, progress)
+            book = opened_workbook(stream, source.name, source.size, progress, skipped=reading.skipped_lines)
             yield Input(form, None, stack.enter_context(book), iter(()))
             return
-        yield _text_input(form, TextFile(stream, source.name, progress, reading.encoding), reading)
+        skipped = reading.skipped_lines
+        text = TextFile(stream, source.name, progress, reading.encoding, skipped_lines=skipped)
+        yield _text_input(form, text, reading)
 
 
 def _text_input(form: Format, text: TextFile, reading: Reading) -> Input:

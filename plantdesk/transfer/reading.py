@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from plantdesk import strict_json
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _SURE = 18
 #: Characters of a note that is surely short enough.
 _SHORT = 25_000
+#: Columns that are not read, of which the names are collected.
+_MAX_IGNORED = 100
+_WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 #: Objects of a batch.
 _MAX_ROWS = 1000
 
@@ -43,7 +47,10 @@ class RowReader:
         self._number, self._columns, self._refused = number, columns, refused
         #: The members of the last JSON object by field.
         self._members: dict[tuple[str, ...], dict[str, str]] = {}
-        #: The fields that the file has, after it was read.
+        #: The name of each field's column or member, and of some others, after the file was read.
+        self.columns: dict[str, str] = {}
+        self.ignored: dict[str, None] = {}
+        #: The fields of which a plant has one.
         self.fields: set[str] = set()
 
     # --- tables ---
@@ -59,6 +66,7 @@ class RowReader:
         if "name" not in layout.fields:
             raise NoColumnError("for the name", layout.names)
         self.fields = set(layout.fields)
+        self._note_columns(layout.names, layout.fields)
         self._positions = [layout.fields.get(field) for field in READ]
         if layout.has_header:
             first = first._replace(lines=first.lines[1:], rows=first.rows[1:])
@@ -76,6 +84,8 @@ class RowReader:
         numbers = _numbers(ids)
         if numbers is None or None in names or (batch.empty_is_none and "" in names):
             return None
+        if any(map(str.isspace, cast("Sequence[str]", names))):  # perhaps a blank row
+            return None
         if batch.empty_is_none:
             tags = [tag or None for tag in tags]
         notes = [note or None for note in notes]
@@ -86,10 +96,12 @@ class RowReader:
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
         for line, row in zip(batch.lines, batch.by_row(), strict=True):
             cells = [cell or None for cell in row] if batch.empty_is_none else row
-            if all(cell is None for cell in cells):
+            if line not in batch.faults and all(cell is None or cell.isspace() for cell in cells):
                 continue
             values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
             try:
+                if line in batch.faults:
+                    raise PlantDeskError(batch.faults[line])  # noqa: TRY301 - reported as the others
                 _check_width(cells, len(self._layout.names))
                 yield ImportRow(self._number, line, *_of_texts(*values))
             except PlantDeskError as error:
@@ -121,9 +133,12 @@ class RowReader:
         note = values.pop("note", "")
         if not isinstance(note, str):
             raise PlantDeskError("The note must be text.")
-        if "id" in values:
+        if isinstance(values.get("id"), str):  # as every id in CSV
+            values["id"] = _id_of(str(values["id"]))
+        if values.get("id") is not None:
             plant = new_plant(values)
             return plant.id, plant.name, plant.tag, plant_note(note)
+        values.pop("id", None)
         fields = plant_fields(values)
         return None, fields.name, fields.tag, plant_note(note)
 
@@ -137,9 +152,18 @@ class RowReader:
         """Return the member of each field."""
         chosen, only = self._columns.chosen, self._columns.only
         if not chosen and all(name in READ for name in names):
-            return {name: name for name in names}
-        wanted = {field: column for field, column in chosen.items() if column in names}
-        return {field: names[at] for field, at in mapped(names, wanted, only=only).items()}
+            positions = {name: at for at, name in enumerate(names)}
+        else:
+            wanted = {field: column for field, column in chosen.items() if column in names}
+            positions = mapped(names, wanted, only=only)
+        self._note_columns(names, positions)
+        return {field: names[at] for field, at in positions.items()}
+
+    def _note_columns(self, names: Sequence[str], positions: Mapping[str, int]) -> None:
+        self.columns |= {field: names[at] for field, at in positions.items() if at < len(names)}
+        if len(self.ignored) < _MAX_IGNORED:
+            taken = set(positions.values())
+            self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
 
 
 def _check_width(cells: Sequence[str | None], width: int) -> None:
@@ -158,9 +182,15 @@ def _numbers(ids: Sequence[str | None]) -> list[int | None] | None:
     return [int(text) if text else None for text in texts]
 
 
+def _id_of(text: str) -> int | None:
+    """Return the number of an id, None for an empty text; `7.0` is what pandas writes. Raises InvalidPlantError."""
+    whole = _WHOLE.fullmatch(text)
+    return parse_id(whole[1] if whole else text) if text else None
+
+
 def _of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
     """Return a plant of decoded texts, which have no half surrogate pairs. The rules are those of `new_plant`."""
-    number = parse_id(plant_id) if plant_id else None
+    number = None if plant_id is None else _id_of(plant_id)
     if name is None:
         plant_fields({})  # raises the message for a missing name
         raise AssertionError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from plantdesk.transfer.columns import Layout
 
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 class Batch(NamedTuple):
     """Rows of a table and the line of each. A cell is None where there is none, or "" if `empty_is_none`.
 
-    Where `columns` are given, they are there in place of `rows`. No cell has half a surrogate pair.
+    Where `columns` are given, they are there in place of `rows`. No cell has half a surrogate pair. `faults` has, by
+    their lines, the reasons why rows could not be read.
     """
 
     lines: Sequence[int]
     rows: Sequence[Sequence[str | None]]
     empty_is_none: bool = False
     columns: Sequence[Sequence[str | None]] | None = None
+    faults: Mapping[int, str] = {}
 
     def by_column(self, width: int) -> Sequence[Sequence[str | None]] | None:
         """Return the columns, or None unless all rows have `width` cells."""

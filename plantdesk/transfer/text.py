@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from typing import TYPE_CHECKING
 
 from plantdesk.errors import PlantDeskError
@@ -15,8 +16,30 @@ if TYPE_CHECKING:
 LONGEST = 16_777_216
 _HEAD = 65_536
 _PIECE = 262_144
-_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_KNOWN = {b"PK\x03\x04": "an Excel workbook (.xlsx) or a ZIP file", b"SQLite format 3\0": "a database (.db)"}
+_BOMS = {
+    codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, with which it begins
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_KNOWN = {
+    b"PK\x03\x04": "It is an Excel workbook (.xlsx) or a ZIP file, not text. Give it the ending of its format.",
+    b"SQLite format 3\0": "It is a database (.db), not text. Give it the ending of its format.",
+    b"\x1f\x8b": "It is compressed. Unpack it first.",
+    b"BZh": "It is compressed. Unpack it first.",
+    b"\xfd7zXZ\0": "It is compressed. Unpack it first.",
+    b"7z\xbc\xaf": "It is compressed. Unpack it first.",
+    b"\xd0\xcf\x11\xe0": "It is an old Excel workbook (.xls), not text. Save it as .xlsx or CSV.",
+    b"%PDF-": "It is a PDF, not text. Save the table as .xlsx or CSV.",
+}
+#: The encoding that a text has that is not in UTF-8, as a guess.
+GUESSED = "cp1252"
+#: What words of Western Europe in that encoding do not have: many letters beyond ASCII one after another, capitals
+#: after small letters, signs between letters. Names of plants are too short for charset-normalizer, which took German
+#: ones for cp1250 or big5, and was wrong for 13 of 32 lists in 16 encodings.
+_LETTERS = re.compile(r"[^\x00-\x7f]{3,}")
+_ODD = re.compile(r"[ß-ÿ][A-Z]|[a-zß-ÿ][À-ÞŠŒŽŸ](?=[a-zß-ÿ])|[a-zA-Z][‚„“”†‡‰‹›•™¢-¶¸-¿]+(?=[a-zA-Z])|[‚ƒ†‡ˆ‰¤¦¨¬¯¸]")
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
 #: Share of NUL bytes from which a text in one half of the bytes is UTF-16.
 _MOSTLY = 0.4
@@ -30,21 +53,37 @@ class FileError(PlantDeskError):
         super().__init__(f"“{name}”{where}: {reason} Nothing was imported.")
 
 
+class UnknownEncodingError(FileError):
+    """A file is text, but not in UTF-8, and hardly in the encoding that is guessed then."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "It is not in UTF-8. Save it as UTF-8, or choose its encoding.")
+
+
 class TextFile:
     """An open file that is read once. `name` is for messages."""
 
     def __init__(
-        self, stream: BinaryIO, name: str, progress: Callable[[int], None], encoding: str | None = None
+        self,
+        stream: BinaryIO,
+        name: str,
+        progress: Callable[[int], None],
+        encoding: str | None = None,
+        *,
+        skipped_lines: int = 0,
     ) -> None:
-        """Read a stream; an `encoding` of None is detected."""
+        """Read a stream; an `encoding` of None is detected. `lines` and `blocks` leave the first lines out."""
         self.name = name
         #: Known after the first piece.
         self.encoding = encoding
+        #: Whether nothing in the file says so, and nothing proves it.
+        self.is_encoding_guessed = False
         #: Lines that were given out by `lines` and `blocks`.
         self.line = 0
         self._stream = stream
         self._progress = progress
         self._newlines = 0
+        self._skipped = skipped_lines
 
     def error(self, reason: str, line: int | None = None) -> FileError:
         """Return the error for a reason; the line is by default the last one that was given out."""
@@ -57,11 +96,14 @@ class TextFile:
             raise FileError(self.name, "It is empty.")
         self.encoding = self._encoding(head)
         decoder = codecs.getincrementaldecoder(self.encoding)("strict")
-        data = head
-        while data:
+        self._progress(len(head))
+        first = self._decoded(decoder, head)
+        # Macintosh programs of old end lines with CR alone; the last character may be the first half of CR LF.
+        end = "\r" if "\r" in first[:-1] and "\n" not in first else "\n"
+        yield first.replace(end, "\n")
+        while data := self._stream.read(_PIECE):
             self._progress(len(data))
-            yield self._decoded(decoder, data)
-            data = self._stream.read(_PIECE)
+            yield self._decoded(decoder, data).replace(end, "\n")
         yield self._decoded(decoder, b"", final=True)
 
     def blocks(self) -> Iterator[str]:
@@ -69,6 +111,14 @@ class TextFile:
 
         A last line without its LF comes with those before it, so that a small file is one block.
         """
+        skipped = self._skipped
+        for block in self._blocks():
+            count = block.count("\n") + 1
+            if count > skipped:
+                yield block.split("\n", skipped)[skipped]
+            skipped = max(skipped - count, 0)
+
+    def _blocks(self) -> Iterator[str]:
         lines: list[str] = []
         rest = ""
         for piece in filter(None, self.pieces()):
@@ -105,32 +155,45 @@ class TextFile:
                 # Such as UTF-16 without a byte order mark, which is no UnicodeDecodeError before Python 3.13.
                 raise self.error(f"It is not {str(self.encoding).upper()}. Choose another encoding.") from None
             line = self._newlines + error.object[: error.start].count(b"\n") + 1
-            reason = f"A byte is not {error.encoding.upper()} as the text before. Save the file as UTF-8."
+            if self.is_encoding_guessed:
+                raise UnknownEncodingError(self.name) from None
+            reason = f"A byte is not {str(self.encoding).upper()} as the text before. Save the file as UTF-8."
             raise self.error(reason, line) from None
         self._newlines += text.count("\n")
         return text
 
     def _encoding(self, head: bytes) -> str:
-        for mark, what in _KNOWN.items():
-            if head.startswith(mark):
-                raise FileError(self.name, f"It is {what}, not text. Give it the ending of its format.")
+        reason = next((reason for mark, reason in _KNOWN.items() if head.startswith(mark)), None)
+        if reason is not None:
+            raise FileError(self.name, reason)
         if self.encoding is not None:
             has_mark = self.encoding == "utf-8" and head.startswith(codecs.BOM_UTF8)
             return "utf-8-sig" if has_mark else self.encoding
-        for mark, encoding in _BOMS.items():
-            if head.startswith(mark):
-                return encoding
-        half = len(head) // 2 or 1
-        for at, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-            if head[at::2].count(0) > _MOSTLY * half and not head[1 - at :: 2].count(0):
-                return encoding
+        return _unicode(head) or self._without_mark(head)
+
+    def _without_mark(self, head: bytes) -> str:
         is_utf8 = _is_utf8(head)
         controls = _CONTROLS.intersection(head)
         if is_utf8 and controls == {0} and b'"' not in head and 2 * head.count(0) < len(head):
             raise self.error("It has a NUL character.", head[: head.index(0)].count(b"\n") + 1)
         if (0 in head and b'"' not in head) or (not is_utf8 and controls):
             raise FileError(self.name, "It is not a text file.")
-        return "utf-8" if is_utf8 else "cp1252"
+        if not is_utf8 and not _is_western(head.decode(GUESSED, "replace")):
+            raise UnknownEncodingError(self.name)
+        self.is_encoding_guessed = not is_utf8
+        return "utf-8" if is_utf8 else GUESSED
+
+
+def _unicode(head: bytes) -> str | None:
+    """Return the encoding that a byte order mark or NUL bytes show."""
+    for mark, encoding in _BOMS.items():
+        if head.startswith(mark):
+            return encoding
+    half = len(head) // 2 or 1
+    for at, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if head[at::2].count(0) > _MOSTLY * half and not head[1 - at :: 2].count(0):
+            return encoding
+    return None
 
 
 def _is_utf8(head: bytes) -> bool:
@@ -139,3 +202,8 @@ def _is_utf8(head: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def _is_western(text: str) -> bool:
+    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    return 2 * (sum(map(len, _LETTERS.findall(text))) + len(_ODD.findall(text))) <= beyond_ascii

@@ -37,6 +37,8 @@ _MALFORMED = (
     NotImplementedError,  # a compression that the standard library lacks
     RuntimeError,  # a password
 )
+#: The beginnings of a workbook, and of an old one, as which one with a password is encrypted.
+_ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DIGITS = "0123456789"
 
 
@@ -66,21 +68,31 @@ class WorkbookTable:
 
 @contextmanager
 def opened_workbook(
-    stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]
+    stream: IO[bytes], name: str, size: int, progress: Callable[[int], None], *, skipped: int = 0
 ) -> Iterator[WorkbookTable]:
-    """Open a workbook; `progress` is called with bytes that were read. Raises FileError and OSError."""
+    """Open a workbook without its first rows; `progress` is called with bytes. Raises FileError and OSError."""
     with ExitStack() as stack:
         if not stream.seekable():
             copy = stack.enter_context(tempfile.TemporaryFile())
             shutil.copyfileobj(stream, copy)
             stream = copy
+        stream.seek(0)
+        begin = stream.read(4)
+        stream.seek(0)
+        if begin == _OLD:
+            raise FileError(
+                name, "It has a password, or is an old workbook (.xls). Save it as .xlsx without a password."
+            )
+        if begin != _ZIP:
+            raise FileError(name, "It is not an Excel workbook (.xlsx).")
         with _malformed(name):
             parts = Parts(stream, name, size, progress)
             book = _Book(parts, name)
             texts = stack.enter_context(closing(SharedTexts(stack.enter_context(tempfile.TemporaryFile()))))
             if book.texts in parts:
                 texts.read(parts, book.texts, name)
-        yield WorkbookTable(_rows(parts, book, name, texts), name)
+        rows = _rows(parts, book, name, texts)
+        yield WorkbookTable(itertools.dropwhile(lambda row: row[0] <= skipped or not any(row[1]), rows), name)
 
 
 @contextmanager
@@ -88,8 +100,7 @@ def _malformed(name: str) -> Iterator[None]:
     try:
         yield
     except _MALFORMED as error:
-        reason = "It is not an Excel workbook (.xlsx), or it is damaged or has a password."
-        raise FileError(name, reason) from error
+        raise FileError(name, "It is a damaged Excel workbook, or another file that is named like one.") from error
 
 
 class _Book:
@@ -120,7 +131,7 @@ class _Book:
 
 
 def _rows(parts: Parts, book: _Book, name: str, texts: SharedTexts) -> Iterator[Row]:
-    """Yield the rows with a value, from the first with a text on."""
+    """Yield the rows with a value."""
     parser = Parser(name)
     sheet = _Sheet(parser, name, texts, book.formats)
     parser.on_start, parser.on_end = sheet.start, sheet.end
@@ -141,7 +152,6 @@ class _Sheet:
         self._row: list[str | None] = []
         self._count = self._number = self._column = 0
         self._kind, self._style, self._value = "", "", ""
-        self._has_text = False
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Begin an element."""
@@ -168,9 +178,8 @@ class _Sheet:
             self._value = "".join(self._parser.texts)
         elif tag == "row":
             self._parser.end_item()
-            if any(self._row) or (self._row and self._has_text):
+            if self._row:
                 self.rows.append((self._number, self._row))
-                self._has_text = True
             self._row = []
         elif tag == "sheetData":
             self._parser.is_done = True

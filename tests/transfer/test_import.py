@@ -64,8 +64,28 @@ AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
         "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-16"),
         "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-16-le"),
         "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("cp1252"),
+        "id,name,tag,note\n1,Röse,bed,\n7,Fern,,wet\n".encode("utf-32"),
+        "id,name,tag,note\r1,Röse,bed,\r7,Fern,,wet\r",
+        "#id,name,tag,note\n1.0,Röse,bed,\n7.00,Fern,,wet\n",
+        'id, name, tag, note\n1, "Röse", "bed",\n7, "Fern",, wet\n',
+        "id,name,tag,note\n1,Röse,bed,\n  , ,\t,\n7,Fern,,wet\n",
+        "common_name,plantId,Description,tag\nRöse,1,,bed\nFern,7,wet,\n",
     ],
-    ids=["plain", "semicolon", "sep", "tab", "bar", "single quotes", "utf-16", "utf-16 without BOM", "cp1252"],
+    ids=[
+        *(
+            "plain",
+            "semicolon",
+            "sep",
+            "tab",
+            "bar",
+            "single quotes",
+            "utf-16",
+            "utf-16 without BOM",
+            "cp1252",
+            "utf-32",
+        ),
+        *("CR", "ids of pandas", "blanks before quotes", "blank row", "headers of plant lists"),
+    ],
 )
 def test_csv_of_many_kinds_is_read(write: Write, content: str | bytes) -> None:
     assert main(["import", write(content)]) == 0
@@ -80,6 +100,7 @@ def test_csv_of_many_kinds_is_read(write: Write, content: str | bytes) -> None:
             '[{"id": 1, "name": "Röse", "tag": "bed"},\n{"id": 7.0, "Name": "Fern", "tag":null, "note":"wet"}]',
         ),
         ("a.jsonl", '{"id": 1, "name": "Röse", "tag": "bed", "x": [1]}\n\n{"id": 7, "name": "Fern", "note": "wet"}'),
+        ("a.json", '[{"id": "1", "name": "Röse", "tag": "bed"}, {"id": "7.0", "name": "Fern", "note": "wet"}]'),
         ("a.tsv", "id\tname\ttag\tnote\n1\tRöse\tbed\t\n7\tFern\t\twet\n"),
     ],
 )
@@ -151,6 +172,17 @@ def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.Captur
         "imported": 0,
         "change": None,
         "rows": [{"file": "plants.csv", "line": 2, "reason": "ID 1 belongs to “Cactus”."}],
+        "files": [
+            {
+                "file": "plants.csv",
+                "format": "csv",
+                "encoding": "utf-8",
+                "encoding_guessed": False,
+                "delimiter": ",",
+                "columns": {"id": "id", "name": "name"},
+                "ignored": [],
+            }
+        ],
     }
     assert len(stored()) == 1
 
@@ -176,9 +208,12 @@ def test_several_files_are_one_change(write: Write) -> None:
         (b"\0" * 1000, "is not a text"),
         (b'id,name\n1,a\n2,b\0c\n3,"d"\n', "line 3: It has a NUL"),
         (b"id,name\n1,a\n2,b\0c\n", "line 3: It has a NUL character"),
-        (b"id,name\r1,a\r", "line 1: A line ends with CR"),
         (b'id,name\n1,"a\n2,b\n', "line 2: A quote is opened and not closed"),
-        (b'id,name\n1,"a"x\n', "line 2: It is not CSV"),
+        (b'id,na"me\r,"a"x\n', "line 1: A line ends with CR"),
+        (b'id,name\n1,"a"x\n', "line 2: A quote in a quoted text is not doubled."),
+        (b"id,name\n1,\x81\x8d\n", "Save it as UTF-8, or choose its encoding. Nothing was imported. Use --encoding"),
+        (b"\x1f\x8b\x08abc", "It is compressed. Unpack it first."),
+        (b"\xd0\xcf\x11\xe0abc", "an old Excel workbook (.xls)"),
         (b"id,name\n1,a\r2,b\n", "line 2: A line ends with CR"),
         (b"id,name\n" + b"1,\xc3\xa4\n" * 40_000 + b"2,\xe4\n", "line 40,002: A byte is not UTF-8"),
         (b"number,height\n1,2\n", "no column for the name"),
@@ -196,7 +231,8 @@ def test_files_that_are_no_plants_are_refused(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{}", "line 1: It is not a JSON array"),
+        ("7", "line 1: It is not a JSON array"),
+        ('{"name": "a"}\n', "If each line is an object, name the file .jsonl."),
         ('[{"name": "a"}\n {"name": "b"}]', "line 2: The array is not closed, or a comma"),
         ('[{"name": "a"},\n {"name": }]', "line 2: It is not JSON"),
         ('[{"name": "a"}', "not closed"),
@@ -211,7 +247,7 @@ def test_json_that_is_no_array_is_refused(
     assert stored() == []
 
 
-@pytest.mark.parametrize("item", ["7", '{"id": "1", "name": "a"}', '{"name": "\\ud800"}', '{"name": "a", "name": "b"}'])
+@pytest.mark.parametrize("item", ["7", '{"id": "x", "name": "a"}', '{"name": "\\ud800"}', '{"name": "a", "name": "b"}'])
 @pytest.mark.parametrize("suffix", ["json", "jsonl"])
 def test_faulty_objects_are_invalid_rows(
     write: Write, item: str, suffix: str, capfd: pytest.CaptureFixture[str]

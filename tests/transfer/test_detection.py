@@ -1,0 +1,142 @@
+"""What an import finds out about a file, and says of it: columns, encoding, delimiter, format."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import openpyxl
+import pytest
+
+from plantdesk import paths
+from plantdesk.cli import main
+from plantdesk.store import Selection, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    #: Writes a file and returns its path.
+    Write = Callable[..., str]
+
+Plants = list[tuple[int, str, str | None, str | None]]
+
+
+def stored() -> Plants:
+    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
+        return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(content: str | bytes, name: str = "plants.csv") -> str:
+        file = tmp_path / name
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(file)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("header", "column"),
+    [
+        ("genus,species,scientificName", "species"),
+        ("Scientific_Name,family", "Scientific_Name"),
+        ("price,Cultivar", "Cultivar"),
+        ("Gattung;Art;Deutscher Name", "Deutscher Name"),
+        ("Art;Sorte", "Sorte"),
+        ("Famille;Espèce", "Espèce"),
+        ("Nom commun;Genre", "Nom commun"),
+        ("Género;Nombre científico", "Nombre científico"),
+        ("species,name", "name"),
+    ],
+)
+def test_headers_of_plant_lists_are_known(write: Write, header: str, column: str) -> None:
+    assert main(["import", write(f"{header}\n{header}\n")]) == 0
+    assert [name for _, name, *_ in stored()] == [column]
+
+
+def test_a_title_above_the_header_can_be_skipped(write: Write, tmp_path: Path) -> None:
+    assert main(["import", write("My plants\n# 2026, all beds\n\nid,name\n7,Fern\n"), "--skip-lines", "2"]) == 0
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in (["My plants"], [], ["id", "name"], [8, "Ivy"]):
+        book.active.append(row)
+    book.save(tmp_path / "plants.xlsx")
+    assert main(["import", str(tmp_path / "plants.xlsx"), "--skip-lines", "1"]) == 0
+    assert [row[:2] for row in stored()] == [(7, "Fern"), (8, "Ivy")]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("1,Роза\n2,Лаванда узколистная\n", "cp1251"),
+        ("1,Роза\n", "koi8-r"),
+        ("1,薔薇\n2,朝顔\n3,アジサイ\n", "shift_jis"),
+        ("1,玫瑰\n2,牡丹\n", "gb18030"),
+        ("1,玫瑰\n", "big5"),
+        ("1,장미\n2,무궁화\n", "euc_kr"),
+        ("1,Τριαντάφυλλο\n", "iso8859-7"),
+    ],
+)
+def test_letters_that_are_hardly_western_are_refused_unless_the_encoding_is_chosen(
+    write: Write, text: str, encoding: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = write(f"id,name\n{text}".encode(encoding))
+    assert main(["import", file]) == 1
+    assert "choose its encoding" in capfd.readouterr().err
+    assert main(["import", file, "--encoding", encoding]) == 0
+    assert [f"{number},{name}\n" for number, name, *_ in stored()] == text.splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Rosé d’été – ‘Étoile’ 5 °C",
+        "L'ÉTÉ À L'ŒUVRE",
+        "São João, maçã",
+        "Þórður ÆÐI",
+        "Müller’s “Große” × ½ m²",
+        "Öl",
+        "Smörgås",
+    ],
+)
+def test_western_names_are_read(write: Write, name: str) -> None:
+    assert main(["import", write(f"tag;name\n;{name}\n".encode("cp1252"))]) == 0
+    assert [each for _, each, *_ in stored()] == [name]
+
+
+@pytest.mark.parametrize("name", ["plants.csv.gz", "plants.ods", "plants.xls", "plants.zip"])
+def test_other_formats_are_refused_with_what_to_do(write: Write, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write(b"x", name)]) == 1
+    printed = capfd.readouterr().err
+    assert "unpack it first" in printed or "Save it as" in printed
+    assert "--format" not in printed
+
+
+def test_the_summary_says_how_each_file_was_read(
+    write: Write, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    guessed = write("Sorte;Preis;Nr.\nRöse;4,90;1\n".encode("cp1252"), "a.csv")
+    objects = write('{"plant": "Fern", "height": 3}\n{"plant": "Ivy", "leaf": 1}\n', "b.jsonl")
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active.append(["name", "x"])
+    book.active.append(["Moss", 1])
+    book.save(tmp_path / "c.xlsx")
+    assert main(["import", guessed, objects, str(tmp_path / "c.xlsx"), "--json", "--dry-run"]) == 0
+    printed = capfd.readouterr()
+    for line in (
+        "a.csv: CSV; cp1252, a guess: --encoding sets another; delimiter semicolon; id from “Nr.”, name from “Sorte”",
+        "; not read: “Preis”\n",
+        "b.jsonl: JSON Lines; utf-8; name from “plant”; not read: “height”, “leaf”",
+        "c.xlsx: XLSX; name; not read: “x”",
+    ):
+        assert line in printed.err
+    files = json.loads(printed.out)["files"]
+    assert [each["encoding"] for each in files] == ["cp1252", "utf-8", None]
+    assert [each["encoding_guessed"] for each in files] == [True, False, False]
+    assert [each["delimiter"] for each in files] == [";", None, None]
+    assert files[0]["columns"] == {"id": "Nr.", "name": "Sorte"}
+    assert files[1]["ignored"] == ["height", "leaf"]
