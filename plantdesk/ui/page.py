@@ -6,7 +6,7 @@ from enum import IntEnum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, Qt, Slot
+from PySide6.QtCore import QEvent, QPoint, QRect, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 
@@ -47,8 +47,8 @@ class Part(IntEnum):
 class Page(QFrame):
     """Shows the panes of the features, parted by lines: its own background.
 
-    `sidebar` and `card` are docked beside the list, or fold where it would get too narrow. `toast`, at the end of the
-    list, reports what was done.
+    `sidebar` and `card` are docked beside the list, or fold where it would get too narrow. `toast`, over the end of
+    the list, reports what was done.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -62,7 +62,7 @@ class Page(QFrame):
         self._bar_stack = BarStack(theme)
         self.sidebar = SidePane("sidebar", self)
         self.card = SidePane("card", self)
-        self.toast = Toast(theme)
+        self.toast = Toast(theme, self)
         self._lay_out()
         self.add_part(Part.TOAST, self.toast, self.toast.focus_first)
         for pane in (self.sidebar, self.card):
@@ -90,7 +90,7 @@ class Page(QFrame):
 
     @property
     def list_rect(self) -> QRect:
-        """Where the main pane is, with the toast below it."""
+        """Where the main pane is, with the toast over it."""
         return self._list.geometry()
 
     def add_part(self, part: Part, widget: QWidget, focus: Callable[[], object]) -> None:
@@ -161,9 +161,6 @@ class Page(QFrame):
         self._list_layout = QVBoxLayout(self._list)
         self._list_layout.setContentsMargins(0, 0, 0, 0)
         self._list_layout.setSpacing(0)
-        self._toast_row = QHBoxLayout()
-        self._toast_row.addWidget(self.toast, 1, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignBottom)
-        self._list_layout.addLayout(self._toast_row)
         self._body = QHBoxLayout()
         self._body.addWidget(self._list, 1)
         self._body.addWidget(self.card)
@@ -187,8 +184,9 @@ class Page(QFrame):
                 pane.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
                 pane.raise_()
         start, end = (_TOAST_EDGE + (pane.width() if pane.is_drawer else 0) for pane in (self.sidebar, self.card))
-        self._toast_row.setContentsMargins(*mirrored(self, start, 0, end, 0))
-        self.toast.set_max_width(self._list.width() - start - end)
+        left, _, right, _ = mirrored(self, start, 0, end, 0)
+        place = QRect(self._list.mapTo(self, QPoint()), self._list.size())
+        self.toast.set_place(place.adjusted(left, 0, -right, 0))
 
 
 def _has_focus(widget: QWidget) -> bool:

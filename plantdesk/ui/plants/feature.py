@@ -214,6 +214,7 @@ class Plants(Feature):
         browser.selection_count_changed.connect(self._status.show_selection)
         browser.selection_count_changed.connect(self.selection_changed)
         browser.table.card_wanted.connect(self.card_wanted)
+        self.context.page.toast.covering.connect(browser.table.set_covered)
         browser.table.dragged.connect(self.plants_dragged)
         browser.search_bar.changed.connect(self.search_changed)
         browser.search_bar.save_wanted.connect(self.save_search_wanted)

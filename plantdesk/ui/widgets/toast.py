@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEasingCurve, QEvent, Qt, QTimer, QVariantAnimation, Slot
+from PySide6.QtCore import QEasingCurve, QEvent, QRect, Qt, QTimer, QVariantAnimation, Signal, Slot
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout, QStyle, QWidget
 
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import ICON, L, M, S
@@ -19,7 +19,7 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.action_buttons import MessageAction
@@ -32,10 +32,13 @@ _FADE_MS = 150
 
 
 class Toast(Message):
-    """Shows one message at a time, the latest. It takes no room while it is hidden, and covers nothing.
+    """Shows one message at a time, the latest, over the end of a place in its parent.
 
-    It stays while the pointer or the focus is on it. Escape closes it and gives the focus back.
+    `covering(height)`: so much of the place, from below, is covered now. It stays while the pointer or the focus is on
+    it. Escape closes it and gives the focus back.
     """
+
+    covering = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make a hidden toast, which shows a message for `shown_ms` milliseconds."""
@@ -43,7 +46,7 @@ class Toast(Message):
         super().__init__(theme, ICON, ActionButtons(layout, first=2, small=True), parent)
         self.setProperty("pane", "toast")
         self._shown_ms = shown_ms
-        self._max_width = 0
+        self._place = QRect()
         self._focus_before: QWidget | None = None
         self._is_visited = False
         self._progress_text = ""
@@ -116,10 +119,11 @@ class Toast(Message):
         first = next(iter(self._action_buttons.buttons), self._close_button)
         first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def set_max_width(self, width: int) -> None:
-        """Let a message that would be wider than this take several lines."""
-        self._max_width = width
-        self._fit_text()
+    def set_place(self, place: QRect) -> None:
+        """Lie over the lower end of a place; a message that would be wider takes several lines."""
+        if place != self._place:
+            self._place = place
+            self._fit_text()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -151,6 +155,7 @@ class Toast(Message):
         self._key_label.setText(key)
         self._key_label.setVisible(bool(key))
         self.setAccessibleName(text)
+        self.ensurePolished()  # or its margins would be missing
         self._fit_text()
         self.show()
         self.announce_with_buttons([label for label, _ in actions])
@@ -169,13 +174,43 @@ class Toast(Message):
 
     def _fit_text(self) -> None:
         """Give the text its natural width, or what the other parts leave of the room."""
-        if self._max_width <= 0:
+        if self._place.isEmpty():
             return
         taken = sum(width + M for width in self._action_buttons.widths) + self._close_button.sizeHint().width()
         parts = ((self._icon, ICON), (self._key_label, self._key_label.sizeHint().width()))
         taken += sum(width + M for part, width in parts if not part.isHidden())
-        room = self._max_width - L - 2 * S - M - taken
+        room = self._place.width() - L - 2 * S - M - taken
         self._text.setFixedWidth(max(min(self._text.fontMetrics().horizontalAdvance(self.text) + 2, room), 80))
+        self._arrange()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._arrange()
+        return handled
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._arrange()
+
+    @override
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.covering.emit(0)
+
+    def _arrange(self) -> None:
+        """Take the room that the message needs, and report what it covers."""
+        if self._place.isEmpty():
+            return
+        self._layout.activate()
+        size = self.sizeHint()
+        lower_end = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignBottom
+        self.setGeometry(QStyle.alignedRect(self.layoutDirection(), lower_end, size, self._place))
+        self.raise_()
+        if self.isVisible():
+            self.covering.emit(size.height())
 
     @Slot()
     def _on_faded_in(self) -> None:

@@ -113,6 +113,7 @@ def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -
     desk.type(desk.field("Search by name, tag or ID"), '"Plant 19"')
     desk.until_rows(10)
     desk.go_to(195)
+    desk.until(lambda: "198 today" in desk.buttons())
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until(lambda: "200 today" in desk.buttons())
     desk.press(Qt.Key.Key_Escape)

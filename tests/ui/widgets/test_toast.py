@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
@@ -28,10 +28,10 @@ class ToastDesk(Desk):
         self.edit = QLineEdit()
         self.chosen: list[str] = []
         toast = Toast(theme, shown_ms=0)
-        toast.set_max_width(WIDTH)
+        toast.setParent(self.widget)
+        toast.set_place(QRect(100, 0, WIDTH, 300))
         layout = QVBoxLayout(self.widget)
         layout.addWidget(self.edit, 1)
-        layout.addWidget(toast, 0, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignBottom)
         with qtbot.waitActive(self.widget):
             self.widget.show()
         self.edit.setFocus()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     Index = QModelIndex | QPersistentModelIndex
 
+_ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
@@ -68,7 +69,7 @@ class PlantTable(RingTable):
         self._plants = model
         self._theme = theme
         self._compact = False
-        self._unseen = 0
+        self._unseen = self._covered = 0
         self._editor = CellEditor(self.viewport())
         self._edited_id: int | None = None
         self._edited_column = Column.NAME
@@ -201,6 +202,31 @@ class PlantTable(RingTable):
         """Scroll to an edited plant, now and when its row has moved to its new place."""
         self._selection_keeper.keep_visible(plant_id)
 
+    @Slot(int)
+    def set_covered(self, height: int) -> None:
+        """Let rows be scrolled clear of a message that covers so much of the lower end."""
+        if height != self._covered:
+            self._covered = height
+            self.updateGeometries()
+            current = self.visualRect(self.currentIndex())
+            if self.hasFocus() and current.intersects(self.viewport().rect()):
+                self.scrollTo(self.currentIndex())
+
+    @override
+    def updateGeometries(self) -> None:
+        super().updateGeometries()
+        rows, bar = self._plants.rowCount() * self.verticalHeader().defaultSectionSize(), self.verticalScrollBar()
+        hidden = rows + self._covered - self.viewport().height()
+        if self._covered and hidden > bar.maximum():
+            bar.setMaximum(hidden)
+
+    @override
+    def scrollTo(self, index: Index, hint: QAbstractItemView.ScrollHint = _ENSURE_VISIBLE) -> None:
+        super().scrollTo(index, hint)
+        below = self.visualRect(index).bottom() - (self.viewport().height() - self._covered)
+        if self._covered and index.isValid() and below > 0:
+            self.verticalScrollBar().setValue(self.verticalScrollBar().value() + below)
+
     @override
     def updateEditorGeometries(self) -> None:
         super().updateEditorGeometries()
@@ -288,7 +314,7 @@ class PlantTable(RingTable):
         self._columns.fit()
         before = event.oldSize().height()
         row = self.visualRect(self.currentIndex())
-        if event.size().height() <= row.bottom() < before:  # a toast is shown, or the window gets lower
+        if event.size().height() <= row.bottom() < before:  # the window gets lower
             self.scrollTo(self.currentIndex())
 
     @Slot(object)
