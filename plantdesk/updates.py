@@ -54,9 +54,11 @@ def newer_release(address: str = LATEST, current: str = __version__) -> Release 
 
     Uses the system's proxy.
     """
+    from http.client import HTTPException
+
     try:
         release = _fetch(address)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError) as error:
         logger.info("The check for a newer version failed: %s", error)
         return None
     newer = _numbers(release.version) > _numbers(current)

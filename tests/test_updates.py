@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -109,6 +110,33 @@ def test_an_invalid_response_is_ignored(body: bytes, status: int, caplog: pytest
         assert updates.newer_release(address) is None
     assert "The check for a newer version failed" in caplog.text
     assert {record.levelname for record in caplog.records} == {"INFO"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"nonsense\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
+        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * 200_000,
+    ],
+    ids=["no HTTP", "breaks off", "many fields", "deep"],
+)
+def test_an_odd_answer_is_ignored(answer: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def respond() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=respond)
+        thread.start()
+        assert updates.newer_release(f"http://127.0.0.1:{server.getsockname()[1]}/latest") is None
+        thread.join()
+    assert "failed" in caplog.text
 
 
 def test_a_failed_connection_is_ignored(caplog: pytest.LogCaptureFixture) -> None:

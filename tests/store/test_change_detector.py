@@ -12,8 +12,11 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+import pytest
+
+from plantdesk.errors import StoreError
 from plantdesk.records import COMMAND, Changes
-from plantdesk.store import Store
+from plantdesk.store import Store, edited
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.write_connection import ChangeDetector, is_locked
 from plantdesk.validation import new_plant
@@ -21,8 +24,6 @@ from tests.store.test_backups import until
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 SECONDS = 60
 PLANTS = int(os.environ.get("PLANTDESK_PLANTS", "6000"))
@@ -155,3 +156,26 @@ def test_a_commit_of_another_program_is_reported_when_the_store_is_not_locked_an
         assert detector.poll() == Changes()
         other.execute("ROLLBACK")
         assert detector.poll().unrecorded
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_commit_that_failed_leaves_nothing_remembered(store: Store, path: Path) -> None:
+    """What the next plant is given must fit to the file: else a later change by sqlite3 passes for that plant."""
+    import resource
+
+    row = store.add(new_plant({"id": 1, "name": "Fern"}), COMMAND).result(SECONDS)
+    store.apply([edited(row, name="Old fern")], COMMAND).result(SECONDS)  # the next add is in a transaction
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.with_name("plants.db-wal").stat().st_size, hard))
+    try:
+        with pytest.raises(StoreError):
+            store.add(new_plant({"id": 2, "name": "Refused"}), COMMAND).result(SECONDS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert store.add(new_plant({"id": 3, "name": "Moss"}), COMMAND).result(SECONDS).version == -2
+    received: SimpleQueue[Changes] = SimpleQueue()
+    store.subscribe(received.put)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE plant SET name = 'changed' WHERE id = 3")
+        database.commit()
+    assert received.get(timeout=SECONDS).needs_reload

@@ -27,7 +27,7 @@ from plantdesk.store import Backups, Store, back_up
 from plantdesk.store.sqlite import idle_work
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
-from plantdesk.validation import new_plant
+from plantdesk.validation import PlantFields, new_plant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -201,7 +201,7 @@ _OPEN_AND_ADD = """
 import sys
 from pathlib import Path
 from plantdesk.records import COMMAND
-from plantdesk.validation import new_plant
+from plantdesk.validation import PlantFields, new_plant
 from plantdesk.store import Backups, Store, back_up
 from plantdesk.store.sqlite.files import file_lock
 print("ready", flush=True)
@@ -341,3 +341,13 @@ def test_a_note_that_a_full_disk_has_cut_keeps_no_store_closed(path: Path) -> No
     filled(path, 2)
     with file_lock.locked(path) as lock:
         assert lock.used.database == file_lock.file_id(path)
+
+
+def test_the_sources_that_a_foreign_store_lacks_are_added(path: Path) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DELETE FROM source")
+        database.commit()
+    with closing(Store(path)) as store:
+        assert store.add(new_plant({"id": 50, "name": "Fern"}), FORM).result().source == FORM
+        assert store.add_as_next(PlantFields(name="Moss"), COMMAND).result().id == 51

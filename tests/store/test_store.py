@@ -301,3 +301,18 @@ def test_the_log_is_moved_into_the_file_under_load(store: Store, path: Path) -> 
     assert path.stat().st_size > 1_000_000
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_who_subscribes_while_the_store_recovers_gets_its_present_health(store: Store) -> None:
+    """The writer reports at the very moment in which the subscriber is called."""
+    health = store._writer._health  # noqa: SLF001
+    health.failed(StoreFullError())
+    received: list[StoreError | None] = []
+
+    def listen(trouble: StoreError | None) -> None:
+        if trouble is not None and not received:
+            health.healed()
+        received.append(trouble)
+
+    store.subscribe_health(listen)
+    assert received[-1] is None

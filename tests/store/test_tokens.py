@@ -12,7 +12,7 @@ import pytest
 
 from plantdesk.errors import TokenRefusedError
 from plantdesk.records import COMMAND, Changes
-from plantdesk.store import Store
+from plantdesk.store import Store, edited
 from plantdesk.store.sqlite import tokens
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.validation import new_plant
@@ -65,6 +65,20 @@ def test_a_revocation_by_another_program_is_noticed(store: Store, path: Path, ch
     Event().wait(2 * tokens._CACHE_SECONDS)  # noqa: SLF001  for so long it may trust what it knows
     with pytest.raises(TokenRefusedError):
         checker.source(token)
+
+
+def test_a_token_that_another_process_revokes_with_its_plants_is_refused_at_once(
+    store: Store, path: Path, checker: TokenChecker
+) -> None:
+    made = store.tokens.create("greenhouse").result(SECONDS)
+    row = store.add(new_plant({"id": 1, "name": "Aloe"}), made.row.source).result(SECONDS)
+    store.apply([edited(row, name="Aloe vera")], COMMAND).result(SECONDS)
+    checker.source(made.token)
+    with closing(Store(path)) as other:
+        other.tokens.revoke_and_remove_plants("greenhouse", COMMAND).result(SECONDS)
+    Event().wait(2 * tokens._CACHE_SECONDS)  # noqa: SLF001  for so long it may trust what it knows
+    with pytest.raises(TokenRefusedError):
+        checker.source(made.token)
 
 
 def test_commits_that_change_no_token_leave_the_known_ones(

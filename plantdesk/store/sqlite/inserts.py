@@ -193,7 +193,8 @@ def _valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], n
     """Return the sources whose token is valid in this file; they may have been looked up in another one before."""
     sql = """SELECT plants_added, max_plants, expires_at FROM token
              WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
-             AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)"""
+             AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
+             AND source_id IN (SELECT id FROM source)"""
     found = (
         (source, connection.execute(sql, (source.token_id, source.id, source.digest, now)).fetchone())
         for source in sources

@@ -137,8 +137,10 @@ class Store(PlantStore):
     @override
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
         unsubscribe = self._health_listeners.add(listener)
-        if self.trouble is not None:
-            listener(self.trouble)
+        known = None
+        while (trouble := self.trouble) is not known:  # the writer may have called the listener meanwhile
+            listener(trouble)
+            known = trouble
         return unsubscribe
 
     @override

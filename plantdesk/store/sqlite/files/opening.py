@@ -25,6 +25,8 @@ from plantdesk.errors import (
     StoreUnreachableError,
     UnsafeFileError,
 )
+from plantdesk.records import COMMAND, FORM
+from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups, fill_copy
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,
@@ -32,6 +34,7 @@ from plantdesk.store.sqlite.connections import (
     check_whole,
     configure,
     connect,
+    transaction,
     translate_errors,
 )
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_drafts, replaced_file
@@ -155,6 +158,7 @@ def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, 
             Backups(path).make_from(connection, BackupKind.BEFORE_UPDATE)
             migrate(connection, progress)
         _check_write(connection)
+        _complete_sources(connection)
     return connection
 
 
@@ -265,6 +269,16 @@ def _check_write(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("ROLLBACK")
+
+
+def _complete_sources(connection: sqlite3.Connection) -> None:
+    """Add the sources that each store has, where another program has removed them: plants refer to them."""
+    (known,) = connection.execute("SELECT count(*) FROM source WHERE id IN (?, ?)", (FORM.id, COMMAND.id)).fetchone()
+    if known < len((FORM, COMMAND)):
+        with transaction(connection):
+            commit_key.renew(connection)
+            rows = [(source.id, source.kind, source.label) for source in (FORM, COMMAND)]
+            connection.executemany("INSERT OR IGNORE INTO source (id, kind, label) VALUES (?, ?, ?)", rows)
 
 
 def _make_private(path: Path) -> None:
