@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from plantdesk import core_dumps, output, qt_options, running_mutex
-from plantdesk.errors import PlantDeskError
+from plantdesk.errors import OutOfMemoryError, PlantDeskError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +42,23 @@ def _run(given: Sequence[str]) -> int:
         return 1
     except (KeyboardInterrupt, InterruptedError):  # the latter by Ctrl+C in a query
         return _INTERRUPTED
+    except (MemoryError, ImportError, RuntimeError, SystemError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        print(f"plantdesk: {OutOfMemoryError()}", file=sys.stderr)
+        return 1
     except (PlantDeskError, OSError) as error:
         print(f"plantdesk: {_message(error)}", file=sys.stderr)
         return 1
     return code
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether there was no memory, also for a library (ImportError), a thread, or what an extension asked for."""
+    if isinstance(error, MemoryError) or (isinstance(error, SystemError) and "without exception" in str(error)):
+        return True
+    text = str(error).lower()
+    return any(reason in text for reason in ("failed to map segment", "allocate memory", "start new thread"))
 
 
 def _open_default() -> int:

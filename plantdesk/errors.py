@@ -50,6 +50,7 @@ class ErrorNumber(IntEnum):
     STORE_DAMAGED = 50304, "The store's file is damaged."
     STORE_UNREACHABLE = 50305, "The store's file cannot be read or written."
     STORE_CLOSED = 50306, "PlantDesk is closing; try again after Retry-After seconds."
+    OUT_OF_MEMORY = 50307, "There is not enough memory; try again after Retry-After seconds."
 
     @property
     def status(self) -> int:
@@ -65,6 +66,16 @@ class PlantDeskError(Exception):
 
     number: ErrorNumber = ErrorNumber.DEFECT
     retry_after: int | None = None
+
+
+class OutOfMemoryError(PlantDeskError):
+    """The system gives no more memory."""
+
+    number = ErrorNumber.OUT_OF_MEMORY
+    retry_after = 5
+
+    def __init__(self) -> None:
+        super().__init__("There is not enough memory. Close other programs and try again.")
 
 
 # --- input ---

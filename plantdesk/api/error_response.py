@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from plantdesk.api.errors import MethodNotAllowedError
-from plantdesk.errors import ErrorNumber, PlantDeskError
+from plantdesk.errors import ErrorNumber, OutOfMemoryError, PlantDeskError
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +38,8 @@ class ErrorResponse(NamedTuple):
 
 def error_response(error: Exception) -> ErrorResponse:
     """Return the response to an error. One that is not foreseeable is logged, and sent without its cause."""
+    if isinstance(error, MemoryError):
+        error = OutOfMemoryError()
     if isinstance(error, PlantDeskError) and error.number is not ErrorNumber.DEFECT:
         return _response(error.number, str(error), _extra_headers(error))
     _log.error("A request could not be answered because of a defect.", exc_info=error)

@@ -19,7 +19,7 @@ class Limits:
     chunks: int = 1000
     #: Size of a request with the framing of its chunks and its trailers.
     message: int = 2_097_152
-    #: Open connections; one more closes the one that has been idle for longest.
+    #: Open connections; one more closes the one that has been idle for longest. Slow bodies may take half of them.
     connections: int = 1000
     #: Bodies over 64 KiB in memory at a time; others wait.
     large_bodies: int = 2

@@ -80,11 +80,12 @@ def test_a_defect_is_logged_with_its_cause_and_answered_without(
         (errors.StoreUnreachableError(), 503, False),
         (errors.StoreBusyError(), 503, True),
         (errors.StoreClosedError(), 503, True),
+        (MemoryError(), 503, True),
         (errors.PlantDeskError("no number of its own"), 500, False),
     ],
 )
 def test_a_failing_store_is_a_503_with_retry_after_where_a_retry_helps(
-    error: errors.PlantDeskError,
+    error: Exception,
     status: int,
     waits: bool,  # noqa: FBT001
 ) -> None:

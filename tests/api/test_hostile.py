@@ -213,6 +213,21 @@ def test_one_connection_too_many_closes_the_most_idle_one(serve: Serve) -> None:
         assert one_answer(fifth).status == 200
 
 
+def test_slow_bodies_on_all_connections_leave_a_place_for_others(serve: Serve) -> None:
+    api = serve(limits=Limits(connections=8))
+    request = api.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive")
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):  # the attacker opens others for those that are closed
+            for _ in range(10):
+                stack.enter_context(api.opened()).sendall(request[:-1])
+            patient = stack.enter_context(api.opened())
+            patient.sendall(request)
+            assert one_answer(patient).status == 200
+            stack.enter_context(api.opened()).sendall(request[:-1])
+            patient.sendall(request)
+            assert one_answer(patient).status == 200
+
+
 _FEW_DESCRIPTORS = """
 import resource, runpy, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv.pop(1)),) * 2)

@@ -23,7 +23,7 @@ from plantdesk.api.http.request_queue import RequestQueue
 from plantdesk.api.http.request_size import RequestSize
 from plantdesk.api.http.request_target import set_target
 from plantdesk.api.http.rewriting import KNOWN_METHOD, with_known_method, without_upgrade
-from plantdesk.errors import PlantDeskError
+from plantdesk.errors import OutOfMemoryError, PlantDeskError
 
 if TYPE_CHECKING:
     import asyncio
@@ -93,10 +93,22 @@ class HttpProtocol(HttpToolsProtocol):
         """Whether a request is being answered."""
         return self._requests.active is not None
 
+    @property
+    def is_awaiting_body(self) -> bool:
+        """Whether the request that is being answered has not arrived whole: its client may take its time."""
+        return self._is_receiving and self.is_answering and self._requests.incoming is self._requests.active
+
     def _drop_most_idle(self) -> None:
-        """Abort the connection that has been idle for longest; this one where all are being answered."""
-        idle = [each for each in self.connections if isinstance(each, HttpProtocol) and not each.is_answering]
-        dropped = min(idle, key=lambda each: each.last_event, default=self)
+        """Abort the connection that has been idle for longest; this one where all are being answered.
+
+        Of those that send a body, the oldest goes first while they are more than half: else slow ones would leave no
+        place for others.
+        """
+        others = [each for each in self.connections if isinstance(each, HttpProtocol)]
+        sending = [each for each in others if each.is_awaiting_body]
+        idle = [each for each in others if not each.is_answering]
+        candidates = sending if 2 * len(sending) > len(others) else idle or sending
+        dropped = min(candidates, key=lambda each: each.last_event, default=self)
         self.connections.discard(dropped)
         dropped.transport.abort()
 
@@ -206,6 +218,8 @@ class HttpProtocol(HttpToolsProtocol):
                 is_rewritten = True
         except PlantDeskError as error:
             self._refuse(error)
+        except MemoryError:
+            self._refuse(OutOfMemoryError())
 
     def _feed(self, data: bytes, *, is_rewritten: bool) -> bytes:
         """Parse `data`; return input to parse instead of it, as a rule none. Raises PlantDeskError."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlmodel import Session
 
-from plantdesk.errors import PlantDeskError, StoreClosedError, StoreError
+from plantdesk.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError
 from plantdesk.records import Changes
 from plantdesk.store.health import Health
 from plantdesk.store.sqlite import token_usage
@@ -202,6 +202,8 @@ class Writer:
             return self._add_in_transaction(entries)
         except PlantDeskError as error:
             return Outcome([error] * len(entries))
+        except MemoryError:
+            return Outcome([OutOfMemoryError()] * len(entries))
         except Exception as error:  # noqa: BLE001  a defect: if one plant causes it, let that one fail alone
             _log.exception("adding %d plants failed", len(entries))
             if len(entries) == 1:
@@ -256,7 +258,7 @@ class Writer:
                 if changes.history:
                     changes = connection.detector.own_changes()._replace(tokens=changes.tokens)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
-            job.fail(error)
+            job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
         finally:
             if (known := self._transactions.known) is not None:  # SQLAlchemy's own transaction; SQLite's has ended
