@@ -246,8 +246,7 @@ def _file_operation(call: ast.Call) -> str | None:
 
 
 def _is_mode(argument: ast.expr) -> bool:
-    is_text = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-    return is_text and set(argument.value) <= set("rwxabt+")
+    return isinstance(argument, ast.Constant) and set(str(argument.value)) <= set("rwxabt+")
 
 
 def no_cycles(modules: Modules) -> list[str]:
