@@ -3,6 +3,7 @@
     python3 packaging/dev.py run [ARGUMENTS]     PlantDesk; the arguments are those of `plantdesk`
     python3 packaging/dev.py test [ARGUMENTS]    the tests; the arguments are those of pytest
     python3 packaging/dev.py test --cov          the tests, with the branch coverage of plantdesk/
+    python3 packaging/dev.py use [ARGUMENTS]     the tests of use: the real window under Xvfb (Linux)
     python3 packaging/dev.py lint                ruff: rules and format
     python3 packaging/dev.py types               mypy, strict, for Linux, Windows and macOS
     python3 packaging/dev.py bench [ARGUMENTS]   the load benchmark (Linux); the arguments are its own
@@ -47,6 +48,7 @@ _MYPY_FOR = ["mypy", "--cache-dir", ".mypy_cache/other", "plantdesk", "--platfor
 COMMANDS = {
     "run": ("", [["plantdesk"]]),
     "test": ("test", [["pytest"]]),
+    "use": ("test", [["pytest", "tests/use"]]),
     "lint": ("test", [["ruff", "check"], ["ruff", "format", "--check"]]),
     "hooks": ("test", [["pre_commit", "install", "--hook-type", "pre-commit", "--hook-type", "commit-msg"]]),
     "types": ("test", [["mypy"], *([*_MYPY_FOR, system] for system in ("win32", "darwin"))]),
@@ -211,8 +213,6 @@ def system_libraries(*, window: bool) -> None:
     sys.path.insert(0, str(ROOT))
     from plantdesk import display
 
-    if window and not display.has_display(os.environ):
-        raise RefusedError(str(display.NoDisplayError("python3 packaging/dev.py run serve")))
     wanted = [*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])]
     missing = display.missing_libraries(wanted)
     if not missing:
@@ -222,6 +222,20 @@ def system_libraries(*, window: bool) -> None:
     packages = sorted({library.debian for library in missing})
     say("Installing Debian packages: {} …".format(" ".join(packages)))
     install(packages)
+
+
+def missing_programs() -> list[str]:
+    """Return the Debian packages of the programs that the tests of use need and that are not installed."""
+    return [name.lower() for name in ("Xvfb", "openbox", "xdotool", "xclip") if shutil.which(name) is None]
+
+
+def require_display() -> None:
+    """Raise RefusedError where no window can be opened."""
+    sys.path.insert(0, str(ROOT))
+    from plantdesk import display
+
+    if not display.has_display(os.environ):
+        raise RefusedError(str(display.NoDisplayError("python3 packaging/dev.py run serve")))
 
 
 def install(packages: list[str]) -> None:
@@ -246,9 +260,14 @@ def opens_window(arguments: list[str]) -> bool:
 def prepare(name: str, arguments: list[str]) -> Environment:
     """Return an environment that is ready for a command."""
     extra, _ = COMMANDS[name]
-    needs_qt = name == "test" or (name == "run" and opens_window(arguments))
-    if needs_qt and sys.platform.startswith("linux"):
-        system_libraries(window=name == "run")
+    window = name == "use" or (name == "run" and opens_window(arguments))
+    if sys.platform.startswith("linux") and (window or name == "test"):
+        if name == "run":
+            require_display()
+        system_libraries(window=window)
+        programs = missing_programs() if name == "use" else []
+        if programs and os.access("/var/lib/dpkg", os.W_OK):
+            install(programs)  # for other users the tests are skipped
     return Environment(HOME / "env").ensure(extra)
 
 

@@ -1,0 +1,147 @@
+"""Runs PlantDesk unchanged and reports where things are on the screen, so that a test can click what it sees.
+
+    python -m tests.use.probe SOCKET [ARGUMENTS OF PLANTDESK]
+
+Each line on the Unix socket is a question, [function, arguments…] as JSON; the answer is one line of JSON.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import socket
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QModelIndex, QPoint, QRect, QTimer
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QMenuBar,
+    QPlainTextEdit,
+    QWidget,
+)
+
+from plantdesk import cli
+from tests.support.desk import names_of, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Rect = tuple[int, int, int, int] | None
+Widget = TypeVar("Widget", bound=QWidget)
+
+#: Rows of a view in which an item is looked for.
+_MAX_ROWS = 2000
+
+
+def widget(name: str) -> Rect:
+    """Return where the visible widget of that name is: its accessible name, its text, or its label's."""
+    return next((_rect(each, each.rect()) for each in _widgets(QWidget) if name in names_of(each)), None)
+
+
+def item(text: str) -> Rect:
+    """Return where the item of that text is in a visible list or table, or the command in an open menu."""
+    for menu in _widgets(QMenu):
+        for action in menu.actions():
+            if plain(action.text()) == text:
+                return _rect(menu, menu.actionGeometry(action))
+    for bar in _widgets(QMenuBar):
+        for action in bar.actions():
+            if plain(action.text()) == text:
+                return _rect(bar, bar.actionGeometry(action))
+    for view in _widgets(QAbstractItemView):
+        for index in _indexes(view):
+            if index.data() == text:
+                return _rect(view.viewport(), view.visualRect(index))
+    return None
+
+
+def texts() -> list[str]:
+    """Return the visible texts of labels, fields, buttons and lists in the window in front."""
+    found = [each.text() for each in _widgets(QLabel)] + [plain(each.text()) for each in _widgets(QAbstractButton)]
+    found += [each.text() for each in _widgets(QLineEdit)] + [each.toPlainText() for each in _widgets(QPlainTextEdit)]
+    found += [each.currentText() for each in _widgets(QComboBox)]
+    return found + [str(index.data()) for view in _widgets(QAbstractItemView) for index in _indexes(view)]
+
+
+def focus() -> list[str]:
+    """Return what the widget with the focus is called."""
+    focused = QApplication.focusWidget()
+    return [] if focused is None else sorted(names_of(focused) - {""})
+
+
+def _widgets(kind: type[Widget]) -> Iterator[Widget]:
+    """Yield the visible widgets of a class, those of the window in front first."""
+    front = QApplication.activeWindow()
+    windows = sorted(QApplication.topLevelWidgets(), key=lambda each: (not isinstance(each, QMenu), each is not front))
+    for window in windows:
+        for each in [window, *window.findChildren(QWidget)]:
+            if each.isVisible() and isinstance(each, kind):
+                yield each
+
+
+def _indexes(view: QAbstractItemView) -> Iterator[QModelIndex]:
+    model: QAbstractItemModel | None = view.model()
+    if model is None or isinstance(view, QHeaderView):
+        return
+    for row in range(min(model.rowCount(QModelIndex()), _MAX_ROWS)):
+        for column in itertools.count():
+            index = model.index(row, column)
+            if not index.isValid():
+                break
+            if view.visualRect(index).intersects(view.viewport().rect()):
+                yield index
+
+
+def _rect(inside: QWidget, rect: QRect) -> Rect:
+    corner = inside.mapToGlobal(QPoint(rect.x(), rect.y()))
+    return corner.x(), corner.y(), rect.width(), rect.height()
+
+
+_QUESTIONS: dict[str, Callable[..., Any]] = {each.__name__: each for each in (widget, item, texts, focus)}
+
+
+def _answer(question: list[str]) -> object:
+    """Ask on the GUI thread, and wait for its answer."""
+    app, answers, is_there = QCoreApplication.instance(), [], threading.Event()
+
+    def ask() -> None:
+        try:
+            answers.append(_QUESTIONS[question[0]](*question[1:]))
+        except Exception as error:  # noqa: BLE001  the test shows it
+            answers.append(f"{type(error).__name__}: {error}")
+        is_there.set()
+
+    if app is None:
+        return None
+    QTimer.singleShot(0, app, ask)
+    return answers[0] if is_there.wait(60) and answers else None
+
+
+def _serve(listener: socket.socket) -> None:
+    connection, _ = listener.accept()
+    with connection, connection.makefile("rw", encoding="utf-8") as lines:
+        for line in lines:
+            lines.write(json.dumps(_answer(json.loads(line))) + "\n")
+            lines.flush()
+
+
+def main() -> int:
+    """Listen on the socket, and run PlantDesk."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(sys.argv[1])
+    listener.listen()
+    threading.Thread(target=_serve, args=(listener,), daemon=True).start()
+    return cli.main(sys.argv[2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""Names typed at the speed of a fast typist and of a barcode reader: each is stored letter by letter."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.records import COMMAND
+from plantdesk.store import Store
+from plantdesk.validation import new_plant
+from tests.use.user import Screen, User, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: They begin as what is typed, in other cases, with and without more: none may change it.
+KNOWN = ["zamioculcas 01 tuff basil", "Zamioculcas 02 Tuff bAsil red", "Z", "Zamioculcas 1", "tuff", "Zámioculcas 04"]
+NAMES = [f"Zamioculcas {number:02} Tuff bAsil" for number in range(1, 51)]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with a store that knows some names."""
+    file = tmp_path / "data" / "plants.db"
+    file.parent.mkdir()
+    store = Store(file)
+    for number, name in enumerate(KNOWN, start=9001):
+        store.add(new_plant({"id": number, "name": name, "tag": "known"}), COMMAND).result()
+    store.close()
+    return tmp_path
+
+
+def stored(user: User) -> list[str]:
+    """Return what was added in the form."""
+    return [str(name) for (name,) in user.query("SELECT name FROM plant WHERE id > 9006 ORDER BY seq")]
+
+
+def typed_names_are_stored(user: User, names: list[str]) -> None:
+    user.types(*names)
+    until(lambda: len(stored(user)) >= len(names), "all names are stored")
+    assert stored(user) == names
+
+
+@pytest.mark.parametrize(("pause", "count"), [(5, 50), (8, 50), (15, 50), (25, 30), (40, 20)])
+def test_every_letter_is_stored(screen: Screen, home: Path, pause: int, count: int) -> None:
+    with User(screen, home, pause) as user:
+        typed_names_are_stored(user, NAMES[:count])
+
+
+@contextmanager
+def posting(user: User, per_second: float) -> Iterator[list[int]]:
+    """Add plants by the API meanwhile; yields the statuses."""
+    token, port = user.home.new_token(), user.home.port(user.process)  # type: ignore[arg-type]
+    statuses: list[int] = []
+    stopped = threading.Event()
+
+    def post() -> None:
+        connection = HTTPConnection("127.0.0.1", port)
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        while not stopped.wait(1 / per_second):
+            body = f'{{"id": {len(statuses)}, "name": "by a script"}}'
+            connection.request("POST", "/plants", body, headers)
+            answer = connection.getresponse()
+            answer.read()
+            statuses.append(answer.status)
+        connection.close()
+
+    thread = threading.Thread(target=post)
+    thread.start()
+    yield statuses
+    stopped.set()
+    thread.join()
+
+
+def test_every_letter_is_stored_beside_a_busy_script(screen: Screen, home: Path) -> None:
+    with User(screen, home) as user, posting(user, 100) as statuses:
+        typed_names_are_stored(user, NAMES)
+        until(lambda: len(statuses) > 100)
+        assert set(statuses) == {200}
+
+
+def test_every_letter_is_stored_on_a_slow_disk(screen: Screen, home: Path) -> None:
+    library = home / "slow_disk.so"
+    source = "#include <unistd.h>\n#include <sys/syscall.h>\n"
+    source += "static int slow(long call, int file) { usleep(300000); return syscall(call, file); }\n"
+    source += "int fsync(int file) { return slow(SYS_fsync, file); }\n"
+    source += "int fdatasync(int file) { return slow(SYS_fdatasync, file); }\n"
+    compile_ = ["cc", "-shared", "-fPIC", "-x", "c", "-o", str(library), "-"]
+    try:
+        subprocess.run(compile_, input=source, text=True, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("a C compiler makes the disk slow")
+    with User(screen, home, LD_PRELOAD=str(library)) as user:
+        typed_names_are_stored(user, NAMES)
+
+
+@pytest.fixture
+def small_disk(home: Path) -> Iterator[Path]:
+    """The folder with the store, on a disk of 8 MiB."""
+    if os.geteuid() != 0:
+        pytest.skip("only root mounts a small disk")
+    disk = home / "disk"
+    disk.mkdir()
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", disk], check=False)
+    if mount.returncode != 0:
+        pytest.skip("no tmpfs can be mounted here")
+    (home / "data").rename(home / "moved")
+    subprocess.run(["cp", "-a", home / "moved", disk / "data"], check=True)
+    yield disk
+    subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def test_every_letter_is_stored_after_a_full_disk_has_room_again(screen: Screen, small_disk: Path) -> None:
+    with User(screen, small_disk) as user:
+        filler = small_disk / "filler"
+        with suppress(OSError), filler.open("wb", buffering=0) as file:
+            while file.write(bytes(4096)):
+                pass
+        user.types(*NAMES)
+        user.sees("disk is full")
+        user.type("half a na")
+        filler.unlink()
+        user.sees_no("disk is full")
+        until(lambda: stored(user) == NAMES, "all names are stored, in their order")
+        assert "half a na" in user.texts

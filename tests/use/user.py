@@ -1,0 +1,216 @@
+"""A user of PlantDesk: types and clicks with real key and mouse events, and looks at the screen and into the store."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from tests.support.programs import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    Plant = tuple[int, str, str | None]
+
+Result = TypeVar("Result")
+
+_ROOT = Path(__file__).parents[2]
+#: Seconds for which something is waited for, and between two looks.
+_PATIENCE, _LOOK = 60.0, 0.05
+
+
+def until(look: Callable[[], Result], what: object = "") -> Result:
+    """Look until there is something, and return it."""
+    end = time.monotonic() + _PATIENCE
+    while not (found := look()):
+        assert time.monotonic() < end, f"not within {_PATIENCE:.0f} s: {what or look}"
+        time.sleep(_LOOK)
+    return found
+
+
+class Screen:
+    """An X server with a window manager."""
+
+    def __init__(self, size: str = "1280x800") -> None:
+        read, write = os.pipe()
+        command = ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._server = subprocess.Popen(command, pass_fds=[write], **quiet)  # type: ignore[call-overload]
+        os.close(write)
+        with os.fdopen(read) as number:
+            self.display = f":{number.readline().strip()}"
+        self.environment = {**os.environ, "DISPLAY": self.display, "QT_QPA_PLATFORM": "xcb", "LC_ALL": "C.UTF-8"}
+        for name in ("WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"):
+            self.environment.pop(name, None)
+        self._manager = subprocess.Popen(["openbox"], env=self.environment, **quiet)  # type: ignore[call-overload]
+
+    def close(self) -> None:
+        """Stop both."""
+        for process in (self._manager, self._server):
+            process.kill()
+            process.wait()
+
+
+class User:
+    """One window on a screen; `pause` is the time of a key in milliseconds."""
+
+    def __init__(self, screen: Screen, folder: Path, pause: int = 8, **environment: str) -> None:
+        """Start PlantDesk with its files in `folder`; it is ready as a context manager."""
+        self.home, self.pause = Home(folder), pause
+        self._environment = {**self.home.environment, **screen.environment, **environment}
+        self._environment["PYTHONPATH"] = str(_ROOT)
+        path = folder / "probe"
+        path.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "tests.use.probe", str(path), "--port", "0"]
+        self.output = (folder / "output").open("w+")
+        self.process = subprocess.Popen(
+            command, env=self._environment, cwd=_ROOT, stdout=self.output, stderr=subprocess.STDOUT
+        )
+        self._probe = socket.socket(socket.AF_UNIX)
+        self._path = path
+
+    def __enter__(self) -> Self:
+        try:
+            until(self._is_connected, "PlantDesk starts")
+            until(lambda: "Name" in self.focus, "the cursor is in Name")
+            self.sees("API on")
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None and self.process.poll() is None:
+            self.quit()
+        self.process.kill()
+        self.process.wait()
+        self._probe.close()
+        self.output.close()
+
+    def _is_connected(self) -> bool:
+        assert self.process.poll() is None, Path(self.output.name).read_text()
+        return self._probe.connect_ex(str(self._path)) == 0
+
+    # --- what the user sees ---
+
+    def _ask(self, *question: str) -> object:
+        self._probe.sendall(json.dumps(question).encode() + b"\n")
+        line = b""
+        while not line.endswith(b"\n"):
+            line += self._probe.recv(1 << 16) or b"null\n"
+        answer = json.loads(line)
+        assert not isinstance(answer, str), answer
+        return answer
+
+    @property
+    def texts(self) -> list[str]:
+        """The visible texts."""
+        found = self._ask("texts")
+        assert isinstance(found, list)
+        return found
+
+    @property
+    def focus(self) -> list[str]:
+        """What the widget with the focus is called."""
+        found = self._ask("focus")
+        return found if isinstance(found, list) else []
+
+    def sees(self, text: str) -> None:
+        """Wait until a visible text contains this."""
+        until(lambda: any(text in each for each in self.texts), f"“{text}” is shown")
+
+    def sees_no(self, text: str) -> None:
+        """Wait until no visible text contains this."""
+        until(lambda: not any(text in each for each in self.texts), f"“{text}” is gone")
+
+    # --- what the user does ---
+
+    def _do(self, *commands: str) -> None:
+        script = "\n".join(commands) + "\n"
+        subprocess.run(["xdotool", "-"], input=script, text=True, env=self._environment, check=True, timeout=300)
+
+    def type(self, text: str) -> None:
+        """Type a text; it has no quotation marks and no line ends."""
+        self._do(f'type --delay {self.pause} "{text}"')
+
+    def types(self, *lines: str, key: str = "Return") -> None:
+        """Type each line and a key behind it, all without a pause in between."""
+        pause = f"sleep {self.pause / 1000:.3f}"
+        steps = [(f'type --delay {self.pause} "{line}"' if line else pause, f"key {key}", pause) for line in lines]
+        self._do(*(step for line in steps for step in line))
+
+    def press(self, *keys: str) -> None:
+        """Press keys by xdotool's names, such as `ctrl+z`."""
+        self._do(*(f"key {key}\nsleep {self.pause / 1000:.3f}" for key in keys))
+
+    def click(self, name: str, *, button: int = 1, times: int = 1) -> None:
+        """Click a button or a field."""
+        self._click("widget", name, button, times)
+
+    def click_item(self, text: str, *, button: int = 1, times: int = 1) -> None:
+        """Click a menu's title, a command, or an item of a list or table."""
+        self._click("item", text, button, times)
+
+    def choose(self, *path: str) -> None:
+        """Choose a command in the menu bar."""
+        for each in path:
+            self.click_item(each)
+
+    def copied(self) -> str:
+        """Return what is on the clipboard."""
+        command = ["xclip", "-selection", "clipboard", "-out"]
+        done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False, timeout=60)
+        return done.stdout
+
+    def quit(self) -> None:
+        """Close the window, and wait for the end of the program."""
+        self.press("ctrl+q")
+        self.process.wait(_PATIENCE)
+        self.output.flush()
+        text = Path(self.output.name).read_text()
+        assert (self.process.returncode, text) == (0, ""), text
+
+    def _click(self, kind: str, name: str, button: int, times: int) -> None:
+        rect = until(lambda: self._ask(kind, name), f"“{name}” is on the screen")
+        assert isinstance(rect, list)
+        x, y, width, height = rect
+        repeat = f"--repeat {times} --delay 60" if times > 1 else ""
+        self._do(f"mousemove {x + min(width // 2, 60)} {y + height // 2}", "sleep 0.03", f"click {repeat} {button}")
+
+    # --- what is stored ---
+
+    def plants(self) -> list[Plant]:
+        """Return id, name and tag of all plants, in the order of adding."""
+        return self.query("SELECT id, name, tag FROM plant ORDER BY seq")
+
+    def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, as another program reads the store."""
+        with closing(sqlite3.connect(self.home.database)) as database:
+            return database.execute(sql, values).fetchall()
+
+    def has(self, plants: list[tuple[str, str | None]]) -> None:
+        """Wait until these are all plants, by name and tag, in any order."""
+        wanted = sorted(plants, key=str)
+        stored: list[tuple[str, str | None]] = []
+
+        def look() -> bool:
+            stored[:] = [(name, tag) for _, name, tag in self.plants()]
+            return sorted(stored, key=str) == wanted
+
+        with suppress(AssertionError):
+            until(look)
+        missing = [each for each in wanted if each not in stored]
+        assert sorted(stored, key=str) == wanted, (
+            f"missing: {missing[:5]}, too many: {[x for x in stored if x not in wanted][:5]}"
+        )
