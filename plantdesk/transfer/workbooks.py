@@ -92,7 +92,7 @@ def opened_workbook(
             if book.texts in parts:
                 texts.read(parts, book.texts, name)
         rows = _rows(parts, book, name, texts)
-        yield WorkbookTable(itertools.dropwhile(lambda row: row[0] <= skipped or not any(row[1]), rows), name)
+        yield WorkbookTable(itertools.dropwhile(lambda row: row[0] <= skipped, rows), name)
 
 
 @contextmanager
@@ -131,7 +131,7 @@ class _Book:
 
 
 def _rows(parts: Parts, book: _Book, name: str, texts: SharedTexts) -> Iterator[Row]:
-    """Yield the rows with a value."""
+    """Yield the rows with a text."""
     parser = Parser(name)
     sheet = _Sheet(parser, name, texts, book.formats)
     parser.on_start, parser.on_end = sheet.start, sheet.end
@@ -144,7 +144,7 @@ class _Sheet:
     """Collects the rows of a sheet."""
 
     def __init__(self, parser: Parser, name: str, texts: SharedTexts, formats: CellFormats) -> None:
-        #: The rows that are complete, without those that have no value.
+        #: The rows that are complete, without those that have no text.
         self.rows: list[Row] = []
         self._parser, self._name, self._texts, self._formats = parser, name, texts, formats
         self._inline = TextReader(parser)
@@ -178,7 +178,7 @@ class _Sheet:
             self._value = "".join(self._parser.texts)
         elif tag == "row":
             self._parser.end_item()
-            if self._row:
+            if any(self._row):
                 self.rows.append((self._number, self._row))
             self._row = []
         elif tag == "sheetData":
