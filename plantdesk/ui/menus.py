@@ -167,7 +167,7 @@ class Menus(QObject):
         action = QAction(text, self)
         # Never by the text of a translation: macOS moves only those with a role.
         action.setMenuRole(QAction.MenuRole.NoRole)
-        action.setShortcuts([sequence for key in keys for sequence in _sequences(key)])
+        action.setShortcuts(list(dict.fromkeys(sequence for key in keys for sequence in _sequences(key))))
         self._actions[section].append(action)
         return action
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize
 
+from plantdesk.paths import home_folder
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
     from typing_extensions import override
@@ -41,7 +43,8 @@ def documents_folder() -> Path:
     """Return the user's folder for documents, where files are chosen and saved first."""
     from PySide6.QtCore import QStandardPaths
 
-    return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
+    folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
+    return folder if folder.is_dir() else home_folder()
 
 
 def mirrored(widget: QWidget, left: int, top: int, right: int, bottom: int) -> tuple[int, int, int, int]:

@@ -55,6 +55,12 @@ def short_time(timestamp: int) -> str:
     return QCoreApplication.translate("times", "Yesterday") if days == 1 else date(timestamp)
 
 
+def exact_time(timestamp: int) -> str:
+    """Return the local time of day of a timestamp with seconds, otherwise as `short_time` writes it."""
+    pattern = QLocale().timeFormat(QLocale.FormatType.ShortFormat).replace("mm", "mm:ss")
+    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp).time(), pattern)
+
+
 def long_date(timestamp: int) -> str:
     """Return the local date of a timestamp, such as “21 November 2026”."""
     pattern = QLocale().dateFormat(QLocale.FormatType.LongFormat).replace("dddd", "").strip(" ,")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,10 +13,15 @@ from plantdesk.errors import shortened
 from plantdesk.records import FORM, Change
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from plantdesk.records import PlantRow
     from plantdesk.store import Applied, PlantStore, Undone
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.widgets.action_buttons import MessageAction
+
+#: Steps that wait for the one that is under way; a key that is held asks for more.
+_MAX_WAITING = 100
 
 
 class AddedPlant(NamedTuple):
@@ -43,9 +49,9 @@ Step = Change | AddedPlant | AddedPlantChange
 class UndoStack(QObject):
     """Undoes in the store, so that each step is a change of the history. Belongs to the GUI thread.
 
-    While a step is under way there is nothing to undo or redo: pressed twice, it is done once. `changed`: the next
-    steps are others. `begun`: a step is under way, which takes seconds for a million plants. `undone(undone, step)`: a
-    step was made, which `step` takes back. `failed(error)`: it was not, and is dropped.
+    What is wanted while a step is under way comes after it. `changed`: the next steps are
+    others. `begun`: a step is under way, which takes seconds for a million plants. `undone(undone, step)`: a step was
+    made, which `step` takes back. `failed(error)`: it was not, and is dropped.
     """
 
     changed = Signal()
@@ -60,6 +66,12 @@ class UndoStack(QObject):
         self._done: list[Step] = []
         self._taken_back: list[Step] = []
         self._is_busy = False
+        self._waiting: deque[Callable[[], None]] = deque(maxlen=_MAX_WAITING)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a step is under way."""
+        return self._is_busy
 
     @property
     def next_undo(self) -> Step | None:
@@ -77,6 +89,7 @@ class UndoStack(QObject):
         self._done.clear()
         self._taken_back.clear()
         self._is_busy = False
+        self._waiting.clear()
         self.changed.emit()
 
     def push(self, change: Step) -> None:
@@ -87,6 +100,9 @@ class UndoStack(QObject):
 
     def undo(self, change: Step | None = None) -> None:
         """Take back a change, by default the latest; nothing where it was taken back already."""
+        if change is None and self._is_busy:
+            self._waiting.append(self.undo)
+            return
         change = self.next_undo if change is None else change
         if change is not None and self.has_done(change):
             self._take_back(change, self._done, self._taken_back)
@@ -108,7 +124,9 @@ class UndoStack(QObject):
 
     def redo(self) -> None:
         """Take back the latest undo."""
-        if self.next_redo is not None:
+        if self._is_busy:
+            self._waiting.append(self.redo)
+        elif self.next_redo is not None:
             self._take_back(self.next_redo, self._taken_back, self._done)
 
     def _take_back(self, change: Step, source: list[Step], target: list[Step]) -> None:
@@ -128,10 +146,13 @@ class UndoStack(QObject):
                 target.append(step)
                 self.changed.emit()
                 self.undone.emit(undone, step)
+                if self._waiting and not self._is_busy:
+                    self._waiting.popleft()()
 
         def fail(error: Exception) -> None:
             if store is self._store:
                 self._is_busy = False
+                self._waiting.clear()
                 self.changed.emit()
                 self.failed.emit(error)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDateTime, QLocale, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QLocale, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from plantdesk.errors import ErrorNumber
 from plantdesk.ui.api_access.snippets import curl_of
-from plantdesk.ui.texts import one_line, plural, quoted, source_text
+from plantdesk.ui.texts import exact_time, one_line, plural, quoted, source_text
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.fold import Fold
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -146,7 +146,7 @@ class ActivityPanel(QWidget):
             self.resized.emit()
 
     def _texts(self, answer: Answer) -> tuple[str, str, str]:
-        clock = QLocale().toString(QDateTime.fromMSecsSinceEpoch(answer.at).time(), "HH:mm:ss")
+        clock = exact_time(answer.at)
         who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
         if answer.requests > 1:
             one, many = self.tr("{who} added {count} plant"), self.tr("{who} added {count} plants")

@@ -74,7 +74,7 @@ class EditCommands(Feature):
             Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo, icon="undo-2"
         )
         self._redo = context.menus.add(
-            Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, icon="redo-2"
+            Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y", icon="redo-2"
         )
         self._focused: QWidget | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)
@@ -149,9 +149,9 @@ class EditCommands(Feature):
         """Return what can be done now."""
         stack = self.context.undo_stack
         commands: dict[str, Callable[[], object]] = {}
-        if stack.next_undo is not None:
+        if stack.next_undo is not None or stack.is_busy:
             commands[_UNDO] = stack.undo
-        if stack.next_redo is not None:
+        if stack.next_redo is not None or stack.is_busy:
             commands[_REDO] = stack.redo
         text = QGuiApplication.clipboard().text()
         if text and not isinstance(self._focused, QLineEdit):

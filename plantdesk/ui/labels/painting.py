@@ -119,11 +119,14 @@ def _paint_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
     size = rect.width() // len(matrix)
     if not size:
         return
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)  # else lines show between the modules
     left, top = rect.x() + (rect.width() - size * len(matrix)), rect.y() + (rect.height() - size * len(matrix)) // 2
     for y, row in enumerate(matrix):
         for x, is_dark in enumerate(row):
             if is_dark:
                 painter.fillRect(left + x * size, top + y * size, size, size, QColor("black"))
+    painter.restore()
 
 
 def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str]) -> int:

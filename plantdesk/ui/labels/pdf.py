@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect
+from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRect
 from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter
 
 from plantdesk.atomic_replace import replaced_bytes
@@ -28,6 +28,7 @@ def write_pdf(file: Path, job: Job) -> None:
     writer.setResolution(_DPI)
     writer.setPageLayout(page_layout(job))
     writer.setCreator("PlantDesk")
+    writer.setTitle(QCoreApplication.translate("LabelPdf", "Plant labels"))
     layout = writer.pageLayout()
     paint_job(writer, job, QRect(layout.fullRectPixels(_DPI)))
     buffer.close()

@@ -97,11 +97,11 @@ class SearchBar(QWidget):
         self._set_text(search_text(term for term in terms if not is_filter(term)))
 
     def choose(self, term: Term | None, *, add: bool) -> None:
-        """Filter by `term` alone, or `add` it to the others; it is removed if it is there. None: show all plants."""
+        """Search for `term` alone, or `add` it to the filters; it is removed if it is there. None: show all plants."""
         if term is None:
             self.clear()
         elif not add:
-            self.set_filters((term,))
+            self.set_search(search_text([term]))
         elif term in self._filters:
             self.set_filters([each for each in self._filters if each != term])
         else:

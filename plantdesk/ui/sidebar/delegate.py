@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 #: For text of 13 px.
 _ITEM, _HEADING = 30, 28
-_HEADING_TEXT, _MARK, _TEXT, _END = 20, 28, 44, 19
+#: `_END` without the scroll bar, whose room is always there.
+_HEADING_TEXT, _MARK, _TEXT, _END = 20, 28, 44, 11
 _DOT, _RADIUS, _RING = 10, 6, 2
 #: Fractions of pixels that the width of a text in whole pixels leaves out.
 _ROUNDING = 2
@@ -102,7 +103,7 @@ class EntryDelegate(QStyledItemDelegate):
 
     def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         color = self._background(option, index)
-        rect = option.rect.adjusted(S, 0, -S, 0)
+        rect = QStyle.visualRect(option.direction, option.rect, option.rect.adjusted(S, 0, 0, 0))
         painter.setPen(Qt.PenStyle.NoPen)
         if color is not None:
             painter.setBrush(color)

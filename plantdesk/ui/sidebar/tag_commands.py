@@ -53,7 +53,7 @@ class TagCommands(QObject):
         if not new:
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
         elif new in counts and tag in counts:
-            self._ask_to_merge(store, tag, new, counts[new])
+            self._ask_to_merge(store, tag, new, counts)
         else:
             self._set(store, tag, new, f"{_RENAME} {_title(tag)} to {_title(new)}")
 
@@ -126,15 +126,22 @@ class TagCommands(QObject):
             self._renames[undone.change.number] = new, tag
             self.renamed.emit(new, tag)
 
-    def _ask_to_merge(self, store: PlantStore, tag: str, into: str, count: int) -> None:
-        one, many = self.tr("1 plant has the tag {tag} already."), self.tr("{count} plants have the tag {tag} already.")
-        details = self.tr("Afterwards {old} is no longer a tag. This can be undone.").format(old=quoted(tag))
-        text = plural(count, one, many, tag=quoted(into))
+    def _ask_to_merge(self, store: PlantStore, tag: str, into: str, counts: Mapping[str | None, int]) -> None:
+        one = self.tr("Change the tag of 1 plant from {old} to {new}?")
+        many = self.tr("Change the tag of {count} plants from {old} to {new}?")
+        text = plural(counts[tag], one, many, old=quoted(tag), new=quoted(into))
+        one = self.tr("1 plant has the tag {new} already. Afterwards {old} is no longer a tag. This can be undone.")
+        many = self.tr(
+            "{count} plants have the tag {new} already. Afterwards {old} is no longer a tag. This can be undone."
+        )
+        details = plural(counts[into], one, many, old=quoted(tag), new=quoted(into))
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("tag", "accent")
         merge = partial(self._set, store, tag, into, f"Merge tag {_title(tag)} into {_title(into)}")
-        box.add_button(self.tr("&Merge")).clicked.connect(merge)
+        button = box.add_button(self.tr("&Merge"))
+        button.clicked.connect(merge)
         box.add_button(self.tr("Cancel"))
+        button.setFocus()  # it can be undone
         box.open()
 
     def _choose_color(self, tag: str, hue: int | None) -> None:

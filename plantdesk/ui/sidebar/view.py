@@ -22,6 +22,7 @@ from plantdesk.ui.sidebar.delegate import EntryDelegate
 from plantdesk.ui.sidebar.entries import FIXED_ENTRIES
 from plantdesk.ui.sidebar.model import SidebarModel
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
 from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class SidebarView(QListView):
         self.setSelectionMode(QListView.SelectionMode.NoSelection)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        ReservedScrollBar(self, slim=True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMouseTracking(True)
         self.setAcceptDrops(True)

@@ -223,6 +223,8 @@ QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: 14px; margin: 0; }
 QScrollBar[reserved="true"]:vertical { width: 18px; }
 QScrollBar[reserved="true"]::handle:vertical { margin: 3px 5px; }
+QScrollBar[reserved="slim"]:vertical { width: 8px; }
+QScrollBar[reserved="slim"]::handle:vertical { margin: 2px 1px; border-radius: 3px; }
 QScrollBar:horizontal { height: 14px; margin: 0; }
 QScrollBar::handle { background: $border; border-radius: 4px; margin: 3px; }
 QScrollBar::handle:vertical { min-height: 32px; }

@@ -216,9 +216,8 @@ class Transfer(Feature):
         if job is None:
             return
         left_out = plural(job.left_out, self.tr("1 row was left out."), self.tr("{count} rows were left out."))
-        text, actions = (
-            (left_out, [(self.tr("Save it with the reason…"), self._save_refused)]) if job.left_out else ("", [])
-        )
+        save = plural(job.left_out, self.tr("Save it with the reason…"), self.tr("Save them with the reasons…"))
+        text, actions = (left_out, [(save, self._save_refused)]) if job.left_out else ("", [])
         if applied.change is None:
             title = self.tr("Nothing new in {names}").format(names=quoted(job.names, 80))
         else:

@@ -53,6 +53,8 @@ class OutcomePanel(QFrame):
         )
         invalid = ((self.tr("Import nothing then"), False), (self.tr("Leave them out"), True))
         self.invalid_choice = self._combo(self.tr("Rows that are invalid"), invalid)
+        self.clash_choice.setCurrentIndex(1)  # neither changes what is there, and the counts say what happens
+        self.invalid_choice.setCurrentIndex(1)
         self._lay_out()
         self.show_preview(None)
 
@@ -74,6 +76,8 @@ class OutcomePanel(QFrame):
             text.setText(plural(0 if count is None else count, *words))
         for number, button in self._buttons.items():
             button.setVisible(bool(counts[number]))
+        self.clash_choice.setVisible(counts[_CLASHING] != 0)
+        self.invalid_choice.setVisible(counts[_INVALID] != 0)
 
     def _words(self) -> list[tuple[str, str]]:
         return [

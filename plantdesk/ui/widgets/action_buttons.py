@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class ActionButtons:
     """Keeps a row of buttons in a layout, from position `first` on."""
 
-    def __init__(self, layout: QHBoxLayout, *, first: int, small: bool = False) -> None:
+    def __init__(self, layout: QHBoxLayout, *, first: int, small: bool = False, links: bool = False) -> None:
         self._layout = layout
+        self._links = links
         self._first = first
         self._small = small
         self._buttons: list[QPushButton] = []
@@ -56,7 +57,9 @@ class ActionButtons:
     def _button(self, label: str, action: Callable[[], object]) -> QPushButton:
         button = OneClickButton(label)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the field
-        if self._small:
+        if self._links:
+            button.setProperty("variant", "link")
+        elif self._small:
             button.setProperty("small", "true")
         button.clicked.connect(action)
         return button

@@ -63,6 +63,9 @@ class InfoBar(Message):
         self._progress.hide()
         self._title.setText(title)
         self.set_content(icon, name, text, actions)
+        self._text.setVisible(bool(text) or lasting)
+        beside = Qt.AlignmentFlag.AlignTop if text or lasting else Qt.AlignmentFlag.AlignVCenter
+        self._row.setAlignment(self._icon, beside)
         self._place_buttons()
         self._close_button.setVisible(not lasting)
         self.setAccessibleName(title)
@@ -94,7 +97,7 @@ class InfoBar(Message):
         texts.addWidget(self._title)
         texts.addWidget(self._text)
         texts.addWidget(self._progress)
-        layout = QHBoxLayout(self)
+        layout = self._row = QHBoxLayout(self)
         layout.setContentsMargins(L, M, S + XS, M)
         layout.setSpacing(S)
         layout.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)

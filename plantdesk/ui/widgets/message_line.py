@@ -42,7 +42,7 @@ class MessageLine(Message):
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty line; a success message is shown for `shown_ms` milliseconds."""
         layout = QHBoxLayout()
-        super().__init__(theme, _ICON, ActionButtons(layout, first=2, small=True), parent)
+        super().__init__(theme, _ICON, ActionButtons(layout, first=2, links=True), parent)
         self._tone = Tone.HINT
         self._hint = ""
         self._expiry.setInterval(shown_ms)

@@ -20,10 +20,10 @@ WIDTH = 18
 class ReservedScrollBar(QScrollBar):
     """Paints nothing while there is nothing to scroll."""
 
-    def __init__(self, area: QAbstractScrollArea) -> None:
-        """Make the vertical scroll bar of `area`."""
+    def __init__(self, area: QAbstractScrollArea, *, slim: bool = False) -> None:
+        """Make the vertical scroll bar of `area`; a `slim` one fits into the margin of 8 px beside its items."""
         super().__init__(Qt.Orientation.Vertical, area)
-        self.setProperty("reserved", "true")
+        self.setProperty("reserved", "slim" if slim else "true")
         area.setVerticalScrollBar(self)
         area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
 

@@ -134,6 +134,20 @@ def test_undo_brings_back_all_that_a_search_has_found(desk: UndoDesk) -> None:
     assert desk.field("Search by name, tag or ID").text() == '"Plant 19"'
 
 
+def test_steps_that_are_wanted_at_once_are_made_one_after_the_other(desk: UndoDesk) -> None:
+    for plant_id in (42, 30, 20):
+        desk.go_to(plant_id)
+        desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(197)
+    for _ in range(3):
+        desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until_rows(200)
+    desk.until(lambda: "Undone" in desk.toast.text)
+    for _ in range(2):
+        desk.press(Qt.Key.Key_Y, CONTROL)
+    desk.until_rows(198)
+
+
 def test_many_plants_leave_the_selection_as_it_is(desk: UndoDesk) -> None:
     desk.go_to(200)
     for _ in range(120):

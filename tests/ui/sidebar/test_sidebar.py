@@ -317,7 +317,9 @@ def test_a_tag_is_merged_after_a_question(desk: SidebarDesk, answer: str) -> Non
     desk.type_name("hall")
     desk.qtbot.waitUntil(lambda: desk.widget.findChildren(MessageBox) != [])
     box = desk.the(MessageBox)
-    assert "1 plant has the tag “hall” already." in box.text
+    assert box.text == "Change the tag of 2 plants from “kitchen” to “hall”?"
+    assert any(text.startswith("1 plant has the tag “hall” already.") for text in Desk(desk.qtbot, box).texts())
+    assert Desk(desk.qtbot, box).button("Merge").hasFocus()
     QTest.mouseClick(Desk(desk.qtbot, box).button(answer), Qt.MouseButton.LeftButton)
     expected = ("3", None) if answer == "Merge" else ("1", "2")
     desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == expected)
@@ -512,13 +514,14 @@ def test_the_list_scrolls_while_plants_are_dragged_to_its_end(desk: SidebarDesk,
     QApplication.sendEvent(viewport, QDragLeaveEvent())
 
 
-def test_only_selected_rows_are_dragged(desk: SidebarDesk) -> None:
+def test_a_row_is_dragged_whether_or_not_it_is_selected(desk: SidebarDesk) -> None:
     cells = [desk.table.visualRect(desk.table.model().index(row, Column.NAME)).center() for row in (0, 1)]
     QTest.mouseClick(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=cells[0])
-    for cell, is_selected in ((cells[1], False), (cells[0], True)):
+    for row, cell in enumerate(cells):
         desk.table.selectRow(0)
         QTest.mousePress(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
-        assert desk.table.dragEnabled() is is_selected
+        assert desk.table.dragEnabled()
+        assert desk.table.currentIndex().row() == row
         QTest.mouseRelease(desk.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
     assert desk.table.model().index(0, 0).flags() & Qt.ItemFlag.ItemIsDragEnabled
 
@@ -672,3 +675,12 @@ def test_tab_goes_from_the_form_to_the_sidebar_and_then_to_the_search(desk: Side
             "Plants",
         )
     ]
+
+
+def test_a_click_shows_all_plants_of_a_tag_whatever_was_typed(desk: SidebarDesk) -> None:
+    field = desk.field("Search by name, tag or ID")
+    field.setText("nothing has this")
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 0)
+    desk.click("kitchen")
+    desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 2)
+    assert field.text() == ""

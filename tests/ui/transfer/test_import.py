@@ -77,6 +77,8 @@ def test_clashing_and_invalid_rows_are_shown_and_decided_upon(desk: TransferDesk
     texts = desk.dialog.texts()
     for text in ("new plant", "is here already and stays as it is", "has an ID that is taken", "cannot be read"):
         assert text in texts
+    assert desk.dialog.button("Import 1 plant").isEnabled(), "what is not new is left out at first"
+    desk.pick("Rows that are invalid", "Import nothing then")
     assert not desk.dialog.button("Import 1 plant").isEnabled()
     desk.dialog.button("Show").click()
     rows = Desk(desk.qtbot, desk.the(RefusedDialog))
@@ -158,6 +160,7 @@ def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: Transf
     desk.answer_file_dialogs(file)
     desk.choose("File", "Import…")
     desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=TIMEOUT)
+    desk.pick("Rows that are invalid", "Import nothing then")
     desk.start_import()
     desk.until_bar("Nothing was imported")
     assert desk.plants() == []
@@ -244,3 +247,15 @@ def test_a_store_that_is_closed_ends_the_import(desk: TransferDesk, file: Path) 
     desk.open_import(file)
     desk.feature.release_store()
     desk.store.close()
+
+
+def test_what_cannot_happen_is_not_asked(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("id,name\n1,Aster\nx,Ivy\ny,Rose\n", encoding="utf-8")
+    desk.open_import(file)
+    visible = [box.accessibleName() for box in desk.dialog.widget.findChildren(QComboBox) if box.isVisible()]
+    assert "Rows that are invalid" in visible
+    assert "Rows whose ID is taken" not in visible
+    desk.start_import()
+    desk.until_bar("Imported 1 plant")
+    assert "Save them with the reasons…" in desk.buttons()

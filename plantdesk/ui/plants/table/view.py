@@ -260,9 +260,9 @@ class PlantTable(RingTable):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Let selected rows be dragged; over other rows the pointer selects."""
+        """Let rows be dragged, selected or not, as files are; from beside them the pointer selects."""
         row = self.indexAt(event.position().toPoint())
-        self.setDragEnabled(row.isValid() and self.selectionModel().isSelected(row))
+        self.setDragEnabled(row.isValid() and not event.modifiers())
         super().mousePressEvent(event)
 
     @override
