@@ -276,13 +276,19 @@ def _index_by_sqlite3(store: Store, number: int) -> None:
         database.execute(f"CREATE INDEX mine_{number} ON plant (tag)")
 
 
-def _checkpoint(store: Store, _number: int) -> None:
+def _vacuum_by_sqlite3(store: Store, _number: int) -> None:
     with closing(sqlite3.connect(store.path)) as database:
-        database.execute("PRAGMA wal_checkpoint").fetchall()
+        database.execute("VACUUM")
+
+
+def _checkpoint(store: Store, number: int) -> None:
+    with closing(sqlite3.connect(store.path)) as database:
+        database.execute(f"PRAGMA wal_checkpoint({('PASSIVE', 'RESTART', 'TRUNCATE')[number % 3]})").fetchall()
 
 
 _STEPS: list[Callable[[Store, int], None]] = [
-    _add, _add, _edit, _token, _by_other_process, _by_sqlite3, _index_by_sqlite3, _checkpoint
+    _add, _add, _edit, _token, _by_other_process, _by_sqlite3, _index_by_sqlite3,
+    _vacuum_by_sqlite3, _checkpoint
 ]  # fmt: skip
 
 

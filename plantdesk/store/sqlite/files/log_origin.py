@@ -40,7 +40,6 @@ _TRIES = 20
 class _Row(NamedTuple):
     """The row of `store`: in a file, or in a commit of a log."""
 
-    page: int
     identity: str
     key: int
 
@@ -91,7 +90,7 @@ def _continues(log: _Log, base: _Base) -> bool | None:
     is_older = cookie_of(first.key) == 0  # by a PlantDesk that only counted
     if base.row is None:
         return None if is_older else False  # the migration is in the log
-    if (first.identity, first.page) != (base.row.identity, base.row.page):
+    if first.identity != base.row.identity:
         return False
     if is_older:
         return None
@@ -108,13 +107,12 @@ def _base(path: Path) -> _Base | None:
             connection.execute("PRAGMA writable_schema = ON")  # the page count may be that of an unfinished checkpoint
             check_schema(connection, *connection.execute("PRAGMA user_version").fetchone())
             (cookie,) = connection.execute("PRAGMA schema_version").fetchone()
-            place = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'store'").fetchone()
-            if place is None:
+            if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'store'").fetchone() is None:
                 return _Base(None, cookie)
             identity, key = connection.execute("SELECT identity, other_commits FROM store").fetchone()
     except (sqlite3.Error, StoreError, TypeError, UnicodeDecodeError):  # an old schema, or not whole without its log
         return None
-    return _Base(_Row(place[0], str(identity), int(key)), cookie)
+    return _Base(_Row(str(identity), int(key)), cookie)
 
 
 def _read_log(path: Path) -> _Log | None:
@@ -164,14 +162,14 @@ def _committed(stream: int, header: bytes) -> Iterator[_Row | int]:
         page = frame[_FRAME.size :]
         if number == 1:
             pending += _COOKIE.unpack_from(page)
-        elif page[0] == _LEAF and page[3:5] == b"\0\1" and (row := _store_row(number, page)) is not None:
+        elif page[0] == _LEAF and page[3:5] == b"\0\1" and (row := _store_row(page)) is not None:
             pending.append(row)
         if commit:
             yield from pending
             pending = []
 
 
-def _store_row(number: int, page: bytes) -> _Row | None:
+def _store_row(page: bytes) -> _Row | None:
     """Return the row of `store` where the page of a table, which has one row, is of that table."""
     try:
         at = int.from_bytes(page[8:10], "big")
@@ -191,7 +189,7 @@ def _store_row(number: int, page: bytes) -> _Row | None:
     except (IndexError, ValueError, KeyError):
         return None
     constant = 1 if numbers[1] == 9 else 0  # noqa: PLR2004
-    return _Row(number, identity, int.from_bytes(key, "big", signed=True) or constant)
+    return _Row(identity, int.from_bytes(key, "big", signed=True) or constant)
 
 
 def _varint(page: bytes, at: int) -> tuple[int, int]:
