@@ -182,11 +182,15 @@ class User:
         assert (self.process.returncode, text) == (0, ""), text
 
     def _click(self, kind: str, name: str, button: int, times: int) -> None:
-        rect = until(lambda: self._ask(kind, name), f"“{name}” is on the screen")
-        assert isinstance(rect, list)
-        x, y, width, height = rect
+        x, y, width, height = until(lambda: self._place(kind, name), f"“{name}” is on the screen")
         repeat = f"--repeat {times} --delay 60" if times > 1 else ""
         self._do(f"mousemove {x + min(width // 2, 60)} {y + height // 2}", "sleep 0.03", f"click {repeat} {button}")
+
+    def _place(self, kind: str, name: str) -> list[int]:
+        """Return where something is on the screen, once it does not move any more."""
+        first = self._ask(kind, name)
+        time.sleep(_LOOK)
+        return first if isinstance(first, list) and first == self._ask(kind, name) else []
 
     # --- what is stored ---
 

@@ -1,0 +1,108 @@
+"""An author of three scripts: tokens made in the window, scripts of different quality, one of them revoked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+from urllib.request import Request, urlopen
+
+from tests.use.user import Screen, User, until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Plants = list[tuple[str, str | None]]
+
+#: A loop as a beginner writes it: no check of the answer, the tag sent as null, a name forgotten.
+NAIVE = """
+import json, sys, urllib.request
+url, token = sys.argv[1:]
+for number in range(100, 130):
+    plant = {"id": number, "name": f"Naive {number}", "tag": None if number % 10 == 0 else "naive"}
+    if number % 10 == 5:
+        del plant["name"]
+    headers = {"Authorization": "Bearer " + token, "Content-Type": "application/json"}
+    try:
+        urllib.request.urlopen(urllib.request.Request(url, json.dumps(plant).encode(), headers)).read()
+    except urllib.error.HTTPError as error:
+        print(error.code, json.load(error)["message"])
+"""
+#: A careful one, by the shell.
+SHELL = """
+for number in $(seq 200 219); do
+  plant="{\\"id\\": $number, \\"name\\": \\"Shell $number\\"}"
+  curl --silent --fail-with-body --header "Authorization: Bearer $2" --json "$plant" "$1" || exit 1
+done
+"""
+
+
+def new_token(user: User, name: str) -> str:
+    """Make a token in the open dialog, and copy it."""
+    user.click("Name for a new token")
+    user.press("ctrl+a")
+    user.types(name)
+    user.sees(f"New token for “{name}”")
+    user.click("Copy token")
+    token = until(user.copied)
+    assert token.startswith("plantdesk_")
+    return token
+
+
+def run(*command: str, text: str) -> subprocess.CompletedProcess[str]:
+    """Run a script to its end."""
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_an_author_of_three_scripts(screen: Screen, tmp_path: Path) -> None:
+    with User(screen, tmp_path) as user:
+        url = f"http://127.0.0.1:{user.home.port(user.process)}/plants"  # type: ignore[arg-type]
+        user.press("ctrl+shift+a")
+        naive, shell, bulk = (new_token(user, name) for name in ("naive", "shell", "bulk"))
+
+        done = run(sys.executable, "-", url, naive, text=NAIVE)
+        assert (done.returncode, len(done.stdout.splitlines())) == (0, 6), done
+        done = run("bash", "-s", "-", url, shell, text=SHELL)
+        assert (done.returncode, done.stderr) == (0, ""), done
+        naive_plants: Plants = [(f"Naive {number}", "naive") for number in range(100, 130) if number % 5]
+        shell_plants: Plants = [(f"Shell {number}", None) for number in range(200, 220)]
+        user.has([*naive_plants, *shell_plants])
+        user.sees("44 plants")  # in the window behind the dialog
+        user.click("Refused only")
+        user.sees("The name is missing")
+        user.sees("The tag must be text")
+
+        user.click_item("naive", button=3)
+        user.click_item("Revoke and delete its plants…")
+        user.click("Revoke and delete")
+        user.has(shell_plants)
+        done = run(sys.executable, "-", url, naive, text=NAIVE)
+        assert {line[:3] for line in done.stdout.splitlines()} == {"401"}
+        user.click("Close")
+        user.press("ctrl+z")
+        user.has([*naive_plants, *shell_plants])
+
+        added = type_beside_scripts(user, url, bulk)
+        user.has([*naive_plants, *shell_plants, *added])
+        user.sees(f"{44 + len(added)} plants")
+
+
+def type_beside_scripts(user: User, url: str, token: str) -> Plants:
+    """Type twenty names while eight scripts add four hundred plants; return them all."""
+    with ThreadPoolExecutor(8) as scripts:
+        answers = [scripts.submit(add, url, token, number) for number in range(1400, 1000, -1)]
+        user.click("Name")
+        typed = [f"Typed {number}" for number in range(20)]
+        user.types(*typed)
+        assert {each.result() for each in answers} == {200}
+    return [(name, None) for name in [*typed, *(f"Bulk {number}" for number in range(1400, 1000, -1))]]
+
+
+def add(url: str, token: str, number: int) -> int:
+    """Add one plant, and return the status."""
+    body = json.dumps({"id": number, "name": f"Bulk {number}"}).encode()
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    with urlopen(Request(url, body, headers), timeout=60) as answer:  # noqa: S310  the URL is http://127.0.0.1
+        return int(answer.status)
