@@ -77,7 +77,7 @@ def is_own_log(path: Path) -> bool | None:
     """
     for _ in range(_TRIES):
         before = _base(path)
-        log = _read_log(path)
+        log = _read_log(path, before)
         if before is None or log is None or not log.rows:
             return None
         if _base(path) == before and _log_header(path) == log.header:
@@ -101,6 +101,13 @@ def _continues(log: _Log, base: _Base) -> bool | None:
     return is_linked and reduced(base.cookie) in cookies | before | {cookie_of(base.row.key)}
 
 
+def _is_linked(row: _Row, base: _Base | None) -> bool:
+    """Whether a commit of the log follows the state of the file, or is that state."""
+    if base is None or base.row is None or cookie_of(row.key) != reduced(base.cookie):
+        return False
+    return follows(row.key, base.row.key) or row == base.row
+
+
 def _base(path: Path) -> _Base | None:
     try:
         with contextlib.closing(connect(path, immutable=True)) as connection:
@@ -115,11 +122,16 @@ def _base(path: Path) -> _Base | None:
     return _Base(_Row(str(identity), int(key)), cookie)
 
 
-def _read_log(path: Path) -> _Log | None:
+def _read_log(path: Path, base: _Base | None) -> _Log | None:
+    """Read the log, mostly no further than to what ties it to the file, as it may be large."""
+    found: list[_Row | int] = []
     try:
         with _opened(path) as stream:
             header = os.read(stream, _HEADER.size)
-            found = list(_committed(stream, header))
+            for each in _committed(stream, header):
+                found.append(each)
+                if isinstance(each, _Row) and _is_linked(each, base):
+                    break
     except (FileNotFoundError, struct.error):
         return None
     rows = [each for each in found if isinstance(each, _Row)]
