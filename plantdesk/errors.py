@@ -218,10 +218,8 @@ class UndoConflictError(PlantDeskError):
 
     def __init__(self, title: str, plants: int) -> None:
         count = "the plant has" if plants == 1 else f"all {plants:,} plants have"
-        super().__init__(
-            f"“{shortened(title)}” cannot be undone: {count} been changed since, or the ID is in use again. "
-            "`plantdesk history` lists the changes; `plantdesk undo NUMBER` undoes another one."
-        )
+        title = shortened(title.removeprefix("Undo: ").removeprefix("Redo: "))
+        super().__init__(f"“{title}” cannot be undone: {count} been changed since, or the ID is in use again.")
 
 
 # --- the store ---

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from plantdesk import output
 from plantdesk.commands.formatting import iso_time, local_time, print_json, print_table
 from plantdesk.commands.opening import open_existing_store, open_read_only
-from plantdesk.errors import shortened
+from plantdesk.errors import PlantDeskError, UndoConflictError, shortened
 from plantdesk.records import COMMAND
 
 if TYPE_CHECKING:
@@ -37,7 +37,11 @@ def show(database: Path, limit: int, *, as_json: bool) -> int:
 def undo(database: Path, number: int | None) -> int:
     """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
     with closing(open_existing_store(database)) as store:
-        _report(store.undo(number, COMMAND).result())
+        try:
+            _report(store.undo(number, COMMAND).result())
+        except UndoConflictError as error:
+            hint = "`plantdesk history` lists the changes; `plantdesk undo NUMBER` undoes another one."
+            raise PlantDeskError(f"{error} {hint}") from error
     return 0
 
 

@@ -55,6 +55,11 @@ def short_time(timestamp: int) -> str:
     return QCoreApplication.translate("times", "Yesterday") if days == 1 else date(timestamp)
 
 
+def clock_time(timestamp: int) -> str:
+    """Return the local time of day of a timestamp."""
+    return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp).time(), QLocale.FormatType.ShortFormat)
+
+
 def exact_time(timestamp: int) -> str:
     """Return the local time of day of a timestamp with seconds, otherwise as `short_time` writes it."""
     pattern = QLocale().timeFormat(QLocale.FormatType.ShortFormat).replace("mm", "mm:ss")

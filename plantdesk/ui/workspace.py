@@ -127,6 +127,7 @@ class Workspace(Page):
         card.labels_wanted.connect(labels.print_selected)
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
+        edit.plants_wanted.connect(plants.show_plants)
         others = (WindowCommands, History, AppearanceCommands, HelpCommands)
         return [plants, sidebar, card, transfer, labels, api, self._backups, edit, *(make(context) for make in others)]
 

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDir, QLocale, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QDir, QLocale, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -24,8 +25,9 @@ from plantdesk.records import FORM
 from plantdesk.timestamps import now_ms
 from plantdesk.transfer.targets import checked_target
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.texts import ago, date, error_text, long_time, one_line, plural
+from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, plural
 from plantdesk.ui.theme.metrics import L, M, S
+from plantdesk.ui.widgets.close_button import CloseButton
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.line_edit import LineEdit
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 _DAY_MS = 86_400_000
+_TICK_MS = 1000
 _LIFETIMES = (None, 30, 90, 365)
 _MAX_ROWS = 6
 #: Columns: the number of plants, and the menu of a token.
@@ -68,6 +71,7 @@ class TokenPanel(QWidget):
         self._bridge = bridge
         self._tokens = tokens
         self._rows: list[TokenRow] = []
+        self._shown_texts: list[tuple[str, ...]] = []
         self._new_name, self._is_making = "", False
         self._new_title = PlainLabel(role="strong", wrapped=True)
         self._new_edit = SecretEdit(theme, self.tr("New token"))
@@ -99,6 +103,12 @@ class TokenPanel(QWidget):
         self._save_button.clicked.connect(self._on_save)
         self._table.menu_wanted.connect(self._open_menu)
         self._table.cellClicked.connect(self._on_cell_clicked)
+        delete = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self._table)
+        delete.setContext(Qt.ShortcutContext.WidgetShortcut)
+        delete.activated.connect(self.revoke_selected)
+        self._tick = QTimer(self, interval=_TICK_MS)
+        self._tick.timeout.connect(self._on_tick)
+        self._tick.start()
 
     @Slot()
     def focus_name(self) -> None:
@@ -133,8 +143,8 @@ class TokenPanel(QWidget):
         row = self._selected_row()
         if row is not None:
             one, many = (
-                self.tr("The plant that it added is deleted as well. That can be undone."),
-                self.tr("The {count} plants that it added are deleted as well. That can be undone."),
+                self.tr("All plants that it added are deleted as well: 1 by now. That can be undone."),
+                self.tr("All plants that it added are deleted as well: {count} by now. That can be undone."),
             )
             details = plural(row.plants_added, one, many)
             question = self.tr("Revoke “{name}” and delete its plants?")
@@ -214,9 +224,18 @@ class TokenPanel(QWidget):
         self._bridge.follow(self, self._tokens.revoke(name), self._on_revoked, self._on_failed)
 
     def _on_revoked(self, _nothing: None) -> None:
-        self._new_card.hide()
-        self._show_leading()
+        self._close_new_card()
         self.refresh()
+
+    @Slot()
+    def _close_new_card(self) -> None:
+        if not self._new_card.isHidden():
+            if self._new_card.isAncestorOf(self.focusWidget()):
+                self.focus_name()
+            self._new_card.hide()
+            self._new_edit.clear()
+            self._show_leading()
+            self.resized.emit()
 
     def _decorate(self, place: int, row: TokenRow) -> None:
         self._table.set_icon(place, _MENU, "ellipsis", "text_2")
@@ -225,10 +244,19 @@ class TokenPanel(QWidget):
             if timestamp is not None:
                 self._table.set_tool_tip(place, column, long_time(timestamp))
 
+    @Slot()
+    def _on_tick(self) -> None:
+        """Let the ages go on."""
+        if self.isVisible() and self._shown_texts != [self._texts(row) for row in self._rows]:
+            self._on_listed(self._rows)
+
     def _on_listed(self, rows: list[TokenRow]) -> None:
         selected = self._selected_row()
         self._rows = rows
-        self._table.show_rows([self._texts(row) for row in rows], numbers=[_PLANTS])
+        self._shown_texts = [self._texts(row) for row in rows]
+        self._table.show_rows(self._shown_texts, numbers=[_PLANTS])
+        if any(row.name == self._new_name and row.last_used_at is not None for row in rows):
+            self._close_new_card()  # the program has it
         with self._table.changing_cells():
             for place, row in enumerate(rows):
                 self._decorate(place, row)
@@ -251,9 +279,14 @@ class TokenPanel(QWidget):
         if row.expires_at is None:
             expires = self.tr("never")
         else:
-            expires = self.tr("expired") if row.expired(now) else date(row.expires_at)
-        created = ago(row.created_at, now)
-        return one_line(row.name), created, used, expires, QLocale().toString(row.plants_added), ""
+            day, is_soon = date(row.expires_at), row.expires_at - now < 2 * _DAY_MS
+            clock = f"{day}, {clock_time(row.expires_at)}" if is_soon else day
+            expires = self.tr("expired") if row.expired(now) else clock
+        created, plants = ago(row.created_at, now), QLocale().toString(row.plants_added)
+        if row.max_plants is not None:
+            most = QLocale().toString(row.max_plants)
+            plants = self.tr("{plants} of {most}").format(plants=plants, most=most)
+        return one_line(row.name), created, used, expires, plants, ""
 
     def _selected_row(self) -> TokenRow | None:
         row = self._table.selected_row
@@ -301,7 +334,12 @@ class TokenPanel(QWidget):
         layout = QVBoxLayout(card)
         layout.setContentsMargins(L, M, L, M)
         layout.setSpacing(S - 2)
-        layout.addWidget(self._new_title)
+        close = CloseButton(self._theme, self.tr("Close the new token"))
+        close.clicked.connect(self._close_new_card)
+        head = QHBoxLayout()
+        head.addWidget(self._new_title, 1)
+        head.addWidget(close)
+        layout.addLayout(head)
         layout.addWidget(warning)
         layout.addLayout(row)
         layout.addLayout(foot)

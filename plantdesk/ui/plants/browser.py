@@ -20,7 +20,7 @@ from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.position import PositionKeeper
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.qt import mirrored
-from plantdesk.ui.texts import error_text, quoted
+from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.reserved_scroll_bar import WIDTH as _SCROLL_BAR
@@ -345,18 +345,13 @@ class PlantBrowser(QFrame):
         elif model.rowCount():
             self._pages.setCurrentWidget(self._table)
         elif model.complete:
-            self._no_match_page.set_text(self._no_match_text())
+            self._no_match_page.set_text(self._search_bar.why_nothing())
             self._pages.setCurrentWidget(self._no_match_page if model.query.text else self._empty_page)
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self._search_field.setFocus()
                 self._search_field.setText(self._search_field.text())  # so that Undo brings the rows back, no typing
         if model.rowCount() or model.complete:
             self._opening_label.hide()
-
-    def _no_match_text(self) -> str:
-        if self._search_bar.filters:
-            return self.tr("No plant has all of this. Remove a filter, or search for something else.")
-        return self.tr("Nothing contains {text}.").format(text=quoted(self._model.query.text))
 
 
 def _order(*, descending: bool) -> Qt.SortOrder:

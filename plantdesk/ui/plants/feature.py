@@ -158,6 +158,13 @@ class Plants(Feature):
         self._browser.table.clearSelection()
         self.focus_table()
 
+    @Slot(object)
+    def show_plants(self, plant_ids: tuple[int, ...]) -> None:
+        """Select plants among all of them, as far as they are there."""
+        self.focus_table()
+        self._browser.clear_search()
+        self._browser.table.select(plant_ids)
+
     @Slot()
     def delete_selected(self) -> None:
         """Delete the plants of the selected rows."""

@@ -9,12 +9,13 @@ from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from plantdesk.search import parse_terms, search_text
+from plantdesk.selections import AddedBy, Contains, HasTag
 from plantdesk.ui.filters import is_filter
 from plantdesk.ui.plants.filter_chips import FilterChips
 from plantdesk.ui.plants.search_completer import SearchCompleter
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.qt import mirrored, override
-from plantdesk.ui.texts import plural
+from plantdesk.ui.texts import plural, quoted
 from plantdesk.ui.theme.metrics import EDGE, ICON, M, S, tabular
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.reserved_scroll_bar import WIDTH as _SCROLL_BAR
@@ -115,6 +116,25 @@ class SearchBar(QWidget):
     def set_counts(self, counts: Counts) -> None:
         """Offer the tags and sources of these plants as completions."""
         self._completer.set_counts(counts)
+
+    def why_nothing(self) -> str:
+        """Return why no plant matches, as far as a single term says it."""
+        terms = parse_terms(self._text)
+        for term in terms:
+            match term:
+                case HasTag(str(tag)) if not self._completer.knows(term):
+                    return self.tr("No plant has the tag {tag}.").format(tag=quoted(tag))
+                case AddedBy(_, str(label)) if not self._completer.knows(term):
+                    return self.tr("No plant comes from {source}.").format(source=quoted(label))
+                case Contains(str(text)) if text.startswith("added:"):
+                    day = quoted(text.removeprefix("added:"))
+                    hint = self.tr(
+                        "{day} is not a day. Write added:today, added:7d, added:2026-11 or added:2026-11-21."
+                    )
+                    return hint.format(day=day)
+        if any(map(is_filter, terms)):
+            return self.tr("No plant has all of this. Remove a filter, or search for something else.")
+        return self.tr("Nothing contains {text}.").format(text=quoted(self._text))
 
     def clear(self) -> bool:
         """Show all plants; False where they are shown already."""

@@ -71,6 +71,17 @@ class SearchCompleter(QObject):
         self._tags = [tag for tag, _ in tags if tag]
         self._sources = list(dict.fromkeys(AddedBy(source.kind, source.label) for source in counts.sources))
 
+    def knows(self, term: Term) -> bool:
+        """Whether some plant has the tag or source of a term; True for other terms."""
+        from plantdesk.store import searched
+
+        match term:
+            case HasTag(str(value)):
+                return any(searched(value).strip() in searched(tag) for tag in self._tags)
+            case AddedBy(_, str(value)):
+                return any(searched(value).strip() in searched(filter_text(each)) for each in self._sources)
+        return True
+
     def completed_term(self, term: Term) -> Term | None:
         """Return a typed term, or that of the only tag or source that contains its value.
 

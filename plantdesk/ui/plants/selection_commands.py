@@ -71,7 +71,9 @@ class SelectionCommands(QObject):
         if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
             self._browser.table.select_next()
             one, many = self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants.")
+            progress = plural(len(ids), self.tr("Deleting 1 plant…"), self.tr("Deleting {count} plants…"))
             self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], one, many)
+            self._context.page.toast.show_progress(progress)
 
     @Slot(object)
     def set_tag(self, tag: str | None) -> None:
@@ -82,7 +84,10 @@ class SelectionCommands(QObject):
             one, many = self.tr("1 plant has the tag {tag} now."), self.tr("{count} plants have the tag {tag} now.")
             if tag is None:
                 one, many = self.tr("Removed the tag of 1 plant."), self.tr("Removed the tags of {count} plants.")
-            self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], one, many, tag=quoted(tag or ""))
+            progress = plural(len(ids), self.tr("Changing 1 plant…"), self.tr("Changing {count} plants…"))
+            edits = [SetTag(Selection(ids=ids), tag)]
+            self._changes.apply(self._store, edits, one, many, tag=quoted(tag or ""))
+            self._context.page.toast.show_progress(progress)
 
     def _edit(self, column: Column) -> None:
         if self._editing is not None:

@@ -27,6 +27,7 @@ from plantdesk.activity import Activity
 from plantdesk.errors import ErrorNumber, TokenRefusedError
 from plantdesk.records import FORM, Source, SourceKind
 from plantdesk.server_state import Failed, Off, On, PortInUseError, Starting
+from plantdesk.timestamps import now_ms
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import fitted
@@ -392,6 +393,37 @@ def test_the_dialog_is_as_high_as_its_content(desk: DialogDesk) -> None:
     unfolded = desk.dialog.height()
     desk.button("Try it").click()
     desk.until(lambda: desk.dialog.height() < unfolded - 50)
+
+
+def test_limits_of_a_token_can_be_seen(desk: DialogDesk, store: Store) -> None:
+    source = store.tokens.create("sensor", expires_at=now_ms() + 3_600_000, max_plants=300).result().row.source
+    store.add(new_plant({"id": 1, "name": "Fern"}), source).result()
+    desk.the(TokenPanel).refresh()
+    desk.until(lambda: desk.table.model().index(0, 4).data() == "1 of 300")
+    assert ":" in desk.table.model().index(0, 3).data(), "the hour, as the day says too little"
+
+
+def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDesk, store: Store) -> None:
+    desk.create("greenhouse")
+    desk.button("Close the new token").click()
+    assert not desk.the(QLineEdit, "New token").isVisible()
+    token = desk.create("office")
+    assert desk.the(QLineEdit, "New token").isVisible()
+    checker = store.tokens.checker()
+    store.add(new_plant({"id": 1, "name": "Fern"}), checker.source(token)).result()
+    checker.close()
+    desk.the(TokenPanel).refresh()
+    desk.until(lambda: not desk.the(QLineEdit, "New token").isVisible())
+
+
+def test_delete_asks_to_revoke_the_selected_token(desk: DialogDesk) -> None:
+    desk.create("greenhouse")
+    desk.until(lambda: desk.names() == ["greenhouse"])
+    desk.table.setFocus()
+    desk.table.selectRow(0)
+    desk.press(Qt.Key.Key_Delete)
+    press(desk.box_of_question(), "Revoke").click()
+    desk.until(lambda: desk.names() == [])
 
 
 def test_a_token_is_revoked_together_with_its_plants(desk: DialogDesk, store: Store) -> None:

@@ -8,8 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from plantdesk.records import FORM
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.validation import new_plant
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:
@@ -146,6 +148,19 @@ def test_steps_that_are_wanted_at_once_are_made_one_after_the_other(desk: UndoDe
     for _ in range(2):
         desk.press(Qt.Key.Key_Y, CONTROL)
     desk.until_rows(198)
+
+
+def test_what_an_undo_has_left_is_shown(desk: UndoDesk, store: Store) -> None:
+    desk.go_to(42, 41)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(198)
+    store.add(new_plant({"id": 42, "name": "Another"}), FORM).result()
+    desk.until_rows(199)
+    desk.go_to(7)
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until(lambda: "Show" in desk.buttons())
+    desk.button("Show").click()
+    desk.until_selected(42)
 
 
 def test_many_plants_leave_the_selection_as_it_is(desk: UndoDesk) -> None:

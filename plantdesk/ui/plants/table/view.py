@@ -29,6 +29,7 @@ from plantdesk.ui.plants.table.layout import TableLayout
 from plantdesk.ui.plants.table.ring import RingTable
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.plants.table.type_ahead import TypeAhead
+from plantdesk.ui.plants.table.unseen_rows import UnseenRows
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
@@ -69,7 +70,7 @@ class PlantTable(RingTable):
         self._plants = model
         self._theme = theme
         self._compact = False
-        self._unseen = self._covered = 0
+        self._covered = 0
         self._editor = CellEditor(self.viewport())
         self._edited_id: int | None = None
         self._edited_column = Column.NAME
@@ -77,11 +78,12 @@ class PlantTable(RingTable):
         self._set_up_rows()
         self._set_up_columns(model)
         self._selection_keeper = SelectionKeeper(self, model)
+        self._unseen = UnseenRows(self, model)
+        self._unseen.changed.connect(self.unseen_changed)
         self.type_ahead = TypeAhead(self)
         self._highlights.faded.connect(self.viewport().update)
         model.rows_added.connect(self._on_rows_added)
         model.rows_replaced.connect(self._on_rows_replaced)
-        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.doubleClicked.connect(self._on_double_clicked)
         theme.changed.connect(self._on_theme_changed)
@@ -134,7 +136,7 @@ class PlantTable(RingTable):
         flags = QItemSelectionModel.SelectionFlag.NoUpdate
         self.selectionModel().setCurrentIndex(self._plants.index(0, 0), flags)
         self.scrollToTop()
-        self._set_unseen(0)
+        self._unseen.clear()
 
     @property
     def can_copy(self) -> bool:
@@ -321,22 +323,13 @@ class PlantTable(RingTable):
     def _on_rows_added(self, ids: array[int]) -> None:
         self._highlights.add(ids)
         self.viewport().update()
-        query = self._plants.query
-        if query.column is Column.ADDED and query.descending and self.verticalScrollBar().value() > 0:
-            self._set_unseen(self._unseen + len(ids))
 
     @Slot(object, bool)
     def _on_rows_replaced(self, _kept_rows: dict[int, int], same_query: bool) -> None:
         if not same_query:
-            self._set_unseen(0)
             top = max(self.rowAt(0), 0)
             self._plants.read(top, top + self.viewport().height() // self.verticalHeader().defaultSectionSize() + 1)
         self._on_selection_changed()
-
-    @Slot(int)
-    def _on_scrolled(self, value: int) -> None:
-        if value == 0:
-            self._set_unseen(0)
 
     @Slot(QModelIndex)
     def _on_double_clicked(self, index: QModelIndex) -> None:
@@ -399,8 +392,3 @@ class PlantTable(RingTable):
             self.scrollToTop()
         else:
             self.scrollToBottom()
-
-    def _set_unseen(self, count: int) -> None:
-        if count != self._unseen:
-            self._unseen = count
-            self.unseen_changed.emit(count)

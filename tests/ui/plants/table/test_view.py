@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from plantdesk.records import FORM, Changes, PlantRow
+from plantdesk.store import DeleteAll, Selection
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.qt import override
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.table.view import PlantTable
     from plantdesk.ui.theme.theme import Theme
@@ -96,6 +98,19 @@ def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTabl
     assert visible_names(table) == before
     assert selected(table) == [98]
     assert pill(table).text() == "1 new plant"
+
+
+def test_the_pill_counts_all_rows_that_are_new_and_still_there(
+    qtbot: QtBot, table: PlantTable, store: Store, bridge: Bridge, add: Adder
+) -> None:
+    table.verticalScrollBar().setValue(500)
+    rows = add(*(f"Aloe {number}" for number in range(30)))
+    qtbot.waitUntil(lambda: pill(table).text() == "30 new plants")
+    store.apply([DeleteAll(Selection(ids=[row.id for row in rows[:20]]))], FORM).result()
+    qtbot.waitUntil(lambda: pill(table).text() == "10 new plants")
+    bridge.notify_changes(Changes(needs_reload=True))
+    add(*(f"Basil {number}" for number in range(1200)))
+    qtbot.waitUntil(lambda: pill(table).text() == "1,210 new plants")
 
 
 def test_the_pill_covers_nothing_and_is_in_the_accessibility_tree(
