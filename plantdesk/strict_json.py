@@ -10,6 +10,7 @@ import gc
 import json
 import re
 from collections import Counter
+from json.scanner import make_scanner
 from typing import TYPE_CHECKING, NoReturn
 
 from plantdesk.errors import ErrorNumber, PlantDeskError, shortened
@@ -67,6 +68,14 @@ def parse_object(data: bytes | bytearray) -> dict[str, object]:
 
 def line_value(line: str) -> dict[str, object] | PlantDeskError:
     """Return the members of the object in a line, or what is wrong with it, as `parse_object` raises it."""
+    try:
+        top, end = _scan(line, 0) if len(line) <= _LARGE else (None, 0)
+    except (ValueError, RecursionError, StopIteration, NotJsonError):
+        top, end = None, 0  # it is parsed again for the message
+    if end == len(line) and isinstance(top, _Object):
+        members = dict(top)
+        if len(members) == len(top) and _Decimal not in map(type, members.values()):
+            return members
     try:
         return _members(_value(line))
     except PlantDeskError as error:
@@ -278,3 +287,5 @@ _DECODER = json.JSONDecoder(
     parse_float=_Decimal,
     parse_constant=_no_constant,
 )
+#: Without the checks of `decode` for blanks around a value, which take longer than a line.
+_scan = make_scanner(_DECODER)  # type: ignore[arg-type] # it takes a decoder

@@ -36,8 +36,8 @@ from plantdesk.store.imports import (
 )
 from plantdesk.store.insertion_points import InsertionPoint
 from plantdesk.store.protocols import (
-    CsvPage,
     HistorySummary,
+    LinePage,
     NewToken,
     PlantImport,
     PlantPages,
@@ -92,7 +92,6 @@ __all__ = [
     "Clash",
     "Contains",
     "Counts",
-    "CsvPage",
     "Delete",
     "DeleteAll",
     "Difference",
@@ -108,6 +107,7 @@ __all__ = [
     "Insert",
     "InsertionPoint",
     "KnownName",
+    "LinePage",
     "NewToken",
     "Not",
     "OnClash",

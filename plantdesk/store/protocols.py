@@ -39,10 +39,11 @@ class HistorySummary(NamedTuple):
     sources: tuple[Source, ...]
 
 
-class CsvPage(NamedTuple):
-    """Plants in insertion order: their lines as `text`, or their `rows` where quotes would have to be doubled.
+class LinePage(NamedTuple):
+    """Plants in insertion order: their lines as `text`, or their `rows` where the store cannot format them.
 
-    A line has id, name, tag, note, time and source; texts are in quotes, and what a plant has not is empty.
+    A line has id, name, tag, note, time and source. In CSV, texts are in quotes, and what a plant has not is empty; in
+    JSON, each line is an object, and what a plant has not is left out.
     """
 
     plants: int
@@ -56,8 +57,11 @@ class PlantPages(Protocol):
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
         """Yield the plants of a set in insertion order, in pages of limited size."""
 
-    def csv_pages(self, delimiter: str) -> Iterator[CsvPage]:
+    def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
         """Yield all plants in insertion order, in pages, as lines of CSV where no text has quotes."""
+
+    def json_pages(self, separator: str) -> Iterator[LinePage]:
+        """Yield all plants in insertion order, in pages, as JSON objects with a separator between those of a page."""
 
 
 class PlantReader(PlantPages, Protocol):

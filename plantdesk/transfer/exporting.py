@@ -11,7 +11,7 @@ from plantdesk.atomic_replace import replaced_bytes, replaced_text
 from plantdesk.store import Selection
 from plantdesk.transfer.formats import PIPE, Format
 from plantdesk.transfer.targets import checked_target, is_replaced
-from plantdesk.transfer.writing import DELIMITERS, csv_pieces, pieces, values_of
+from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,6 +47,8 @@ def write_plants(
     with _written(file) as write:
         if selection == Selection() and form in {Format.CSV, Format.TSV}:
             texts = csv_pieces(counted(reader.csv_pages(DELIMITERS[form]), lambda page: page.plants), form)
+        elif selection == Selection() and form in SEPARATORS:
+            texts = json_pieces(counted(reader.json_pages(SEPARATORS[form]), lambda page: page.plants), form)
         else:
             texts = pieces(counted(reader.pages(selection), len), form)
         for piece in texts:

@@ -83,9 +83,11 @@ def _text_input(form: Format, text: TextFile, reading: Reading) -> Input:
 
 
 def _json_lines(text: TextFile) -> Iterator[tuple[int, object]]:
-    for line in text.lines():
-        if line and not line.isspace():
-            yield text.line, strict_json.line_value(line)
+    for block in text.blocks():
+        first = text.line - block.count("\n")
+        for number, line in enumerate(block.split("\n"), first):
+            if line and not line.isspace():
+                yield number, strict_json.line_value(line.removesuffix("\r"))
 
 
 def _checked(items: Iterator[tuple[int, object]], text: TextFile) -> Iterator[tuple[int, object]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from plantdesk import strict_json
 from plantdesk.errors import PlantDeskError
@@ -26,6 +26,15 @@ _SURE = 18
 _SHORT = 25_000
 #: Columns that are not read, of which the names are collected.
 _MAX_IGNORED = 100
+#: Sets of members of which the fields are remembered.
+_MAX_SHAPES = 16
+#: The types of values that are surely valid; integers are in int64.
+_KINDS: dict[str, set[type]] = {
+    "id": {int, type(None)},
+    "name": {str},
+    "tag": {str, type(None)},
+    "note": {str, type(None)},
+}
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 #: Objects of a batch.
 _MAX_ROWS = 1000
@@ -45,7 +54,7 @@ class RowReader:
 
     def __init__(self, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
         self._number, self._columns, self._refused = number, columns, refused
-        #: The members of the last JSON object by field.
+        #: The members of the last JSON objects by field.
         self._members: dict[tuple[str, ...], dict[str, str]] = {}
         #: The name of each field's column or member, and of some others, after the file was read.
         self.columns: dict[str, str] = {}
@@ -113,7 +122,41 @@ class RowReader:
     def objects(self, items: Iterator[tuple[int, object]]) -> Iterator[ImportBatch]:
         """Yield the valid plants of JSON objects and their lines, and report others. Raises FileError and OSError."""
         while batch := [*itertools.islice(items, _MAX_ROWS)]:
-            yield batch_of(self._number, [row for line, item in batch for row in self._of_item(line, item)])
+            plants = self._valid_objects(batch)
+            yield plants or batch_of(self._number, [row for line, item in batch for row in self._of_item(line, item)])
+
+    def _valid_objects(self, batch: Sequence[tuple[int, object]]) -> ImportBatch | None:
+        """Return the plants of a batch whose objects are all surely valid, member by member; else None."""
+        lines, items = zip(*batch, strict=True)
+        members = self._common_members(items)
+        if members is None:
+            return None
+        none = (None,) * len(items)
+        values = {field: [item.get(members[field]) for item in items] if field in members else none for field in READ}
+        if any(set(map(type, values[field])) - kinds for field, kinds in _KINDS.items()):
+            return None
+        ids, names, tags, notes = (cast("Sequence[Any]", values[field]) for field in READ)
+        texts = "".join(text for texts in (names, tags, notes) for text in texts if text)
+        if not _is_unicode(texts) or max(map(len, filter(None, notes)), default=0) >= _SHORT:
+            return None
+        self.fields.update(field for field in READ if any(value is not None for value in values[field]))
+        return ImportBatch(self._number, lines, ids, names, tags, [note or None for note in notes])
+
+    def _common_members(self, items: Sequence[object]) -> dict[str, str] | None:
+        """Return the member of each field if it is the same in all objects that have it."""
+        if set(map(type, items)) != {dict}:
+            return None
+        shapes = set(map(tuple, cast("Sequence[dict[str, object]]", items)))
+        if len(shapes) > _MAX_SHAPES:
+            return None
+        found = [(names, self._members_of(names)) for names in shapes]
+        common = {field: name for _, members in found for field, name in members.items()}
+        is_same = all(
+            members.get(field) == (name if name in names else None)
+            for names, members in found
+            for field, name in common.items()
+        )
+        return common if is_same else None
 
     def _of_item(self, line: int, item: object) -> Iterator[ImportRow]:
         try:
@@ -143,10 +186,14 @@ class RowReader:
         return None, fields.name, fields.tag, plant_note(note)
 
     def _renamed(self, item: Mapping[str, object]) -> dict[str, object]:
-        names = tuple(item)
+        return {field: item[name] for field, name in self._members_of(tuple(item)).items()}
+
+    def _members_of(self, names: tuple[str, ...]) -> dict[str, str]:
         if names not in self._members:
-            self._members = {names: self._mapped(names)}  # as a rule all objects have the same
-        return {field: item[name] for field, name in self._members[names].items()}
+            if len(self._members) >= _MAX_SHAPES:  # as a rule all objects have the same
+                self._members.clear()
+            self._members[names] = self._mapped(names)
+        return self._members[names]
 
     def _mapped(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the member of each field."""
@@ -164,6 +211,15 @@ class RowReader:
         if len(self.ignored) < _MAX_IGNORED:
             taken = set(positions.values())
             self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
+
+
+def _is_unicode(text: str) -> bool:
+    """Return whether a text has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _check_width(cells: Sequence[str | None], width: int) -> None:

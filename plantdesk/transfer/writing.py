@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from plantdesk.records import PlantRow
-    from plantdesk.store import CsvPage
+    from plantdesk.store import LinePage
 
     #: Of `FIELDS`.
     Values = tuple[int, str, str | None, str | None, str, str]
@@ -28,26 +28,36 @@ if TYPE_CHECKING:
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: The delimiter of each format of plain lines.
 DELIMITERS = {Format.CSV: ",", Format.TSV: "\t"}
+#: What is between the objects of each format of them.
+SEPARATORS = {Format.JSON: ",\n", Format.JSON_LINES: "\n"}
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def pieces(batches: Iterator[list[PlantRow]], form: Format) -> Iterator[str]:
     """Yield the text of a file with these plants, line breaks included."""
     match form:
         case Format.JSON:
-            return _json(batches)
+            return _framed(",\n".join(map(_object, batch)) for batch in batches)
         case Format.JSON_LINES:
-            return _json_lines(batches)
+            return ("".join(f"{_object(row)}\n" for row in batch) for batch in batches)
         case Format.EXCEL:
             return itertools.chain("\ufeff", _delimited(batches, ",", _excel_cell))
         case _:
             return _delimited(batches, DELIMITERS[form], _cell)
 
 
-def csv_pieces(pages: Iterator[CsvPage], form: Format) -> Iterator[str]:
+def csv_pieces(pages: Iterator[LinePage], form: Format) -> Iterator[str]:
     """Yield the text of a CSV or TSV file with these plants, line breaks included."""
     yield _header(DELIMITERS[form])
     for page in pages:
         yield page.text or _lines(page.rows, DELIMITERS[form], _cell)
+
+
+def json_pieces(pages: Iterator[LinePage], form: Format) -> Iterator[str]:
+    """Yield the text of a JSON or JSON Lines file with these plants, line breaks included."""
+    separator = SEPARATORS[form]
+    texts = (page.text or separator.join(map(_object, page.rows)) for page in pages)
+    return _framed(texts) if form is Format.JSON else (f"{text}\n" for text in texts)
 
 
 def _delimited(batches: Iterator[list[PlantRow]], delimiter: str, cell: Callable[[str | None], str]) -> Iterator[str]:
@@ -78,17 +88,13 @@ def _excel_cell(text: str | None) -> str:
     return _cell(f"'{text}" if text is not None and text.startswith(_FORMULA) else text)
 
 
-def _json(batches: Iterator[list[PlantRow]]) -> Iterator[str]:
+def _framed(texts: Iterator[str]) -> Iterator[str]:
+    """Yield objects as an array."""
     separator = "[\n"
-    for batch in batches:
-        yield separator + ",\n".join(_object(row) for row in batch)
-        separator = ",\n"
+    for text in texts:
+        yield separator + text
+        separator = SEPARATORS[Format.JSON]
     yield "[]\n" if separator == "[\n" else "\n]\n"
-
-
-def _json_lines(batches: Iterator[list[PlantRow]]) -> Iterator[str]:
-    for batch in batches:
-        yield "".join(_object(row) + "\n" for row in batch)
 
 
 def values_of(row: PlantRow) -> Values:
@@ -98,7 +104,7 @@ def values_of(row: PlantRow) -> Values:
 
 def _object(row: PlantRow) -> str:
     members: dict[str, Any] = dict(zip(FIELDS, values_of(row), strict=True))
-    return json.dumps({name: value for name, value in members.items() if value is not None}, ensure_ascii=False)
+    return _ENCODE({name: value for name, value in members.items() if value is not None})
 
 
 def _source(row: PlantRow) -> str:

@@ -19,10 +19,10 @@ from plantdesk.cli import main
 from plantdesk.errors import PlantDeskError
 from plantdesk.records import FORM
 from plantdesk.store import Insert, Selection, Store
-from plantdesk.store.sqlite import csv_reads
+from plantdesk.store.sqlite import line_reads
 from plantdesk.transfer.sources import file_source
 from plantdesk.transfer.targets import checked_target
-from plantdesk.transfer.writing import DELIMITERS, csv_pieces, pieces
+from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces
 from plantdesk.validation import new_plant
 from tests.support.adding import add_each
 
@@ -126,9 +126,15 @@ def test_what_cannot_be_written_is_reported(
 
 def test_lines_that_sqlite_formats_are_those_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages with one time and source, with several, with quotes, without tags or notes."""
-    monkeypatch.setattr(csv_reads, "_PAGE", 3)
+    monkeypatch.setattr(line_reads, "_PAGE", 3)
     texts: list[tuple[str, str | None, str | None]] = [("a", "b", None)] * 7 + [("a", None, "n"), ("", "", None)]
-    texts += [("c", None, None), ("d", "e", "f"), ('"', None, None), ("g\r\nh", "i\0j", "k,l")] * 3
+    texts += [
+        ("c", None, None),
+        ("d", "e", "f"),
+        ('"', None, None),
+        ("g\r\nh", "i\0j", "k,l"),
+        ("\\\x1f\x7f\u2028🌿", None, "/"),
+    ] * 3
     with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
         inserts = [
             Insert(new_plant({"id": at + 10, "name": name} | ({} if tag is None else {"tag": tag})), note)
@@ -144,6 +150,10 @@ def test_lines_that_sqlite_formats_are_those_of_python(monkeypatch: pytest.Monke
             quick = "".join(csv_pieces(reader.csv_pages(delimiter), form))
             assert quick == "".join(pieces(reader.pages(Selection()), form))
             assert quick.count('"sync"') == 0
+            assert quick.count("token sync") == 4
+        for form, separator in SEPARATORS.items():
+            quick = "".join(json_pieces(reader.json_pages(separator), form))
+            assert quick == "".join(pieces(reader.pages(Selection()), form))
             assert quick.count("token sync") == 4
 
 

@@ -25,11 +25,11 @@ from plantdesk.store.protocols import PlantReader
 from plantdesk.store.sqlite.conditions import MAX_PATTERN, ids_of, name_begins
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
-from plantdesk.store.sqlite.csv_reads import CsvPages
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
 from plantdesk.store.sqlite.id_reads import all_ids, has_pages, pages
 from plantdesk.store.sqlite.indexed_reads import IndexedReads, IndexUnusableError, sort_ids
+from plantdesk.store.sqlite.line_reads import CsvPages, JsonPages
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.row_reads import chunks, last_seq, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.sqlite.sql_functions import add_functions
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from plantdesk.selections import Selection
     from plantdesk.store.counts import Counts
     from plantdesk.store.insertion_points import InsertionPoint
-    from plantdesk.store.protocols import CsvPage, HistorySummary
+    from plantdesk.store.protocols import HistorySummary, LinePage
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.view_index import ViewIndex
 
@@ -240,8 +240,14 @@ class Reader(PlantReader):
             last = found[-1][1]
 
     @override
-    def csv_pages(self, delimiter: str) -> Iterator[CsvPage]:
-        pages = CsvPages(delimiter)
+    def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
+        return self._line_pages(CsvPages(delimiter))
+
+    @override
+    def json_pages(self, separator: str) -> Iterator[LinePage]:
+        return self._line_pages(JsonPages(separator))
+
+    def _line_pages(self, pages: CsvPages | JsonPages) -> Iterator[LinePage]:
         while True:
             with self._query():
                 page = pages.next(self._raw)

@@ -11,10 +11,10 @@ from plantdesk.errors import StoreReadOnlyError
 from plantdesk.store.folding import natural_key
 from plantdesk.store.protocols import PlantPages
 from plantdesk.store.sqlite.connections import connect, translate_errors
-from plantdesk.store.sqlite.csv_reads import CsvPages
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, named, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.line_reads import CsvPages, JsonPages
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from plantdesk.records import PlantRow
     from plantdesk.selections import Selection
-    from plantdesk.store.protocols import CsvPage
+    from plantdesk.store.protocols import LinePage
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
 
@@ -60,8 +60,14 @@ class ReadOnlyStore(PlantPages):
             yield from reader.pages(selection)
 
     @override
-    def csv_pages(self, delimiter: str) -> Iterator[CsvPage]:
-        pages = CsvPages(delimiter)
+    def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
+        return self._line_pages(CsvPages(delimiter))
+
+    @override
+    def json_pages(self, separator: str) -> Iterator[LinePage]:
+        return self._line_pages(JsonPages(separator))
+
+    def _line_pages(self, pages: CsvPages | JsonPages) -> Iterator[LinePage]:
         while True:
             with translate_errors():
                 page = pages.next(self._connection)

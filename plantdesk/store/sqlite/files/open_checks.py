@@ -108,7 +108,7 @@ def is_database(path: Path) -> bool:
 
     SQLite opens it: another descriptor would release the locks of this process on an open store.
     """
-    if not path.is_file() or path.stat().st_size == 0:
+    if not path.is_file() or path.stat().st_size <= 1:  # SQLite takes one byte for an empty database
         return False
     if not os.access(path, os.R_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
