@@ -202,7 +202,7 @@ def test_several_files_are_one_change(write: Write) -> None:
     [
         (b"", "empty"),
         (b"\n\n", "header"),
-        (b"\n", "header"),
+        (b"\n", "It has no header"),
         (bytes(range(256)) * 300, "not a text file"),
         (b"PK\x03\x04abc", "Excel"),
         (b"SQLite format 3\0", "database"),
