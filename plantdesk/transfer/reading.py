@@ -146,7 +146,7 @@ class RowReader:
         """Return the member of each field if it is the same in all objects that have it."""
         if set(map(type, items)) != {dict}:
             return None
-        shapes = set(map(tuple, cast("Sequence[dict[str, object]]", items)))
+        shapes = dict.fromkeys(map(tuple, cast("Sequence[dict[str, object]]", items)))
         if len(shapes) > _MAX_SHAPES:
             return None
         found = [(names, self._members_of(names)) for names in shapes]
