@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, Signal, Slot
 
 from plantdesk import paths
 from plantdesk.ui.api_access.server_control import ApiControl
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.theme.theme import Theme
+
+#: The panes dock when the page has its width, which moves the fields of the form: else both were seen.
+_LAYOUT_PASSES = 3
 
 
 class StoreServices(NamedTuple):
@@ -93,6 +96,9 @@ class Session(QObject):
         content.try_again_wanted.connect(self._try_again)
         content.new_store_wanted.connect(partial(self._try_again, create=True))
         self._workspace = content
+        content.show()  # now, and not in the middle of the events, to have its size before it is painted
+        for _ in range(_LAYOUT_PASSES):
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
         self._complete_start(content)
 

@@ -48,6 +48,7 @@ class ApiAccess(Feature):
         self._status.activity_wanted.connect(self.show_activity)
         self._notice.port_wanted.connect(self._choose_port)
         context.bridge.server_changed.connect(self._show_server)
+        self._status.show_server(server.state)
         context.bridge.changed.connect(self._on_changed)
 
     @override

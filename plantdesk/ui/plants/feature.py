@@ -85,6 +85,7 @@ class Plants(Feature):
         context.bridge.changed.connect(self._on_changed)
         context.bridge.health_changed.connect(self._on_health_changed)
         self._contents.changed.connect(self._on_contents_changed)
+        self._contents.second_source.connect(self._on_second_source)
         self._add_commands()
 
     @override
@@ -92,6 +93,7 @@ class Plants(Feature):
         self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
         self._remembered.restore_unsaved(self.context.path)
         self.context.page.set_main_pane(self._browser, self._browser.needed_width)
+        self._show_layout(self._remembered.show_layout(self.context.path, self._browser))
         self.context.page.sidebar.changed.connect(self._on_sidebar_changed)
         self._on_sidebar_changed()
         self.context.page.add_part(Part.SEARCH, self._browser.search_field, self._focus_search)
@@ -341,7 +343,23 @@ class Plants(Feature):
 
     @Slot()
     def _on_contents_changed(self) -> None:
-        self._browser.table.columns.set_contents(self._contents.widest_id, has_sources=self._contents.has_sources)
+        contents, columns = self._contents, self._browser.table.columns
+        columns.set_contents(contents.widest_id, has_sources=contents.had_sources or columns.has_sources)
+
+    @Slot()
+    def _on_second_source(self) -> None:
+        """Offer the column of sources; by itself it would push the others aside while the user works."""
+        columns, toast = self._browser.table.columns, self.context.page.toast
+        if Column.SOURCE not in columns.hidden and not columns.has_sources:
+            self._show_sources(shown=False)
+            columns.set_contents(self._contents.widest_id, has_sources=True)
+            if not toast.isVisible():  # it may offer Undo; the View menu has the column too
+                show = self.tr("Show From"), partial(self._show_sources, shown=True)
+                toast.show_message(self.tr("Plants come from 2 sources now."), show)
+
+    def _show_sources(self, *, shown: bool) -> None:
+        self._columns[Column.SOURCE].setChecked(shown)
+        self._on_columns_chosen()
 
     @Slot(str)
     def _on_order_changed(self, order: str) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
     from plantdesk.ui.preferences import Preferences
 
+#: The characters of the longest id.
+_LONGEST_ID = 20
+
 
 class RememberedView:
     """Restores the view of a store when it is opened, and saves it when it is closed."""
@@ -41,6 +44,19 @@ class RememberedView:
             values = self._unsaved.as_json()
             if values != self._preferences.of_store(self._unsaved_of).get("unsaved", []):
                 self._preferences.change_store(self._unsaved_of, unsaved=values)
+
+    def show_layout(self, path: Path, browser: PlantBrowser) -> TableLayout:
+        """Show columns, order and search as they were, before the store is open; return the layout."""
+        values = self._preferences.of_store(path)
+        layout = from_json(values)
+        browser.table.set_table_layout(layout)
+        widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
+        if isinstance(widest_id, str):
+            browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
+        search = values.get("search")
+        self._last_search = search if isinstance(search, str) else ""
+        browser.search_bar.set_search(self._last_search)
+        return layout
 
     def restore(self, path: Path, browser: PlantBrowser) -> TableLayout:
         """Show the plants as they were, unless a search was typed already, and what was typed; return the layout."""
@@ -72,6 +88,8 @@ class RememberedView:
                 self._path,
                 **browser.table.table_layout().as_json(),
                 search=self._last_search,
+                widest_id=browser.table.columns.widest_id,
+                sources=browser.table.columns.has_sources,
                 position=browser.positions.position().as_json(),
                 draft=draft,
                 pinned=self._form.tag_field.is_pinned,

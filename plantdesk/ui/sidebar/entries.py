@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
+from plantdesk.records import SourceKind
 from plantdesk.selections import AddedBy, HasTag
 from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text
 
@@ -20,6 +21,9 @@ translate = QCoreApplication.translate
 
 #: The first entries, which are always there: all plants, today, without a tag.
 FIXED_ENTRIES = 3
+
+#: Tags and sources that are remembered.
+_MAX_KNOWN = 200
 
 
 class Kind(Enum):
@@ -75,32 +79,64 @@ class Contents(NamedTuple):
     tags: Sequence[str]
 
 
+class Known(NamedTuple):
+    """The filters of a store that are shown before it is counted: those of its tags and of its sources."""
+
+    tags: Sequence[str] = ()
+    sources: Sequence[AddedBy] = ()
+
+
+def known_of(contents: Contents) -> dict[str, object]:
+    """Return tags and sources to be remembered as JSON, as `known_from_json` reads them; not of thousands."""
+    sources = list(_sources(contents.counts))
+    return {
+        "tags": contents.tags[:_MAX_KNOWN],
+        "sources": [[each.kind, each.label] for each in sources[:_MAX_KNOWN]],
+    }
+
+
+def known_from_json(value: object) -> Known:
+    """Return what is remembered; whatever is not valid in it is left out."""
+    values = value if isinstance(value, dict) else {}
+    tags, sources = (each if isinstance(each, list) else [] for each in (values.get("tags"), values.get("sources")))
+    kinds = {kind.value for kind in SourceKind}
+    pairs = [each for each in sources if isinstance(each, list) and len(each) == 2]  # noqa: PLR2004 - kind and label
+    return Known(
+        [tag for tag in tags if isinstance(tag, str)],
+        [AddedBy(SourceKind(kind), str(label)) for kind, label in pairs if kind in kinds],
+    )
+
+
 def entries_of(
-    contents: Contents | None, searches: Iterable[SavedSearch], found: Mapping[str, int | None]
+    contents: Contents | None, known: Known, searches: Iterable[SavedSearch], found: Mapping[str, int | None]
 ) -> list[Entry]:
-    """Return the entries; `found` are the numbers of plants of the saved searches, by their text."""
+    """Return the entries; `found` are the numbers of plants of the saved searches, by their text.
+
+    Those that are `known` are shown as long as there are no `contents`.
+    """
     counts = None if contents is None else contents.counts
     entries = [
         Entry(Kind.EVERYTHING, translate("Sidebar", "All plants"), None if counts is None else counts.total),
         Entry(Kind.FILTER, filter_text(TODAY), None if counts is None else counts.today, TODAY),
         Entry(Kind.FILTER, filter_text(UNTAGGED), None if counts is None else counts.tags.get(None, 0), UNTAGGED),
     ]
-    if contents is not None and contents.tags:
+    tags = known.tags if contents is None else contents.tags
+    if tags:
         entries.append(Entry(Kind.HEADING, translate("Sidebar", "Tags")))
-        terms = (HasTag(tag, exact=True) for tag in contents.tags)
-        entries += [Entry(Kind.FILTER, filter_text(term), contents.counts.tags[term.tag], term) for term in terms]
-    sources = _sources(counts)
+        terms = (HasTag(tag, exact=True) for tag in tags)
+        entries += [Entry(Kind.FILTER, filter_text(term), counts and counts.tags[term.tag], term) for term in terms]
+    sources = dict.fromkeys(known.sources) if counts is None else _sources(counts)
     if len(sources) > 1:
         entries.append(Entry(Kind.HEADING, translate("Sidebar", "From")))
-        entries += sources
+        entries += [Entry(Kind.FILTER, filter_text(term), count, term) for term, count in sources.items()]
     saved = [Entry(Kind.SEARCH, each.name, found.get(each.text), search=each) for each in searches]
     return [*entries, Entry(Kind.HEADING, translate("Sidebar", "Saved searches")), *saved] if saved else entries
 
 
-def _sources(counts: Counts | None) -> list[Entry]:
-    """Return an entry for each source; tokens of one name, one after the other, are one."""
-    found: dict[AddedBy, int] = {}
-    for source, count in sorted(counts.sources.items() if counts is not None else ()):
+def _sources(counts: Counts) -> dict[AddedBy, int | None]:
+    """Return the number of plants of each source; tokens of one name, one after the other, are one."""
+    found: dict[AddedBy, int | None] = {}
+    for source, count in sorted(counts.sources.items()):
         term = AddedBy(source.kind, source.label)
-        found[term] = found.get(term, 0) + count
-    return [Entry(Kind.FILTER, filter_text(term), count, term) for term, count in found.items()]
+        found[term] = (found.get(term) or 0) + count
+    return found

@@ -14,12 +14,23 @@ from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar import saved_searches
 from plantdesk.ui.sidebar.counter import Counter
-from plantdesk.ui.sidebar.entries import Contents, Entry, Kind, SavedSearch, entries_of
+from plantdesk.ui.sidebar.entries import (
+    Contents,
+    Entry,
+    Kind,
+    Known,
+    SavedSearch,
+    entries_of,
+    known_from_json,
+    known_of,
+)
 from plantdesk.ui.sidebar.tag_commands import TagCommands, hues_from_json
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import plural, quoted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from plantdesk.errors import StoreError
     from plantdesk.records import Changes
     from plantdesk.store import Counts, PlantReader, PlantStore
@@ -74,23 +85,28 @@ class Sidebar(Feature):
         )
         self._save.setEnabled(False)
         self._midnight = Midnight(self)
+        self._known = Known()
         self._connect()
+        context.page.sidebar.set_content(self._view)
+        self._show_remembered(context.path)
 
     @override
     def complete(self) -> None:
-        page = self.context.page
-        page.sidebar.set_content(self._view)
-        page.sidebar.set_wanted(wanted=True)
-        page.add_part(Part.SIDEBAR, self._view, self._view.focus_list)
+        self.context.page.add_part(Part.SIDEBAR, self._view, self._view.focus_list)
+
+    def _show_remembered(self, path: Path) -> None:
+        """Show what the sidebar of a store was, so that nothing comes or goes when the store is counted."""
+        remembered = self.context.preferences.of_store(path)
+        self._known = known_from_json(remembered.get("known"))
+        self._searches = saved_searches.from_json(remembered.get("searches"))
+        self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
+        self.context.page.sidebar.set_wanted(wanted=remembered.get("sidebar") is not False)
         self._show()
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        remembered = self.context.preferences.of_store(opened.store.path)
         self._store = opened.store
-        self._searches = saved_searches.from_json(remembered.get("searches"))
-        self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
-        self.context.page.sidebar.set_wanted(wanted=remembered.get("sidebar") is not False)
+        self._show_remembered(opened.store.path)
         bridge, store = self.context.bridge, opened.store
         counts = Counter(bridge, store, "plant-counts", self._count, self._on_counted, self)
         counts.max_pause_ms = _COUNTS_PAUSE_MS
@@ -104,7 +120,8 @@ class Sidebar(Feature):
         self._view.accept_renaming()
         if self._store is not None:
             wanted = self.context.page.sidebar.is_wanted
-            self.context.preferences.change_store(self.context.path, sidebar=wanted)
+            known = {} if self._contents is None else {"known": known_of(self._contents)}
+            self.context.preferences.change_store(self.context.path, sidebar=wanted, **known)
         for counter in self._counters:
             counter.close()
         self._counters.clear()
@@ -227,7 +244,7 @@ class Sidebar(Feature):
     def _show(self) -> None:
         if self._view.is_renaming:
             return
-        self._view.entries.set_entries(entries_of(self._contents, self._searches, self._found))
+        self._view.entries.set_entries(entries_of(self._contents, self._known, self._searches, self._found))
         self._make_room()
 
     @Slot()

@@ -121,5 +121,5 @@ def _tool_tip(entry: Entry) -> str:
 
 
 def count_text(entry: Entry) -> str:
-    """Return the number of an entry's plants; empty while it is not known."""
-    return "" if entry.plants is None else QLocale().toString(entry.plants)
+    """Return the number of an entry's plants."""
+    return "…" if entry.plants is None else QLocale().toString(entry.plants)

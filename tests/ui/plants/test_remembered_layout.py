@@ -163,3 +163,14 @@ def test_the_selected_plant_and_the_place_in_the_table_are_remembered(
     desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 303 and desk.table.rowAt(0) == top)
     assert desk.table.current_id() == rows[150].id
     assert desk.table.selected_count() == 1
+
+
+def test_a_second_source_moves_no_column_until_the_user_wants_it(desk: LayoutDesk, store: Store) -> None:
+    before = desk.table.columnViewportPosition(Column.TAG)
+    store.add(new_plant({"id": 7, "name": "Dill"}), COMMAND).result()
+    desk.until(lambda: desk.toast.text == "Plants come from 2 sources now.")
+    assert desk.table.columnViewportPosition(Column.TAG) == before
+    assert not desk.action("From").isChecked()
+    desk.button("Show From").click()
+    assert not desk.table.isColumnHidden(Column.SOURCE)
+    assert desk.action("From").isChecked()

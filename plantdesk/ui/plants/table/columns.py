@@ -51,6 +51,16 @@ class TableColumns(QObject):
         """The columns that the user has hidden."""
         return self._hidden
 
+    @property
+    def widest_id(self) -> str:
+        """The id that the columns have room for."""
+        return self._widest_id
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether the column of sources is shown where there is room for it."""
+        return self._has_sources
+
     def widths(self, *, wide: bool) -> dict[Column, float]:
         """Return the widths that the user chose while the table was wide, or narrow."""
         return dict(self._chosen[wide])

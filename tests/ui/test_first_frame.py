@@ -1,0 +1,81 @@
+"""The window is as it was before its store is open: nothing comes, goes or moves when the plants are there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plantdesk.records import COMMAND
+from plantdesk.ui.main_window import MainWindow
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.preferences import Preferences
+from plantdesk.ui.sidebar.view import SidebarView
+from plantdesk.ui.workspace import Workspace
+from plantdesk.validation import new_plant
+from tests.support.desk import Desk
+from tests.ui.conftest import NoServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtCore import QRect
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
+    from plantdesk.ui.theme.theme import Theme
+    from tests.ui.conftest import Adder
+
+
+class Frame(Desk):
+    """A window whose settings were saved by another one."""
+
+    def __init__(self, qtbot: QtBot, theme: Theme, bridge: Bridge, folder: Path) -> None:
+        preferences = Preferences(folder / "settings.json")
+        preferences.change(updates_answered=True)
+        window = MainWindow(preferences)
+        super().__init__(qtbot, window)
+        qtbot.addWidget(window)
+        self.workspace = Workspace(theme, bridge, preferences, NoServer(), folder / "plants.db", window)
+        with qtbot.waitExposed(window):
+            window.show()
+
+    @property
+    def columns(self) -> list[int]:
+        table = self.the(PlantTable)
+        return [-1 if table.isColumnHidden(each) else table.columnViewportPosition(each) for each in Column]
+
+    @property
+    def entries(self) -> list[str]:
+        model = self.the(SidebarView).model()
+        return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+    @property
+    def places(self) -> list[QRect]:
+        return [self.workspace.sidebar.geometry(), self.name.geometry(), self.tag.geometry()]
+
+
+def test_the_first_frame_has_the_last_layout(
+    qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, tmp_path: Path
+) -> None:
+    add("Aloe", tag="kitchen")
+    store.add(new_plant({"id": 2, "name": "Basil", "tag": "bed 4"}), COMMAND).result()
+    before = Frame(qtbot, theme, bridge, tmp_path)
+    before.workspace.complete()
+    before.workspace.set_store(store, named=False)
+    before.until(lambda: before.columns[Column.SOURCE] > 0 and "kitchen" in before.entries)
+    before.field("Search by name, tag or ID").setText("-dill")
+    before.until(lambda: before.the(PlantTable).model().rowCount() == 2)
+    places, columns, entries = before.places, before.columns, before.entries
+    before.workspace.release_store()
+    before.window.close()
+
+    after = Frame(qtbot, theme, bridge, tmp_path)
+    assert (after.places, after.entries) == (places, entries), "in the first paint of the content"
+    after.workspace.complete()
+    after.until(lambda: after.columns == columns)
+    assert after.field("Search by name, tag or ID").text() == "-dill"
+    after.workspace.set_store(store, named=False)
+    after.until(lambda: after.the(PlantTable).model().rowCount() == 2)
+    assert (after.places, after.columns, after.entries) == (places, columns, entries)
+    after.workspace.release_store()
