@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.feature import Feature
+    from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -27,9 +28,9 @@ class CloseQuestion(QObject):
 
     confirmed = Signal()
 
-    def __init__(self, theme: Theme, window: QWidget, features: Sequence[Feature]) -> None:
+    def __init__(self, theme: Theme, window: QWidget, features: Sequence[Feature], preferences: Preferences) -> None:
         super().__init__(window)
-        self._theme, self._window, self._features = theme, window, features
+        self._theme, self._window, self._features, self._preferences = theme, window, features, preferences
         self._box: MessageBox | None = None
         for feature in features:
             feature.settled.connect(self._on_settled)
@@ -42,9 +43,19 @@ class CloseQuestion(QObject):
             self._ask(title, running, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
             title = plural(unsaved, self.tr("1 plant is not saved."), self.tr("{count} plants are not saved."))
-            text = self.tr("PlantDesk remembers what you typed, and lists it when it is opened again.")
-            self._ask(title, text, self.tr("&Close, keep them"), self.tr("&Show them"))
+            text, confirm = self._kept() if self._preferences.are_saved else self._lost()
+            self._ask(title, text, confirm, self.tr("&Show them"))
         return not running and not unsaved
+
+    def _kept(self) -> tuple[str, str]:
+        text = self.tr("PlantDesk remembers what you typed, and lists it when it is opened again.")
+        return text, self.tr("&Close, keep them")
+
+    def _lost(self) -> tuple[str, str]:
+        text = self.tr(
+            "What you typed cannot be remembered: the settings file cannot be written. The disk may be full."
+        )
+        return text, self.tr("&Close, lose them")
 
     def _ask(self, title: str, text: str, confirm: str, stay: str) -> None:
         if self._is_open():
@@ -67,4 +78,4 @@ class CloseQuestion(QObject):
         return " ".join(filter(None, (feature.running for feature in self._features)))
 
     def _unsaved(self) -> int:
-        return sum(feature.unsaved for feature in self._features)
+        return sum(feature.keep_unsaved() for feature in self._features)

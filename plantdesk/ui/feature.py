@@ -82,9 +82,8 @@ class Feature(QObject):
         if not text:
             self.settled.emit()
 
-    @property
-    def unsaved(self) -> int:
-        """How many plants were entered that are not in the store; they are remembered for the next start."""
+    def keep_unsaved(self) -> int:
+        """Remember the plants that were entered and are not in the store for the next start; return how many."""
         return 0
 
     def complete(self) -> None:

@@ -21,12 +21,13 @@ _MAX_STORES = 50
 class Preferences:
     """The present settings. If the file cannot be written, this is logged and the change lasts until the program ends.
 
-    `set_aside`: the new name of a damaged file.
+    `set_aside`: the new name of a damaged file. `are_saved`: the file could be written the last time.
     """
 
     def __init__(self, file: Path | None) -> None:
         """Load `file`; None: use the defaults, and save nothing."""
         self.set_aside: Path | None = None
+        self.are_saved = True
         self._file = file
         self._settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
 
@@ -56,14 +57,16 @@ class Preferences:
     def _apply(self, change: Callable[[Settings], Settings]) -> None:
         """Change the settings of this window, and those in the file, of which others may have changed some."""
         changed = change(self._settings)
-        if changed == self._settings:
+        if changed == self._settings and self.are_saved:
             return
         self._settings = changed
         try:
             if self._file is not None:
                 settings_file.update(self._file, change, changed)
+            self.are_saved = True
         except OSError as error:
             _log.warning("The settings cannot be saved: %s", error)
+            self.are_saved = False
 
     def _on_damaged(self, aside: Path) -> None:
         self.set_aside = aside

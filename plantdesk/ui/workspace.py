@@ -88,7 +88,7 @@ class Workspace(Page):
             path=path,
         )
         self._features = self._make_features(server)
-        question = CloseQuestion(theme, window, self._features)
+        question = CloseQuestion(theme, window, self._features, preferences)
         question.confirmed.connect(window.close_at_once)
         window.may_close = question.may_close
         window.setCentralWidget(self)

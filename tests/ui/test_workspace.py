@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from plantdesk.errors import StoreReadOnlyError
 from plantdesk.server_state import Failed, On, PortInUseError, ServerState
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
@@ -19,6 +20,8 @@ from plantdesk.ui.widgets.message_box import MessageBox
 from tests.support.desk import Desk, menus_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
@@ -157,7 +160,12 @@ def test_the_buttons_of_a_message_follow_the_form(desk: WindowDesk) -> None:
     desk.qtbot.waitUntil(lambda: desk.tab_stops() == expected)
 
 
-def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk) -> None:
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk, tmp_path: Path, *, is_kept: bool) -> None:
+    if not is_kept:
+        settings = tmp_path / "settings.json"
+        settings.unlink()
+        settings.mkdir()  # nothing can be remembered
     desk.id.setText("2")
     desk.name.setText("Dill")
     desk.name.setFocus()
@@ -166,9 +174,19 @@ def test_closing_asks_while_a_plant_is_not_saved(desk: WindowDesk) -> None:
     assert not desk.window.close()
     question = Desk(desk.qtbot, desk.the(MessageBox))
     assert "1 plant is not saved." in question.texts()
+    assert ("Close, keep them" if is_kept else "Close, lose them") in question.buttons()
     question.button("Show them").click()
     desk.button("Discard").click()
     assert desk.window.close()
+
+
+def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: WindowDesk, bridge: Bridge) -> None:
+    bridge.notify_health(StoreReadOnlyError())
+    desk.sees("as soon as the file can be written to")
+    desk.add("Dill")
+    assert desk.name.text() == ""
+    bridge.notify_health(None)
+    desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Dill”.")
 
 
 def test_a_bar_comes_after_the_message_with_its_action_before_its_cross(desk: WindowDesk) -> None:

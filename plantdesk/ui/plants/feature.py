@@ -103,7 +103,6 @@ class Plants(Feature):
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
         self._selected.set_store(opened.store)
-        self._allow_adding(allowed=True)
         self._remembered.restore_unsaved(opened.store.path)
         self._show_layout(self._remembered.restore(opened.store.path, self._browser))
         self._browser.set_store(opened.store)
@@ -242,9 +241,9 @@ class Plants(Feature):
         self._selected.set_browser(browser, self._editing)
         return browser
 
-    @property
     @override
-    def unsaved(self) -> int:
+    def keep_unsaved(self) -> int:
+        self._remembered.save_unsaved()
         return self._add_controller.unsaved.count
 
     @Slot(object)
@@ -253,8 +252,7 @@ class Plants(Feature):
 
     @Slot()
     def _on_unsaved_settled(self) -> None:
-        self._remembered.save_unsaved()
-        if not self.unsaved:
+        if not self.keep_unsaved():
             self.settled.emit()
 
     # --- commands ---
@@ -395,16 +393,12 @@ class Plants(Feature):
     def _on_health_changed(self, trouble: StoreError | None) -> None:
         self._status.show_trouble(there=trouble is not None)
         self._browser.show_health(trouble)
-        self._allow_adding(allowed=not isinstance(trouble, StoreReadOnlyError))
+        self._show_hint(trouble)
 
-    def _allow_adding(self, *, allowed: bool) -> None:
-        """Enable the form, or disable it for a store that is read-only; the bar shows why."""
-        hint = self.tr("Plants can be added when the store can be written to.")
-        if allowed and not self._form.isEnabled():
-            self._form.setEnabled(True)
-            self._form.focus_name()
-            if self._message.text == hint:
-                self._message.clear()
-        elif not allowed:
-            self._form.setEnabled(False)
+    def _show_hint(self, trouble: StoreError | None) -> None:
+        """Report under the form that plants wait for a store that is read-only; the bar shows why."""
+        hint = self.tr("Plants are added as soon as the file can be written to.")
+        if isinstance(trouble, StoreReadOnlyError):
             self._message.show_message(Tone.HINT, hint)
+        elif self._message.text == hint:
+            self._message.clear()

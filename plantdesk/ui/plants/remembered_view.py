@@ -42,7 +42,7 @@ class RememberedView:
         """Remember the plants that are not saved."""
         if self._unsaved_of is not None:
             values = self._unsaved.as_json()
-            if values != self._preferences.of_store(self._unsaved_of).get("unsaved", []):
+            if values or "unsaved" in self._preferences.of_store(self._unsaved_of):
                 self._preferences.change_store(self._unsaved_of, unsaved=values)
 
     def show_layout(self, path: Path, browser: PlantBrowser) -> TableLayout:

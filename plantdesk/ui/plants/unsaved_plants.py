@@ -63,15 +63,19 @@ class UnsavedPlants(QObject):
             {
                 "texts": list(each.texts),
                 "plants": [list(entry) for entry in each.entries],
-                "reason": "" if each.state is State.PUT_ASIDE else self._reason(each),
+                "reason": "" if each.error is None else self._reason(each),
             }
             for each in self._queue.unsaved
         ]
 
     def restore(self, values: object) -> None:
         """List again what an earlier window could not save; the user adds it, as it may be saved by now."""
-        found = [_submission(value) for value in values] if isinstance(values, list) else []
-        self._queue.add_unsaved([each for each in found if each is not None])
+        found = map(_submission, values if isinstance(values, list) else [])
+        submissions = [each for each in found if each is not None]
+        for each in submissions:
+            if each.state is State.REFUSED and not str(each.error):
+                each.error = PlantDeskError(self.tr("PlantDesk was closed before it could be saved."))
+        self._queue.add_unsaved(submissions)
 
     # --- inside ---
 
