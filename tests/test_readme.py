@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from plantdesk.cli import main
 from plantdesk.options import parser
 from tests.test_headless import serving
 
@@ -70,3 +72,21 @@ def test_the_python_sample_adds_its_plant(tmp_path: Path, monkeypatch: pytest.Mo
             [sys.executable, "-c", sample], cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True
         )
     assert done.stdout == "{'name': 'Monstera deliciosa', 'tag': 'office'}\n"
+
+
+def test_the_members_of_json_are_in_the_readme(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["add", "--name", "Fern", "--tag", "bed"]) == 0
+    capfd.readouterr()
+    found: dict[str, set[str]] = {}
+    for command in (["list", "--json"], ["get", "1", "--json"], ["export", "-", "--format", "json"]):
+        assert main(command) == 0
+        plant = json.loads(capfd.readouterr().out)
+        found[command[0]] = set(plant if isinstance(plant, dict) else plant[0])
+    file = tmp_path / "plants.csv"
+    file.write_text('name\n""\n', encoding="utf-8")
+    main(["import", str(file), "--json", "--dry-run"])
+    answer = json.loads(capfd.readouterr().out)
+    table = README[README.index("JSON has these members") :]
+    assert all(f"`{each}`" in table for members in (*found.values(), answer, answer["files"][0]) for each in members)
+    assert found["list"] == found["get"]
+    assert found["export"] == found["list"] - {"note", "source_name"}

@@ -162,9 +162,10 @@ def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
     for batch in _batches(rows):
         lines = _Lines()
         for row in batch:
-            facts = _facts(row).items()
+            facts = _facts(row)
+            values = [facts[field] for field in _FIELDS]
             csv.writer(lines).writerow(
-                [printable(value) if is_on_terminal and isinstance(value, str) else value for _, value in facts]
+                [printable(value) if is_on_terminal and isinstance(value, str) else value for value in values]
             )
         yield "\n".join(lines)
 
@@ -188,7 +189,7 @@ def _batches(rows: Iterator[PlantRow]) -> Iterator[list[PlantRow]]:
 def _facts(row: PlantRow) -> dict[str, object]:
     kind, label = str(row.source.kind), row.source.label or None
     values = (row.id, row.name, row.tag, row.note, iso_time(row.added_at), kind, label)
-    return dict(zip(_FIELDS, values, strict=True))
+    return dict(zip((*_FIELDS, "source_kind"), (*values, kind), strict=True))
 
 
 def _printable(text: str) -> str:

@@ -104,6 +104,7 @@ def values_of(row: PlantRow) -> Values:
 
 def _object(row: PlantRow) -> str:
     members: dict[str, Any] = dict(zip(FIELDS, values_of(row), strict=True))
+    members |= {"source_kind": str(row.source.kind), "source_name": row.source.label or None}
     return _ENCODE({name: value for name, value in members.items() if value is not None})
 
 

@@ -35,7 +35,10 @@ _CSV_LINES = """
 #: `json_quote` escapes as Python's json does with `ensure_ascii=False`.
 _JSON_END = """', "added_at": "' || strftime('%Y-%m-%dT%H:%M:%f+00:00', added_at / 1000.0, 'unixepoch')
        || '", "source": '
-       || (SELECT json_quote(kind || CASE label WHEN '' THEN '' ELSE ' ' || label END) FROM source WHERE id = source_id)
+       || (SELECT json_quote(kind || CASE label WHEN '' THEN '' ELSE ' ' || label END)
+                  || ', "source_kind": ' || json_quote(kind)
+                  || CASE label WHEN '' THEN '' ELSE ', "source_name": ' || json_quote(label) END
+           FROM source WHERE id = source_id)
        || '}}'"""
 _JSON_LINES = """
     SELECT group_concat(line, :end || '{separator}'), count(line)
