@@ -22,6 +22,7 @@ RULES: list[Rule] = [
     house.web_in_the_api_only,
     house.wrapped_widgets,
     house.home_by_paths,
+    house.file_operations,
     house.no_cycles,
     house.short_files,
     house.short_functions,
@@ -168,6 +169,29 @@ def test_a_home_folder_asked_elsewhere_is_found() -> None:
     source = "def f(): return Path.home()"
     assert offences(house.home_by_paths, ui__page=source)
     assert not offences(house.home_by_paths, paths=source)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'open("plants.db")',
+        "os.open(name, os.O_RDONLY)",
+        'path.open("rb")',
+        "file.chmod(0o600)",
+        "path.replace(other)",
+        "path.rename(other)",
+        "shutil.rmtree(folder)",
+        'path.write_text("x")',
+    ],
+)
+def test_a_file_that_is_opened_or_changed_elsewhere_is_found(call: str) -> None:
+    assert offences(house.file_operations, transfer__columns=call)
+    assert offences(house.file_operations, store__sqlite__queries=f"def f():\n    {call}")
+
+
+@pytest.mark.parametrize("call", ['text.replace("a", "b")', "dialog.open()", "tags.rename(a, b)", "row._replace(id=1)"])
+def test_what_opens_or_changes_no_file_is_fine(call: str) -> None:
+    assert offences(house.file_operations, transfer__columns=call) == []
 
 
 def test_a_cycle_is_found() -> None:

@@ -87,6 +87,16 @@ def hard_linked_side_file(ending: str) -> Callable[[Path, Path], None]:
     return make
 
 
+def linked_backups(path: Path, victim: Path) -> None:
+    """The folder of backups is another one of the user, with files that are named like drafts, or are links."""
+    store(path)
+    draft = victim.with_name(f".{path.stem} notes.new")
+    draft.write_text("my only notes")
+    os.utime(draft, (0, 0))
+    path.with_name(f"{path.name}-backups").symlink_to(victim.parent)
+    victim.with_name(f"{path.name}-20200101-000000-000-1-auto.db").symlink_to(victim)
+
+
 def linked_lock(path: Path, victim: Path) -> None:
     store(path)
     path.with_name(f".{path.name}.lock").symlink_to(victim)
@@ -364,6 +374,7 @@ SIDE_FILES: dict[str, Callable[[Path, Path], None]] = {
     "hard-linked log": hard_linked_side_file("-wal"),
     "hard-linked index": hard_linked_side_file("-shm"),
     "hard-linked journal": hard_linked_side_file("-journal"),
+    "linked folder of backups": linked_backups,
     "linked lock": linked_lock,
     "hard-linked lock": hard_linked_lock,
 }

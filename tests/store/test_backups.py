@@ -307,7 +307,8 @@ def test_a_program_that_ends_in_the_middle_of_a_backup_leaves_no_draft(tmp_path:
 def test_drafts_of_killed_backups_are_removed(store: Store, backups: Backups) -> None:
     add(store, 1)
     backups.folder.mkdir()
-    old, new = (backups.folder / f".plants.db-20250101-120000-000-auto.db.{name}.new" for name in ("old", "new"))
+    name = ".plants.db-20250101-120000-000-auto.db"
+    old, new = (backups.folder / f"{name}.{random}.new" for random in ("abcd1234", "efgh5678"))
     for draft in (old, new):
         draft.write_bytes(b"x")
     os.utime(old, (0, 0))

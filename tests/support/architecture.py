@@ -58,6 +58,41 @@ WRAPPED = {
 }
 TOOL_TIPS = "plantdesk.ui.widgets.tool_tips"
 PATHS = "plantdesk.paths"
+# Functions that change what is under a name, or open it; of `os` and `shutil`, and methods of `Path`.
+FILE_FUNCTIONS = {"open", "chmod", "unlink", "remove", "rename", "replace", "rmdir", "rmtree", "mkdir", "makedirs"}
+FILE_FUNCTIONS |= {"link", "symlink", "truncate", "utime", "chown", "mkfifo", "copyfile", "copy", "copy2", "move"}
+FILE_METHODS = {"chmod", "unlink", "rmdir", "mkdir", "touch", "write_text", "write_bytes", "symlink_to", "hardlink_to"}
+# The modules that may use them, since somebody else may have put something under the name (SECURITY, promise 5), and a
+# descriptor of a database releases its locks when it is closed. What each must do is in the comment.
+FILE_OPERATIONS = {
+    # Beside a store, which may come from anywhere: no links are followed, only regular files of the user are opened.
+    "plantdesk.store.sqlite.files.atomic_file": {"open", "unlink", "mkdir"},  # names of mkstemp, O_EXCL
+    "plantdesk.store.sqlite.files.file_lock": {"open"},  # O_NOFOLLOW, then fstat
+    "plantdesk.store.sqlite.files.log_origin": {"open"},  # the log: O_NOFOLLOW, then fstat
+    "plantdesk.store.sqlite.files.open_checks": {"open", "chmod", "unlink"},  # O_NOFOLLOW, O_PATH, then fstat
+    "plantdesk.store.sqlite.files.opening": {"unlink"},  # the name of an index, which is no database
+    "plantdesk.store.sqlite.backups.folder": {"unlink", "rename"},  # backups by their names, links themselves
+    # In folders of the user alone: 0700, or of `tempfile`.
+    "plantdesk.paths": {"mkdir", "chmod"},
+    "plantdesk.settings": {"open", "replace"},
+    "plantdesk.logs": {"open"},
+    "plantdesk.api.sockets": {"chmod"},
+    "plantdesk.api.discovery.announcement": {"unlink"},
+    "plantdesk.api.discovery.runtime_file": {"open", "unlink", "rmdir"},
+    "plantdesk.integration.linux_login": {"mkdir", "write_text", "unlink"},
+    "plantdesk.integration.macos_login": {"mkdir", "write_bytes", "unlink"},
+    "plantdesk.store.sqlite.files.index_folder": {"open", "rmtree"},
+    "plantdesk.store.sqlite.order_file": {"open"},
+    "plantdesk.store.sqlite.view_index": {"open"},
+    # What the user names: no database (`is_database`), or a new file (O_EXCL).
+    "plantdesk.atomic_replace": {"replace", "unlink"},
+    "plantdesk.transfer.sources": {"open"},
+    "plantdesk.transfer.exporting": {"open"},
+    "plantdesk.commands.token": {"open"},
+    # Devices.
+    "plantdesk.output": {"open"},
+    "plantdesk.no_console": {"open"},
+}
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 
 
@@ -181,6 +216,37 @@ def home_by_paths(modules: Modules) -> list[str]:
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Attribute) and node.attr in {"home", "expanduser"} and module.name != PATHS
     ]
+
+
+def file_operations(modules: Modules) -> list[str]:
+    """Only the modules that were checked for links and locks open or change files by their names."""
+    return [
+        f"{module.name}, line {node.lineno}: {operation} of a file"
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and (operation := _file_operation(node)) is not None
+        if operation not in FILE_OPERATIONS.get(module.name, ())
+    ]
+
+
+def _file_operation(call: ast.Call) -> str | None:
+    """Return the name of a function that opens or changes a file."""
+    match call.func:
+        case ast.Name("open"):
+            return "open"
+        case ast.Attribute(ast.Name("os" | "shutil"), name) if name in FILE_FUNCTIONS:
+            return name
+        case ast.Attribute(_, name) if name in FILE_METHODS:
+            return name
+        case ast.Attribute(_, "replace" | "rename" as name) if len(call.args) == 1:  # those of `str` take two
+            return name
+        case ast.Attribute(_, "open") if call.args and _is_mode(call.args[0]):
+            return "open"
+    return None
+
+
+def _is_mode(argument: ast.expr) -> bool:
+    return isinstance(argument, ast.Constant) and set(str(argument.value)) <= set("rwxabt+")
 
 
 def no_cycles(modules: Modules) -> list[str]:

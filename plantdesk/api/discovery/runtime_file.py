@@ -8,6 +8,7 @@ a file without a lock is stale. The file holds the server's key, but never a tok
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -68,8 +69,8 @@ class RuntimeFile:
         """Create the folder, mode 0700, and remove stale files from it. Raises OSError."""
         folder = self._path.parent
         paths.create_folder(folder)
-        if sys.platform != "win32":
-            folder.chmod(0o700)
+        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():  # as for root
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
         for file in folder.glob("*.json"):
             if _is_stale(file):
                 for stale in (file, file.with_suffix(".sock")):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DRAFT_SUFFIX = ".new"
+#: The end of the name of a draft, with what makes it unique.
+_IS_RANDOM = re.compile(rf"\.[a-z0-9_]{{8}}{re.escape(_DRAFT_SUFFIX)}\Z")
 #: Seconds after the last write to a draft, in both directions as clocks jump: its process is gone.
 _DRAFT_AGE = 86_400
 
@@ -88,10 +91,15 @@ def put(draft: Path, path: Path) -> None:
 
 
 def remove_old_drafts(folder: Path, name: str) -> None:
-    """Remove what killed processes left in `folder`: drafts of `name…` that nobody has written to for a day."""
+    """Remove what killed processes left in `folder`: drafts of `name…` that nobody has written to for a day.
+
+    The folder may be another one, by a link that somebody else has made: only names that `mkstemp` gives are removed.
+    """
     for draft in drafts_of(folder, name):
         with suppress(OSError):
-            if abs(time.time() - draft.stat().st_mtime) > _DRAFT_AGE:
+            status = draft.lstat()
+            is_draft = stat.S_ISREG(status.st_mode) and _IS_RANDOM.search(draft.name) is not None
+            if is_draft and abs(time.time() - status.st_mtime) > _DRAFT_AGE:
                 draft.unlink()
 
 
