@@ -52,6 +52,8 @@ class ApiStatus(QWidget):
         self._activity.setProperty("variant", "quiet")
         self._activity.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._activity.hide()
+        self._dot = PlainLabel("·", tone="muted")
+        self._dot.hide()
         self._tick = QTimer(self, interval=_TICK)
         self._lay_out()
         self._connect()
@@ -136,6 +138,7 @@ class ApiStatus(QWidget):
             layout.addWidget(widget)
         layout.addWidget(self._turn_on_button)
         layout.addWidget(self._token_button)
+        layout.addWidget(self._dot)
         layout.addWidget(self._activity, 1)
         layout.addStretch()
         self.setMinimumHeight(self._theme.metrics.control + 2)
@@ -177,3 +180,4 @@ class ApiStatus(QWidget):
         room = self.width() - self._activity.x() - L
         self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room).replace("&", "&&"))
         self._activity.show()
+        self._dot.show()

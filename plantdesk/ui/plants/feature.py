@@ -21,6 +21,7 @@ from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.contents import TableContents
 from plantdesk.ui.qt import override
+from plantdesk.ui.texts import source_text
 from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
@@ -318,6 +319,7 @@ class Plants(Feature):
         """Take over how many plants there are of each kind, and the tags in their order."""
         self._add_controller.set_tags(tags)
         self._browser.search_bar.set_counts(counts)
+        self._browser.table.columns.set_sources(source_text(source) for source in counts.sources)
         self._status.show_today(counts.today)
 
     @Slot()

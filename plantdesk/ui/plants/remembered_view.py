@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The characters of the longest id.
 _LONGEST_ID = 20
+#: More characters of a source than there is room for.
+_LONGEST_SOURCE = 100
 
 
 class RememberedView:
@@ -53,6 +55,8 @@ class RememberedView:
         widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
         if isinstance(widest_id, str):
             browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
+        if isinstance(source := values.get("widest_source"), str) and source:
+            browser.table.columns.set_sources([source[:_LONGEST_SOURCE]])
         search = values.get("search")
         self._last_search = search if isinstance(search, str) else ""
         browser.search_bar.set_search(self._last_search)
@@ -90,6 +94,7 @@ class RememberedView:
                 search=self._last_search,
                 widest_id=browser.table.columns.widest_id,
                 sources=browser.table.columns.has_sources,
+                widest_source=browser.table.columns.widest_source,
                 position=browser.positions.position().as_json(),
                 draft=draft,
                 pinned=self._form.tag_field.is_pinned,

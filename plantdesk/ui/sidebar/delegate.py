@@ -82,7 +82,7 @@ class EntryDelegate(QStyledItemDelegate):
         if isinstance(editor, QLineEdit) and not editor.isModified():
             entry: Entry = index.data(ENTRY_ROLE)
             editor.setText(entry.text if entry.tag is None else entry.tag)
-            editor.selectAll()
+            editor.setSelection(len(editor.text()), -len(editor.text()))  # its beginning is shown
 
     @override
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
@@ -91,7 +91,7 @@ class EntryDelegate(QStyledItemDelegate):
 
     @override
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        start = self._theme.metrics.scaled(_TEXT) - 12
+        start = self._theme.metrics.scaled(_MARK + ICON // 2) + 2  # the icon or dot stays in sight
         editor.setGeometry(self._placed(option, start, option.rect.width() - start - S))
 
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

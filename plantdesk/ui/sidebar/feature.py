@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu
 
+from plantdesk.search import parse_terms
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.midnight import Midnight
@@ -26,7 +28,7 @@ from plantdesk.ui.sidebar.entries import (
 )
 from plantdesk.ui.sidebar.tag_commands import TagCommands, hues_from_json
 from plantdesk.ui.sidebar.view import SidebarView
-from plantdesk.ui.texts import plural, quoted
+from plantdesk.ui.texts import plural, quoted, tag_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 
 #: The first count of a large store takes long, those after it do not.
 _COUNTS_PAUSE_MS = 200
+
+#: Tags that a menu offers.
+_MAX_MERGE = 40
 
 
 class _Basis(NamedTuple):
@@ -268,7 +273,9 @@ class Sidebar(Feature):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self.tr("&Show only these"), lambda: self._on_chosen(entry, add=False))
         if entry.search is None and entry.term is not None:
-            menu.addAction(self.tr("&Add to the filters, or remove"), lambda: self._on_chosen(entry, add=True))
+            is_active = entry.term in parse_terms(self._search)
+            text = self.tr("Remove from the fi&lters") if is_active else self.tr("&Add to the filters")
+            menu.addAction(text, lambda: self._on_chosen(entry, add=True))
         if entry.takes_plants and self._selected:
             one, many = self.tr("Set &for the selected plant"), self.tr("Set &for {count} selected plants")
             menu.addAction(plural(self._selected, one, many), lambda: self._on_plants_dropped(entry))
@@ -276,10 +283,21 @@ class Sidebar(Feature):
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), lambda: self._view.start_renaming(entry.key)).setShortcut("F2")
             if entry.tag is not None:
+                self._add_merge_menu(menu, entry.tag)
                 menu.addMenu(self._tags.color_menu(entry.tag, menu))
             remove = self._removal_text(entry)
             menu.addAction(remove, lambda: self._remove(entry)).setShortcut("Del")
         menu.popup(position)
+
+    def _add_merge_menu(self, menu: QMenu, tag: str) -> None:
+        """Offer the other tags, those of most plants first, to be merged into."""
+        counts = {} if self._contents is None else self._contents.counts.tags
+        others = sorted((each for each in counts if each and each != tag), key=lambda each: -counts[each])
+        if others and self._store is not None:
+            rename = partial(self._tags.rename, self._store, tag)
+            merge = menu.addMenu(self.tr("Mer&ge into"))
+            for other in others[:_MAX_MERGE]:
+                merge.addAction(tag_text(other).replace("&", "&&"), partial(rename, other, counts))
 
     def _removal_text(self, entry: Entry) -> str:
         if entry.search is not None:

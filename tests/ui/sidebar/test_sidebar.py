@@ -684,3 +684,25 @@ def test_a_click_shows_all_plants_of_a_tag_whatever_was_typed(desk: SidebarDesk)
     desk.click("kitchen")
     desk.qtbot.waitUntil(lambda: desk.table.model().rowCount() == 2)
     assert field.text() == ""
+
+
+def test_the_menu_of_a_tag_merges_it_into_another(desk: SidebarDesk) -> None:
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F10, SHIFT)
+    menu = desk.popup()
+    merge = next(each.menu() for each in menu.actions() if plain(each.text()) == "Merge into")
+    assert isinstance(merge, QMenu)
+    next(each for each in merge.actions() if each.text() == "hall").trigger()
+    menu.close()
+    desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
+    desk.button("Merge").click()
+    desk.until(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == ("3", None))
+
+
+def test_the_menu_says_whether_a_filter_is_added_or_removed(desk: SidebarDesk) -> None:
+    desk.go_to("kitchen")
+    desk.choose_in_menu("Add to the filters")
+    desk.until(lambda: desk.chips() == ["kitchen"])
+    desk.go_to("kitchen")
+    desk.choose_in_menu("Remove from the filters")
+    desk.until(lambda: desk.chips() == [])

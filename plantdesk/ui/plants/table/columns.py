@@ -11,6 +11,8 @@ from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from PySide6.QtWidgets import QTableView
 
     from plantdesk.ui.plants.table.layout import TableLayout
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 _SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 #: Widths of their texts for text of 13 px.
 _TEXT_WIDTHS = {Column.TAG: 104, Column.SOURCE: 84}
+_WIDEST_SOURCE = 116
 #: The least width of Name for text of 13 px, below which another column is hidden.
 _NAME_WIDTHS = {Column.SOURCE: 260, Column.ADDED: 200}
 #: Fractions of pixels that the width of a text in whole pixels leaves out.
@@ -40,7 +43,7 @@ class TableColumns(QObject):
         self._theme = theme
         self._hidden: frozenset[Column] = frozenset()
         self._chosen: dict[bool, dict[Column, float]] = {False: {}, True: {}}
-        self._widest_id = ""
+        self._widest_id = self._widest_source = ""
         self._has_sources = False
         self._fitted_for: tuple[object, ...] = ()
         self._is_fitting = False
@@ -82,6 +85,18 @@ class TableColumns(QObject):
             self._widest_id, self._has_sources = widest_id, has_sources
             self.fit()
 
+    @property
+    def widest_source(self) -> str:
+        """The source that the columns have room for, up to a width."""
+        return self._widest_source
+
+    def set_sources(self, texts: Iterable[str]) -> None:
+        """Make room for the widest of these sources, up to a width, once: later the columns stay as they are."""
+        if not self._widest_source:
+            metrics = QFontMetrics(self._theme.font())
+            self._widest_source = max(texts, key=metrics.horizontalAdvance, default="")
+            self.fit()
+
     def needed_width(self) -> int:
         """Return the width at which Name has enough room while the source is hidden."""
         name = self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE])
@@ -90,7 +105,7 @@ class TableColumns(QObject):
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
         self._is_fitting = True
-        fitted_for = self._digit(), self._is_wide(), self._widest_id
+        fitted_for = self._digit(), self._is_wide(), self._widest_id, self._widest_source
         if self._fitted_for != fitted_for:
             self._fitted_for = fitted_for
             for column in _SIZED:
@@ -136,7 +151,11 @@ class TableColumns(QObject):
             return digits.horizontalAdvance(self._widest_id) + _ROUNDING
         if column is Column.ADDED:
             return max(digits.horizontalAdvance(text) for text in widest_times()) + _ROUNDING
-        return self._theme.metrics.scaled(_TEXT_WIDTHS[column])
+        scaled = self._theme.metrics.scaled
+        if column is Column.SOURCE:
+            width = QFontMetrics(self._theme.font()).horizontalAdvance(self._widest_source) + _ROUNDING
+            return min(max(width, scaled(_TEXT_WIDTHS[column])), scaled(_WIDEST_SOURCE))
+        return scaled(_TEXT_WIDTHS[column])
 
     def _heading_width(self, column: Column) -> int:
         """Return the width of a heading with its arrow."""
