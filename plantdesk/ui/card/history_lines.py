@@ -18,6 +18,9 @@ _FIELDS = ("name", "tag", "note")
 _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}
 #: Milliseconds between two changes of a note that are shown as one line: it is saved while the user writes.
 _SAME_WRITING = 600_000
+#: Characters of details that are one text.
+_SHORT = 60
+_NO_BREAK_SPACE = "\u00a0"
 
 
 class HistoryLine(NamedTuple):
@@ -93,7 +96,15 @@ def _line(row: PlantRow, step: _Step) -> HistoryLine:
     undoable = changed and all(getattr(row, each) == getattr(step.after, each) for each in changed)
     restored = {each: getattr(before, each) for each in changed} if undoable else None
     icon = _ICONS[changed[0]] if len(changed) == 1 else "pencil"
-    return HistoryLine(icon, _text(step, changed), (" · ".join(made), *was), step.change, restored)
+    return HistoryLine(icon, _text(step, changed), _details(made, was), step.change, restored)
+
+
+def _details(made: list[str], was: list[str]) -> tuple[str, ...]:
+    """Return one text that breaks between its parts and in none, or several where they are long."""
+    parts = [*made, *was]
+    if sum(map(len, parts)) > _SHORT:
+        return (" · ".join(made), *was)
+    return (" · ".join(part.replace(" ", _NO_BREAK_SPACE) for part in parts),)
 
 
 def _text(step: _Step, changed: list[str]) -> str:

@@ -87,7 +87,7 @@ class CardDesk(Desk):
 
         def seen() -> bool:
             labels = self.context.page.card.findChildren(QLabel)
-            shown = [each.text() for each in labels if each.isVisible()]
+            shown = [each.text().replace("\u00a0", " ") for each in labels if each.isVisible()]
             return all(any(text in each for each in shown) for text in texts)
 
         self.until(seen)
@@ -518,3 +518,9 @@ def test_a_plant_that_a_script_adds_does_not_disturb_a_note(desk: CardDesk) -> N
     desk.write("sentence")
     assert desk.note.toPlainText() == "Half a sentence"
     assert desk.note.hasFocus()
+
+
+def test_what_a_plant_was_is_in_the_line_of_its_time(desk: CardDesk) -> None:
+    desk.change(edited(desk.row(1), tag="office"))
+    desk.open_card()
+    desk.shows("Tag set to office", " · was kitchen")
