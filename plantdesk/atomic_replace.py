@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 #: Seconds. On Windows a rename fails while another process has the file open.
 _TIMEOUT = 1.0
 _RETRY_DELAY = 0.02
+_DRAFT_SUFFIX = ".new"
+#: Characters that `mkstemp` puts between the ends of a name.
+_RANDOM = 8
+#: Seconds, in both directions as clocks jump: a new draft may not be locked yet.
+_MIN_AGE = 2.0
 
 
 def replace(draft: Path, file: Path, *, platform: str = sys.platform) -> None:
@@ -62,19 +68,59 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
     """Yield a draft (mode 0600) as `replaced_text` does, for bytes. Raises OSError."""
     import tempfile  # takes 3 ms, and the start of the window only reads
 
+    prefix = f".{file.name}-"
+    remove_abandoned(file.parent, prefix, _DRAFT_SUFFIX)
     try:
-        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # mode 0600 from the start
+        descriptor, name = tempfile.mkstemp(_DRAFT_SUFFIX, prefix, file.parent)  # mode 0600 from the start
     except OSError as error:
         error.filename = str(file)  # the user has chosen that
         raise
     try:
         with os.fdopen(descriptor, "wb") as draft:
+            lock_draft(descriptor)
             yield draft
             draft.flush()
             os.fsync(draft.fileno())
-        replace(Path(name), file)
+            if sys.platform != "win32":  # still locked
+                replace(Path(name), file)
+        if sys.platform == "win32":  # where an open file cannot be renamed
+            replace(Path(name), file)
     except OSError as error:
         error.filename = error.filename or str(file)  # writing does not name it, as where the disk is full
         raise
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def lock_draft(descriptor: int) -> None:
+    """Lock an unfinished file until it is closed, so that `remove_abandoned` leaves it. Does nothing on Windows."""
+    if sys.platform != "win32":
+        import fcntl
+
+        with suppress(OSError):  # a drive without locks, where nothing is removed either
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def remove_abandoned(folder: Path, prefix: str, suffix: str) -> None:
+    """Remove the user's unfinished files of killed processes: those that `lock_draft` would lock. Not on Windows."""
+    with suppress(OSError):
+        for name in os.listdir(folder):  # noqa: PTH208 - the names alone
+            is_draft = name.startswith(prefix) and name.endswith(suffix)
+            if is_draft and len(name) == len(prefix) + _RANDOM + len(suffix):
+                with suppress(OSError):
+                    _remove_unlocked(folder / name)
+
+
+def _remove_unlocked(draft: Path) -> None:
+    if sys.platform != "win32":
+        import fcntl
+
+        descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            status = os.fstat(descriptor)
+            is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
+            if is_own and abs(time.time() - status.st_mtime) > _MIN_AGE:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                draft.unlink()
+        finally:
+            os.close(descriptor)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -88,3 +90,29 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path) -> No
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert raised.value.filename == str(file)
     assert [(each.name, each.read_text(encoding="utf-8")) for each in tmp_path.iterdir()] == [("plants.csv", "old")]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps what a killed process was writing")
+def test_what_a_killed_process_was_writing_is_removed_by_the_next(tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    code = (
+        "import sys; from pathlib import Path; from plantdesk.atomic_replace import replaced_bytes\n"
+        "with replaced_bytes(Path(sys.argv[1])) as draft: draft.write(b'x'); draft.flush(); print(flush=True); input()"
+    )
+    command = [sys.executable, "-c", code, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        (draft,) = tmp_path.glob(".plants.csv-*")
+        os.utime(draft, (1, 1))
+        with replaced_bytes(file) as other:
+            other.write(b"1")
+        assert draft.exists()  # it is in use
+        process.kill()
+    os.utime(draft, (1, 1))
+    (tmp_path / ".plants.csv-20261122").touch()
+    (tmp_path / ".plants.csv-link.new").symlink_to(file)
+    with replaced_bytes(file) as other:
+        other.write(b"2")
+    assert {each.name for each in tmp_path.iterdir()} == {"plants.csv", ".plants.csv-20261122", ".plants.csv-link.new"}
+    assert file.read_bytes() == b"2"

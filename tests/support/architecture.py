@@ -85,7 +85,7 @@ FILE_OPERATIONS = {
     "plantdesk.store.sqlite.order_file": {"open"},
     "plantdesk.store.sqlite.view_index": {"open"},
     # What the user names: no database (`is_database`), or a new file (O_EXCL).
-    "plantdesk.atomic_replace": {"replace", "unlink"},
+    "plantdesk.atomic_replace": {"open", "replace", "unlink"},  # names of mkstemp: O_NOFOLLOW, then fstat
     "plantdesk.transfer.sources": {"open"},
     "plantdesk.transfer.exporting": {"open"},
     "plantdesk.commands.token": {"open"},

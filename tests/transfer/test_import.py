@@ -401,3 +401,24 @@ def test_a_file_may_have_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     file.write_text("name\nFern\n")
     assert main(["import", str(file)]) == 0
     assert [name for _, name, *_ in stored()] == ["Fern"]
+
+
+@posix
+def test_the_draft_of_a_killed_import_is_removed_by_the_next_command() -> None:
+    with closing(Store(paths.database_file())):
+        pass
+    folder = paths.database_file().parent
+    command = [sys.executable, "-m", "plantdesk", "import", "-", "--format", "csv"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"name\n" + b"Fern\n" * 200_000)
+        process.stdin.flush()  # the pipe holds 64 KiB, so the rows are being read
+        (draft,) = folder.glob(".plants.db.*.new")
+        os.utime(draft, (1, 1))
+        assert main(["add", "--name", "Ivy"]) == 0
+        assert draft.exists()  # it is in use
+        process.kill()
+    os.utime(draft, (1, 1))
+    assert main(["add", "--name", "Rose"]) == 0
+    assert not [*folder.glob(".plants.db.*.new*")]
+    assert [name for _, name, *_ in stored()] == ["Ivy", "Rose"]

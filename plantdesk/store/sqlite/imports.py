@@ -25,7 +25,7 @@ from plantdesk.store.protocols import PlantImport
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, Entry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection
-from plantdesk.store.sqlite.files.atomic_file import unnamed_draft
+from plantdesk.store.sqlite.files.atomic_file import locked_draft
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.row_reads import last_seq
 from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
@@ -95,7 +95,7 @@ _REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} F
 
 def _draft(path: Path, stack: ExitStack) -> Path:
     try:
-        return stack.enter_context(unnamed_draft(path))
+        return stack.enter_context(locked_draft(path))
     except OSError as error:
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
             raise StoreReadOnlyError from error

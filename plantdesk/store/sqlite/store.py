@@ -13,6 +13,7 @@ from plantdesk.records import Changes
 from plantdesk.store.protocols import PlantStore
 from plantdesk.store.sqlite.changes import apply, redo, undo
 from plantdesk.store.sqlite.engines import driver_connection
+from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_drafts
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.imports import SqliteImport
 from plantdesk.store.sqlite.inserts import add_as_next
@@ -62,6 +63,7 @@ class Store(PlantStore):
             self.file.close()
             raise
         self._tokens = Tokens(self.file, self._writer)
+        remove_abandoned_drafts(self.path)
 
     @property
     @override

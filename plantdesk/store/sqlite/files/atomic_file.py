@@ -17,14 +17,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.atomic_replace import replace
+from plantdesk.atomic_replace import lock_draft, remove_abandoned, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DRAFT_SUFFIX = ".new"
+_DRAFT_SUFFIX, _LOCKED_SUFFIX = ".new", ".locked.new"
 #: The end of the name of a draft, with what makes it unique.
-_IS_RANDOM = re.compile(rf"\.[a-z0-9_]{{8}}{re.escape(_DRAFT_SUFFIX)}\Z")
+_IS_RANDOM = re.compile(r"\.[a-z0-9_]{8}(?:\.locked)?\.new\Z")
 #: Seconds after the last write to a draft, in both directions as clocks jump: its process is gone.
 _DRAFT_AGE = 86_400
 
@@ -53,9 +53,24 @@ def replaced_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def unnamed_draft(path: Path) -> Iterator[Path]:
+def locked_draft(path: Path) -> Iterator[Path]:
+    """Yield a file as `unnamed_draft` does, which the next opening of `path` removes if this process is killed.
+
+    It must not be renamed: its descriptor is closed at the end, which releases the locks of SQLite. Raises OSError.
+    """
+    with unnamed_draft(path, _LOCKED_SUFFIX) as draft:
+        descriptor = os.open(draft, os.O_RDONLY)
+        try:
+            lock_draft(descriptor)
+            yield draft
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def unnamed_draft(path: Path, suffix: str = _DRAFT_SUFFIX) -> Iterator[Path]:
     """Yield an empty file (mode 0600) beside `path`; it is removed at the end, unless renamed. Raises OSError."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_DRAFT_SUFFIX, dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
     os.close(handle)
     draft = Path(name)
     remove = partial(_remove, draft)
@@ -101,6 +116,11 @@ def remove_old_drafts(folder: Path, name: str) -> None:
             is_draft = stat.S_ISREG(status.st_mode) and _IS_RANDOM.search(draft.name) is not None
             if is_draft and abs(time.time() - status.st_mtime) > _DRAFT_AGE:
                 draft.unlink()
+
+
+def remove_abandoned_drafts(path: Path) -> None:
+    """Remove what killed processes left of the locked drafts of `path`."""
+    remove_abandoned(path.parent, f".{path.name}.", _LOCKED_SUFFIX)
 
 
 def drafts_of(folder: Path, name: str) -> list[Path]:
