@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from plantdesk import core_dumps, output, qt_options, running_mutex
-from plantdesk.errors import OutOfMemoryError, PlantDeskError
+from plantdesk.errors import OutOfMemoryError, PlantDeskError, without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def _run(given: Sequence[str]) -> int:
         print(f"plantdesk: {OutOfMemoryError()}", file=sys.stderr)
         return 1
     except (PlantDeskError, OSError) as error:
-        print(f"plantdesk: {_message(error)}", file=sys.stderr)
+        print(f"plantdesk: {without_controls(_message(error))}", file=sys.stderr)
         return 1
     return code
 

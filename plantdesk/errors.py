@@ -366,3 +366,8 @@ def shortened(text: str, longest: int = 60) -> str:
 def printable(text: str) -> str:
     """Return `text` on one line, with a space for each character that could control a terminal."""
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def without_controls(text: str) -> str:
+    """Return `text` with a space for each character that could control a terminal, other than tabs and line ends."""
+    return "".join(each if each in "\t\n\r" or each.isprintable() else " " for each in text)

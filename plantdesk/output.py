@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.errors import PlantDeskError, without_controls
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -27,7 +27,7 @@ class BrokenPipeOutputError(OutputError):
 def report(text: str) -> None:
     """Print `text` on standard error. A failure is ignored: what the text reports is done all the same."""
     try:
-        print(text, file=sys.stderr)
+        print(without_controls(text), file=sys.stderr)
     except OSError:
         _discard(sys.stderr)
 
@@ -42,19 +42,29 @@ def use_utf8() -> None:
 def write(text: str) -> None:
     """Print `text` and a line break, and flush. Raises OutputError."""
     try:
-        print(text)
+        print(without_controls(text) if is_terminal() else text)
     except OSError as error:
         raise _failure(error) from error
     flush()
 
 
+def is_terminal() -> bool:
+    """Return whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def write_data(data: str | bytes) -> None:
-    """Write a piece of a file, text in UTF-8, whatever the system's encoding and line breaks. Raises OutputError."""
+    """Write a piece of a file, text in UTF-8, whatever the system's encoding and line breaks. Raises OutputError.
+
+    On a terminal, spaces take the place of characters that could control it.
+    """
+    if isinstance(data, str):
+        data = (without_controls(data) if is_terminal() else data).encode()
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:  # closed, or shown in a message box
         raise OutputError(OSError(errno.EBADF, os.strerror(errno.EBADF)))
     try:
-        buffer.write(data.encode() if isinstance(data, str) else data)
+        buffer.write(data)
     except OSError as error:
         raise _failure(error) from error
 

@@ -6,7 +6,7 @@ import argparse
 import difflib
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
 
@@ -32,6 +32,10 @@ class Parser(argparse.ArgumentParser):
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:  # noqa: SLF001
             self.error(f"there is no command “{value}”{_suggestion(value, action.choices)}")
         super()._check_value(action, value)
+
+    @override
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
 
     def refuse_unknown(self, arguments: Sequence[str]) -> None:
         """Report `arguments` that this command does not have, and raise SystemExit."""

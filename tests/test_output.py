@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sqlite3
@@ -15,7 +16,9 @@ import pytest
 
 from plantdesk import paths
 from plantdesk.cli import main
+from plantdesk.records import FORM
 from plantdesk.store import Store
+from plantdesk.validation import new_plant
 
 closes_streams = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell closes them")
 needs_full = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
@@ -160,3 +163,52 @@ def test_a_token_whose_file_cannot_be_written_is_revoked(tmp_path: Path, capfd: 
         subprocess.run(["umount", "--lazy", str(full)], check=True)
     assert "revoked" in capfd.readouterr().err
     assert tokens() == []
+
+
+HOSTILE = "\x1b[31m\x07\x9b\u202e\x7f"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("import", f"no{HOSTILE}.csv"),
+        ("restore", f"no{HOSTILE}.db"),
+        ("list", "--database", f"no{HOSTILE}.db"),
+        ("export", f"no{HOSTILE}"),
+        ("import", "-", "--format", HOSTILE),
+        ("import", "-", "--encoding", HOSTILE),
+        ("list", f"--{HOSTILE}"),
+        (f"list{HOSTILE}",),
+        ("get", HOSTILE),
+    ],
+)
+def test_names_in_messages_do_not_control_the_terminal(
+    arguments: tuple[str, ...], capfd: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.suppress(SystemExit):
+        assert main(arguments) == 1
+    err = capfd.readouterr().err
+    assert "plantdesk" in err
+    assert not set(HOSTILE).intersection(err) - set("[31m")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no pseudo-terminals here")
+@pytest.mark.parametrize("form", ["csv", "excel", "tsv", "json", "jsonl", "xlsx"])
+def test_an_export_does_not_control_the_terminal(form: str) -> None:
+    pty = pytest.importorskip("pty")
+    with closing(Store(paths.database_file())) as store:
+        store.add(new_plant({"id": 1, "name": f"Aster{HOSTILE}", "tag": HOSTILE}), FORM).result(30)
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "plantdesk", "export", "-", "--format", form]
+    done = subprocess.run(command, stdout=follower, stderr=subprocess.PIPE, check=False)
+    os.close(follower)
+    shown = b""
+    with contextlib.suppress(OSError):  # Linux: at the end
+        while piece := os.read(leader, 65_536):
+            shown += piece
+    os.close(leader)
+    assert done.returncode == (1 if form == "xlsx" else 0), done.stderr
+    assert (b"Aster" in shown) == (form != "xlsx")
+    assert not set(HOSTILE).intersection(shown.decode()) - set("[31m")
+    unchanged = subprocess.run(command, capture_output=True, check=True).stdout
+    assert form in {"xlsx", "json", "jsonl"} or HOSTILE in unchanged.decode()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from plantdesk import output
 from plantdesk.atomic_replace import replaced_bytes, replaced_text
+from plantdesk.errors import PlantDeskError
 from plantdesk.store import Selection
 from plantdesk.transfer.formats import PIPE, Format
 from plantdesk.transfer.targets import checked_target, is_replaced
@@ -64,6 +65,8 @@ def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
         with replaced_bytes(checked_target(file)) as stream:
             write_workbook(stream, values)
         return
+    if output.is_terminal():
+        raise PlantDeskError("An Excel workbook cannot be shown on a terminal. Give the name of a file.")
     with tempfile.TemporaryFile() as copy:
         write_workbook(copy, values)
         copy.seek(0)
