@@ -145,7 +145,7 @@ def test_tokens_are_listed_without_the_secret(run: Run) -> None:
 def test_a_token_with_an_invalid_time_is_listed(run: Run, moment: int) -> None:
     run("token", "create", "garden-sync")
     with closing(sqlite3.connect(paths.database_file())) as database:  # another program
-        database.execute("UPDATE token SET created_at = ?1, expires_at = ?1, last_used_at = ?1", (moment,))
+        database.execute("UPDATE token SET created_at = :at, expires_at = :at, last_used_at = :at", {"at": moment})
         database.commit()
     assert "garden-sync" in run("token", "list")
     assert "garden-sync" in run("token", "list", "--json")

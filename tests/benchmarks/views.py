@@ -105,11 +105,11 @@ def fill(path: Path, plants: int) -> None:
     """Make a store of so many plants, with ids in no order."""
     Store(path).close()
     rows = (
-        (seq * 7919 % 15_485_863, seq, _name(seq), _TAGS[seq % len(_TAGS)], 1_700_000_000_000 + seq)
+        (seq * 7919 % 15_485_863, seq, _name(seq), _TAGS[seq % len(_TAGS)], 1_700_000_000_000 + seq, 1 + seq % 2)
         for seq in range(1, plants + 1)
     )
     with closing(sqlite3.connect(path)) as connection, connection:
-        sql = "INSERT INTO plant (id, seq, name, tag, added_at, source_id) VALUES (?, ?, ?, ?, ?, 1 + (?2 % 2))"
+        sql = "INSERT INTO plant (id, seq, name, tag, added_at, source_id) VALUES (?, ?, ?, ?, ?, ?)"
         connection.executemany(sql, rows)
 
 

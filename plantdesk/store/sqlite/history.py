@@ -46,9 +46,9 @@ def newest_changes(
     connection: sqlite3.Connection, limit: int, before: int | None = None, text: str = "", source: Source | None = None
 ) -> list[Change]:
     """Return at most `limit` changes, newest first, that match. Raises sqlite3.Error."""
-    sql = f"""{_SELECT} WHERE (?1 IS NULL OR number < ?1) AND instr(lower(title), lower(?3)) > 0
-              AND (?4 IS NULL OR source_id = ?4) ORDER BY number DESC LIMIT ?2"""
-    values = (before, limit, text, None if source is None else source.id)
+    sql = f"""{_SELECT} WHERE (:before IS NULL OR number < :before) AND instr(lower(title), lower(:text)) > 0
+              AND (:source IS NULL OR source_id = :source) ORDER BY number DESC LIMIT :limit"""
+    values = {"before": before, "limit": limit, "text": text, "source": None if source is None else source.id}
     return [_change(row) for row in connection.execute(sql, values).fetchall()]
 
 
