@@ -15,6 +15,7 @@ from plantdesk.api.plants import PlantsEndpoint
 from plantdesk.api.request_body import RequestBodies
 from plantdesk.api.throttle import InvalidTokenThrottle
 from plantdesk.errors import StoreError, TokenRefusedError
+from plantdesk.store import TokenEndedError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -54,6 +55,7 @@ class Application:
             if source is not None and not isinstance(error, StoreError):
                 self._token_usage.record(source)
             if isinstance(error, TokenRefusedError):
+                source = error.source if isinstance(error, TokenEndedError) else source
                 await self._throttle.delay()
             answer = error_response(error)
             self._activity.record_refused(answer.number, answer.message, source, scope.get("sent"))

@@ -43,6 +43,7 @@ from plantdesk.store.protocols import (
     PlantPages,
     PlantReader,
     PlantStore,
+    TokenEndedError,
     TokenLookup,
     TokenStore,
 )
@@ -126,6 +127,7 @@ __all__ = [
     "Store",
     "Term",
     "TokenChecker",
+    "TokenEndedError",
     "TokenLookup",
     "TokenStore",
     "Tokens",

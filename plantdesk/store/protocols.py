@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from plantdesk.errors import TokenRefusedError
+
 if TYPE_CHECKING:
     import builtins
     from array import array
@@ -158,11 +160,23 @@ class PlantReader(PlantPages, Protocol):
         """Close the connection. May be called again."""
 
 
+class TokenEndedError(TokenRefusedError):
+    """The token was valid once, as that of `source`; clients get the same answer as for an unknown one."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+
+
 class TokenLookup(Protocol):
     """Finds the token of a request. Belongs to one thread."""
 
     def source(self, token: str) -> Source:
-        """Return the source of the token. Raises TokenRefusedError, and StoreError where the store cannot be read."""
+        """Return the source of the token.
+
+        Raises TokenEndedError for a revoked or expired one, TokenRefusedError for an unknown one, and StoreError where
+        the store cannot be read.
+        """
 
     def close(self) -> None:
         """Close the connection."""

@@ -76,6 +76,16 @@ def test_a_request_without_a_valid_token_has_no_source(served: Api) -> None:
     assert served.token not in repr(served.server.activity.answers())
 
 
+def test_a_revoked_token_is_named_there_and_not_to_its_client(served: Api) -> None:
+    unknown = served.post({"id": 7, "name": "Aloe"}, authorization="Bearer plantdesk_unknown")
+    served.store.tokens.revoke("tests").result()
+    refusal = served.post({"id": 7, "name": "Aloe"})
+    assert (refusal.status, refusal.message) == (unknown.status, unknown.message)
+    source = last(served).source
+    assert source is not None
+    assert source.label == "tests"
+
+
 def test_what_is_not_http_is_recorded(served: Api) -> None:
     served.exchange(b"no http\r\n\r\n")
     assert (last(served).source, last(served).number) == (None, ErrorNumber.MALFORMED_HTTP)
@@ -87,8 +97,9 @@ def test_only_the_last_requests_are_kept_and_long_texts_are_cut(served: Api) -> 
     served.post({"id": 1, "name": "y" * 100_000})
     assert len(last(served).sent["name"]) == 10_000
     for _ in range(510):
-        served.server.activity.record_added(last(served).source, served.store.reader().plant(1))  # type: ignore[arg-type]
-    assert (len(served.server.activity.answers()), served.server.activity.total) == (500, 512)
+        served.server.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
+    refused = [answer for answer in served.server.activity.answers() if answer.number is not None]
+    assert (len(refused), served.server.activity.total) == (500, 512)
 
 
 def test_the_check_of_the_server_itself_and_the_document_are_not_recorded(served: Api) -> None:

@@ -15,7 +15,7 @@ from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTo
 from plantdesk.records import Changes, Source, SourceKind, TokenRow
 from plantdesk.selections import AddedBy, Selection
 from plantdesk.store.edits import Applied, DeleteAll
-from plantdesk.store.protocols import NewToken, TokenLookup, TokenStore
+from plantdesk.store.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
@@ -141,10 +141,11 @@ class TokenChecker(TokenLookup):
         if time.monotonic() - self._checked_at >= _CACHE_SECONDS or digest not in self._found:
             self._look_up(digest)
         if digest not in self._found:
-            raise TokenRefusedError
+            revoked = self._revoked(digest)
+            raise TokenRefusedError if revoked is None else TokenEndedError(revoked)
         source, expires_at = self._found[digest]
         if expires_at is not None and expires_at <= now_ms():
-            raise TokenRefusedError
+            raise TokenEndedError(source)
         return source
 
     @override
@@ -178,8 +179,14 @@ class TokenChecker(TokenLookup):
                 self._found[digest] = found
         self._checked_at = now
 
-    def _read(self, digest: bytes) -> tuple[Source, int | None] | None:
-        sql = "SELECT source_id, name, id, expires_at FROM token WHERE digest = ? AND revoked_at IS NULL"
+    def _revoked(self, digest: bytes) -> Source | None:
+        """Return the source of a token that was revoked; None for one that never was."""
+        with translate_errors():
+            found = self._read(digest, "IS NOT NULL")
+        return None if found is None else found[0]
+
+    def _read(self, digest: bytes, revoked_at: str = "IS NULL") -> tuple[Source, int | None] | None:
+        sql = f"SELECT source_id, name, id, expires_at FROM token WHERE digest = ? AND revoked_at {revoked_at}"
         with closing(self._connection.execute(sql, (digest,))) as cursor:
             row = cursor.fetchone()
         if row is None:

@@ -168,7 +168,8 @@ class ActivityPanel(QWidget):
             case ErrorNumber.TOKEN_MISSING:
                 return self.tr("no token")
             case ErrorNumber.TOKEN_REFUSED:
-                return self.tr("no valid token")
+                known = self.tr("its token was revoked or has expired")
+                return self.tr("no valid token") if answer.source is None else known
         return one_line(answer.reason)
 
     def _decorate(self, row: int, answer: Answer) -> None:

@@ -1,9 +1,9 @@
 """The style sheet: what Fusion and the palette do not cover.
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
-(caption, detail, key, title, empty-title, strong) and `tone` (muted, error, warning, ok) of labels; `variant` (primary,
-icon, pill, link, quiet, fold) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card, toast) and
-`bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the background
+(caption, detail, key, title, empty-title, strong, drop) and `tone` (muted, error, warning, ok) of labels; `variant`
+(primary, icon, pill, link, quiet, fold) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card,
+toast) and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the background
 behind it.
 """
 
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from string import Template
 from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QColor
 
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, FontRole
@@ -159,6 +161,9 @@ QFrame[bar="warning"] { background: $warning_bg; border: 1px solid $warning; bor
 QFrame[bar="error"] { background: $error_bg; border: 1px solid $error; border-radius: 8px; }
 
 QLabel[role="caption"] { font-size: ${caption}pt; font-weight: 500; color: $text_2; }
+QLabel[role="drop"] {
+  background: $drop; border: 2px solid $focus; border-radius: 8px; font-size: ${empty_title}pt; font-weight: 600;
+}
 QLabel[role="detail"] { font-size: ${caption}pt; color: $text_2; }
 QScrollArea[clear="true"], QWidget[clear="true"] { background: transparent; border: none; }
 QScrollArea[clear="true"]:focus { border: 2px solid $focus; border-radius: 6px; }
@@ -254,8 +259,10 @@ def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
 
 
 def _derived_colors(colors: Colors) -> dict[str, str]:
-    text, accent = colors.color("text"), colors.color("accent")
+    text, accent, drop = colors.color("text"), colors.color("accent"), colors.color("window")
+    drop.setAlphaF(0.85)
     return {
+        "drop": drop.name(QColor.NameFormat.HexArgb),
         "hover": colors.hover().name(),
         "toast_hover": mixed(colors.color("on_toast"), colors.color("toast"), 0.14).name(),
         "toast_muted": mixed(colors.color("on_toast"), colors.color("toast"), 0.7).name(),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QLineEdit
 
 from plantdesk.records import SourceKind
@@ -16,6 +16,7 @@ from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder, override
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.widgets.info_bar import BarKind
+from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.widgets.info_bar import InfoBar
 
 _DROPS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
+_ENDS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
 
 
 class Transfer(Feature):
@@ -100,6 +102,8 @@ class Transfer(Feature):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _ENDS:
+            self._drop_frame.hide()
         if self._store is not None and event.type() in _DROPS:
             dropped = cast("QDropEvent", event)
             data = dropped.mimeData()
@@ -110,8 +114,27 @@ class Transfer(Feature):
                 dropped.accept()
                 if event.type() is QEvent.Type.Drop:
                     self.import_files(files) if files else self.import_text(data.text(), self.tr("dropped text"))
+                else:
+                    self._show_drop(files)
                 return True
         return super().eventFilter(watched, event)
+
+    @cached_property
+    def _drop_frame(self) -> PlainLabel:
+        """What lies over the page while something that can be imported is dragged over the window."""
+        label = PlainLabel(role="drop", alignment=Qt.AlignmentFlag.AlignCenter)
+        label.setParent(self.context.page)
+        label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        label.hide()
+        return label
+
+    def _show_drop(self, files: Sequence[Path]) -> None:
+        names = [quoted(file.name) for file in files]
+        what = names[0] if len(names) == 1 else self.tr("{count} files").format(count=QLocale().toString(len(names)))
+        self._drop_frame.setText(self.tr("Import {what}").format(what=what if names else self.tr("the text")))
+        self._drop_frame.setGeometry(self.context.page.rect())
+        self._drop_frame.show()
+        self._drop_frame.raise_()
 
     def import_files(self, files: Sequence[Path]) -> None:
         """Open the dialog for files."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QComboBox, QTableWidget
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QTableWidget
 
 from plantdesk.ui.transfer.refused_dialog import RefusedDialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
@@ -177,6 +177,16 @@ def test_files_are_dropped_on_the_window(desk: TransferDesk, file: Path) -> None
     assert desk.drop(desk.window, data)
     desk.until_dialog_shows("counted over the whole file")
     assert "plants-2026.csv" in desk.dialog.texts()
+
+
+def test_the_window_says_what_a_drop_imports(desk: TransferDesk, file: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file))])
+    keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(desk.window, QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, data, *keys))
+    assert f"Import “{file.name}”" in desk.texts()
+    QApplication.sendEvent(desk.window, QDragLeaveEvent())
+    assert f"Import “{file.name}”" not in desk.texts()
 
 
 def test_a_table_is_dropped_on_the_window(desk: TransferDesk) -> None:
