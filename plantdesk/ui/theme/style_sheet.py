@@ -3,8 +3,8 @@
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, detail, key, title, empty-title, strong, drop) and `tone` (muted, error, warning, ok) of labels; `variant`
 (primary, icon, pill, link, quiet, fold) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card,
-toast) and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the background
-behind it.
+toast) and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the
+background behind it.
 """
 
 from __future__ import annotations
