@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
+from shiboken6 import isValid
 
 from plantdesk.server_state import On
 from plantdesk.ui.api_access.server_notice import ServerNotice
@@ -39,6 +40,7 @@ class ApiAccess(Feature):
         self._server = server
         self._opened: OpenStore | None = None
         self._dialog_awaited = False
+        self._dialog: ApiDialog | None = None
         self._status = ApiStatus(context.theme)
         self._notice = ServerNotice(context.page.bar, server, self)
         context.status_bar.addWidget(self._status, 1)
@@ -64,6 +66,12 @@ class ApiAccess(Feature):
         self._list_tokens()
 
     @override
+    def release_store(self) -> None:
+        if self._dialog is not None and isValid(self._dialog):
+            self._dialog.close()
+        self._opened = self._dialog = None
+
+    @override
     def show_no_store(self, reason: PlantDeskError) -> None:
         self._dialog_awaited = False
 
@@ -79,12 +87,15 @@ class ApiAccess(Feature):
             return None
         from plantdesk.ui.api_access.dialog import ApiDialog
 
-        context = self.context
-        dialog = ApiDialog(context.theme, context.bridge, *self._opened, self._server, context.page)
-        dialog.plant_wanted.connect(self.plant_wanted)
-        dialog.plants_removed.connect(self._on_plants_removed)
-        dialog.open()
-        return dialog
+        if self._dialog is None or not isValid(self._dialog):
+            context = self.context
+            self._dialog = ApiDialog(context.theme, context.bridge, *self._opened, self._server, context.page)
+            self._dialog.plant_wanted.connect(self.plant_wanted)
+            self._dialog.plants_removed.connect(self._on_plants_removed)
+            self._dialog.show()  # not modal: one works and closes the window beside it
+        self._dialog.raise_()
+        self._dialog.activateWindow()
+        return self._dialog
 
     @Slot()
     def show_activity(self) -> None:
