@@ -55,7 +55,7 @@ def _run(given: Sequence[str]) -> int:
 
 def _is_out_of_memory(error: Exception) -> bool:
     """Whether there was no memory, also for a library (ImportError), a thread, or what an extension asked for."""
-    if isinstance(error, MemoryError) or (isinstance(error, SystemError) and "without exception" in str(error)):
+    if isinstance(error, MemoryError) or (isinstance(error, SystemError) and "without" in str(error)):
         return True
     text = str(error).lower()
     return any(reason in text for reason in ("failed to map segment", "allocate memory", "start new thread"))

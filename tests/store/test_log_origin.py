@@ -154,6 +154,40 @@ def test_what_is_copied_over_a_killed_store_is_opened_as_it_is(
     assert set_aside(path) == [log]
 
 
+_ADD_AFTER_A_CHECKPOINT_AND_DIE = f"""
+import os, signal, sqlite3, sys
+from pathlib import Path
+from plantdesk.records import COMMAND
+from plantdesk.store import Store
+from plantdesk.validation import new_plant
+store = Store(Path(sys.argv[1]))
+for plant_id in range({_LATER.start}, {_LATER.stop}):
+    if plant_id == {_LATER.start} + 20:  # another program empties the log, and the next commit begins a new one
+        other = sqlite3.connect(sys.argv[1])
+        assert other.execute("PRAGMA wal_checkpoint").fetchone()[0] == 0
+        other.close()
+    store.add(new_plant({{"id": plant_id, "name": "y" * 5000}}), COMMAND).result()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("is_put_back", [False, True])
+def test_a_log_begun_after_the_checkpoint_of_another_program_is_tied_to_its_file(
+    tmp_path: Path, *, is_put_back: bool
+) -> None:
+    path = tmp_path / "plants.db"
+    filled(path, range(1, 22))
+    shutil.copy(path, tmp_path / "copy.db")
+    killed = subprocess.run([sys.executable, "-c", _ADD_AFTER_A_CHECKPOINT_AND_DIE, str(path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert is_own_log(path)
+    if is_put_back:
+        shutil.copy(tmp_path / "copy.db", path)  # in place: the same inode
+        assert is_own_log(path) is False
+    Store(path).close()
+    assert len(content(path)) == 21 + (0 if is_put_back else len(_LATER))
+
+
 def test_a_killed_store_is_recovered(folder: Path) -> None:
     expected = len(range(1, 70)) + len(_LATER)
     path = folder / "plants.db"

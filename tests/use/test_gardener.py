@@ -69,6 +69,13 @@ def plant_singly(user: User, garden: Garden) -> None:
     user.press("Up", "Return")
     garden += [("Lavandula", "bed 1")] * 2
     user.has(garden)
+    user.type("Nepeta")
+    user.click("Tag")
+    user.type("green")
+    user.sees("greenhouse")  # offered below the field
+    user.click("Add")
+    garden.append(("Nepeta", "green"))
+    user.has(garden)
 
 
 def make_mistakes(user: User, garden: Garden) -> None:

@@ -99,6 +99,7 @@ class Transactions:
                     self.notify(connection.detector.poll())  # of others, and durable already; ours come after it
                     connection.detector.renew_key(adds_only=adds_only)
                     yield connection
+            connection.has_new_log()  # it has a key
             self._file.check()
         except BaseException as error:
             if self.known is not None:

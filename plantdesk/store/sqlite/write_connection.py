@@ -24,6 +24,7 @@ from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
 from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
+from plantdesk.store.sqlite.files.log_origin import log_header
 from plantdesk.store.sqlite.history import changed_since, last_number
 from plantdesk.store.sqlite.inserts import GroupInserter
 from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
@@ -197,12 +198,19 @@ class WriteConnection:
         self.raw = driver_connection(self.connection)
         self.raw.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
         self.checkpointer = Checkpointer(file, self.raw)
+        self._path = file.path
+        self._log = b""
         try:
             self.detector = ChangeDetector(self.raw)
             self.inserter = GroupInserter(self.raw)
         except StoreDamagedError:
             self.close()
             raise
+
+    def has_new_log(self) -> bool:
+        """Whether a log was begun since the last call: by the last commit, after another program's checkpoint."""
+        before, self._log = self._log, log_header(self._path)
+        return self._log != before
 
     def close(self) -> None:
         """Close the connection."""

@@ -237,7 +237,11 @@ class Writer:
         if rows is None:
             return None
         self._transactions.succeeded()
-        return _noted(connection, Outcome([*rows], Changes(tuple(rows))))
+        outcome = _noted(connection, Outcome([*rows], Changes(tuple(rows))))
+        if connection.has_new_log():
+            with contextlib.suppress(StoreError), self._transactions.without_plants():
+                connection.inserter.forget()  # the key that ties the log to its file is renewed
+        return outcome
 
     def _resolve(self, group: Sequence[_AddJob], outcomes: Outcomes) -> None:
         start = 0

@@ -51,7 +51,6 @@ class AddPlantController(QObject):
         self._form = form
         self._queries: StoreQueries | None = None
         self._submitted_at = float("-inf")
-        self._edited: Submission | None = None
         self._was_saving = False
         self._last_added: PlantRow | None = None
         self._shown_added: Step | None = None
@@ -116,7 +115,7 @@ class AddPlantController(QObject):
         if entries is None:
             return
         submission = Submission(entries, form.texts)
-        self._edited = None
+        self.unsaved.edited = None
         self._submitted_at = time.monotonic()
         self._completion.remember(entries[0].name, entries[0].tag)
         if form.message.tone is not Tone.OK:
@@ -256,7 +255,6 @@ class AddPlantController(QObject):
     def _edit_again(self, submission: Submission) -> None:
         """Put it into the form again, with what is wrong; Escape gives back what was there before."""
         self.edit_texts(submission.texts)
-        self._edited = submission
         if isinstance(submission.error, IdTakenError):
             self._show_taken(submission.error.owner)
             self._form.focus_field(FieldName.ID)
@@ -267,7 +265,7 @@ class AddPlantController(QObject):
     def _on_emptied(self) -> None:
         """Give back what was put aside for a plant that was to be corrected, and list that one again."""
         self._form.message.clear()
-        edited, self._edited = self._edited, None
+        edited, self.unsaved.edited = self.unsaved.edited, None
         if edited is not None:
             aside = next((each for each in reversed(self.queue.unsaved) if each.state is State.PUT_ASIDE), None)
             self.queue.add_unsaved([edited])

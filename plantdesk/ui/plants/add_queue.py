@@ -98,6 +98,11 @@ class AddQueue(QObject):
         """What could not be saved, or was put aside, in its order."""
         return [each for each in self._submissions if each.state is not State.SAVING]
 
+    @property
+    def submissions(self) -> list[Submission]:
+        """All that is not known to be in the store, in its order."""
+        return list(self._submissions)
+
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Save in this store, also what was submitted before it was open."""
         self._store, self._queries = store, queries

@@ -82,6 +82,8 @@ class RememberedView:
     def save(self, path: Path, browser: PlantBrowser) -> None:
         """Remember the view, once for each store that was opened; for one that was not, at `path`, what was typed."""
         draft = list(self._form.texts) if self._form.name_text or self._form.id_text else []
+        if draft:
+            self._unsaved.edited = None  # it is in the form
         self.save_unsaved()
         if self._path is None:
             if any(draft):

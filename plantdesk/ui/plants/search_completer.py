@@ -6,14 +6,13 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QRect, QStringListModel, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QCompleter, QListView, QWidget
+from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, QTimer, Signal, Slot
+from PySide6.QtWidgets import QCompleter, QListView
 
 from plantdesk.search import PREFIXES, parse_terms
 from plantdesk.selections import AddedBy, AddedOn, HasTag, Not
 from plantdesk.ui.filters import UNTAGGED, filter_text
-from plantdesk.ui.qt import override
+from plantdesk.ui.widgets.passed_clicks import PassedClicks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,7 +55,7 @@ class SearchCompleter(QObject):
         self._completer.setWidget(field)
         self._popup = QListView()
         self._completer.setPopup(self._popup)
-        self._popup.installEventFilter(self)
+        PassedClicks(self._popup)
         self._completer.activated.connect(self._on_chosen)
         field.textEdited.connect(self._on_edited)
 
@@ -139,23 +138,6 @@ class SearchCompleter(QObject):
         typed = "" if value is None else searched(value["value"]).strip()
         return bool(typed) and any(searched(offer.text) == typed for offer in offers)
 
-    @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Close the popup by a click beside it, and pass that on; Qt would drop it."""
-        if not isinstance(event, QMouseEvent) or event.type() is not QEvent.Type.MouseButtonPress:
-            return False
-        position = event.globalPosition()
-        if self._popup.rect().contains(self._popup.mapFromGlobal(position.toPoint())):
-            return False
-        self._popup.hide()
-        below = QApplication.widgetAt(position.toPoint())
-        if below is not None:
-            _focus_by_click(below)
-            local = QPointF(below.mapFromGlobal(position))
-            buttons = event.button(), event.buttons(), event.modifiers()
-            QApplication.sendEvent(below, QMouseEvent(event.type(), local, position, *buttons))
-        return True
-
     def _find(self, text: str) -> Iterator[_Offer]:
         if (value := _VALUE.search(text)) is not None:
             self._start = value.start()
@@ -179,14 +161,6 @@ class SearchCompleter(QObject):
                 yield from (term for term in self._sources if typed in searched(filter_text(term)))
             case _:
                 yield from (days for text, days in _days().items() if text.startswith(typed))
-
-
-def _focus_by_click(widget: QWidget | None) -> None:
-    """Move the focus as a click on a widget does; Qt does so only for events of the window system."""
-    while widget is not None and not widget.focusPolicy() & Qt.FocusPolicy.ClickFocus:
-        widget = widget.parentWidget()
-    if widget is not None:
-        widget.setFocus(Qt.FocusReason.MouseFocusReason)
 
 
 def _matching(tags: Iterable[str], typed: str) -> list[str]:

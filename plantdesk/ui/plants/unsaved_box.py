@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
-#: Lines that are shown at first, and without scrolling.
+#: Lines that are shown at first, and without scrolling; in a low window the table needs the room.
 _FIRST, _MAX_VISIBLE = 3, 8
+_LOW_WINDOW = 700
 #: Lines of the whole list; the others follow when these are done.
 _MAX_LINES = 200
 _LINE = 30
@@ -68,9 +69,9 @@ class UnsavedBox(QFrame):
         self._list.setSpacing(0)
         self._list.addStretch(1)
         self._more = PlainLabel(tone="muted")
-        self._show_button = QPushButton(self.tr("Show"))
+        self._show_button = QPushButton()
         self._show_button.setProperty("variant", "link")
-        self._show_button.clicked.connect(self._show_all)
+        self._show_button.clicked.connect(self._toggle)
         self._lay_out()
         theme.changed.connect(self._fit)
         self.hide()
@@ -92,9 +93,10 @@ class UnsavedBox(QFrame):
                 self._list.insertWidget(place, self._rows[place])
             self._rows[place].show_line(line)
         self._shows_all = self._shows_all and bool(lines)
-        self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(len(lines) - len(shown))))
-        self._footer.setVisible(len(lines) > len(shown))
-        self._show_button.setVisible(not self._shows_all)
+        rest = len(lines) - len(shown)
+        self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(rest)) if rest else "")
+        self._footer.setVisible(len(lines) > _FIRST)
+        self._show_button.setText(self.tr("Show fewer") if self._shows_all else self.tr("Show"))
         self._fit()
         self.setVisible(bool(lines))
         if focus is not None:
@@ -148,17 +150,17 @@ class UnsavedBox(QFrame):
         buttons[min(number, len(buttons) - 1)].setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
-    def _show_all(self) -> None:
-        self._shows_all = True
+    def _toggle(self) -> None:
+        self._shows_all = not self._shows_all
         self.show_lines(self._lines)
-        self._restore_focus(_FIRST, 0)
 
     @Slot()
     def _fit(self) -> None:
         height = max(self._theme.metrics.scaled(_LINE), self._theme.metrics.compact_row)
         for row in self._rows:
             row.setFixedHeight(height)
-        self._area.setFixedHeight(height * min(len(self._rows), _MAX_VISIBLE))
+        most = _FIRST if self.window().height() < _LOW_WINDOW else _MAX_VISIBLE
+        self._area.setFixedHeight(height * min(len(self._rows), most))
         self._footer.setFixedHeight(height)
 
 

@@ -38,6 +38,8 @@ class UnsavedPlants(QObject):
     def __init__(self, form: PlantForm, queue: AddQueue, parent: QObject) -> None:
         super().__init__(parent)
         self.free_id_label = ""
+        #: What was put into the form again, and not submitted since.
+        self.edited: Submission | None = None
         self._form = form
         self._queue = queue
         self._settling = QTimer(self, singleShot=True, interval=_SETTLED)
@@ -50,7 +52,7 @@ class UnsavedPlants(QObject):
         """Show what is not saved now."""
         if self._queue.unsaved or "_box" in vars(self):
             self._box.show_lines([self._line(each) for each in self._queue.unsaved])
-            self._settling.start()
+        self._settling.start()
 
     @property
     def count(self) -> int:
@@ -58,14 +60,15 @@ class UnsavedPlants(QObject):
         return sum(max(len(each.entries), 1) for each in self._queue.unsaved)
 
     def as_json(self) -> list[dict[str, object]]:
-        """Return what is not saved, as `restore` takes it."""
+        """Return what is not saved, or may not be, as `restore` takes it: also what is being saved and corrected."""
+        edited = [] if self.edited is None else [self.edited]
         return [
             {
                 "texts": list(each.texts),
                 "plants": [list(entry) for entry in each.entries],
                 "reason": "" if each.error is None else self._reason(each),
             }
-            for each in self._queue.unsaved
+            for each in [*edited, *self._queue.submissions]
         ]
 
     def restore(self, values: object) -> None:
@@ -123,6 +126,7 @@ class UnsavedPlants(QObject):
         return error_text(submission.error)
 
     def _edit(self, submission: Submission) -> None:
+        self.edited = submission
         self._queue.discard(submission)
         self.edit_requested.emit(submission)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCompleter
 
+from plantdesk.ui.widgets.passed_clicks import PassedClicks
+
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject, QStringListModel
 
@@ -17,4 +19,6 @@ def tag_completer(tags: QStringListModel, parent: QObject) -> QCompleter:
     completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
     completer.setFilterMode(Qt.MatchFlag.MatchContains)
     completer.setMaxVisibleItems(8)
+    if (popup := completer.popup()) is not None:
+        PassedClicks(popup)
     return completer

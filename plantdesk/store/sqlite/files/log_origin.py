@@ -80,7 +80,7 @@ def is_own_log(path: Path) -> bool | None:
         log = _read_log(path, before)
         if before is None or log is None or not log.rows:
             return None
-        if _base(path) == before and _log_header(path) == log.header:
+        if _base(path) == before and log_header(path) == log.header:
             return _continues(log, before)
     return None
 
@@ -138,7 +138,8 @@ def _read_log(path: Path, base: _Base | None) -> _Log | None:
     return _Log(header, rows, {each for each in found if isinstance(each, int)})
 
 
-def _log_header(path: Path) -> bytes:
+def log_header(path: Path) -> bytes:
+    """Return the header of the log beside a file, which is another one in each log; empty where there is none."""
     with contextlib.suppress(FileNotFoundError), _opened(path) as stream:
         return os.read(stream, _HEADER.size)
     return b""
