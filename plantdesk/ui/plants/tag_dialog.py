@@ -48,7 +48,7 @@ class TagDialog(Dialog):
         self._button.setProperty("variant", "primary")
         self._button.clicked.connect(self._on_accepted)
         self._edit.textChanged.connect(self._on_text_changed)
-        self._edit.returnPressed.connect(self._on_accepted)
+        self._edit.returnPressed.connect(self._on_entered)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -74,6 +74,12 @@ class TagDialog(Dialog):
     def _on_text_changed(self, text: str) -> None:
         self._message.clear()
         self._button.setText(self._change_text if text.strip() else self._remove_text)
+
+    @Slot()
+    def _on_entered(self) -> None:
+        """Take what was typed; all tags are removed by the button alone, not by an Enter too many."""
+        if self._edit.text().strip():
+            self._on_accepted()
 
     @Slot()
     def _on_accepted(self) -> None:
