@@ -29,8 +29,9 @@ class PassedClicks(QObject):
         if below is not None:
             _focus_by_click(below)
             local = QPointF(below.mapFromGlobal(position))
-            buttons = event.button(), event.buttons(), event.modifiers()
-            QApplication.sendEvent(below, QMouseEvent(event.type(), local, position, *buttons))
+            for kind in (event.type(), QEvent.Type.MouseButtonRelease):  # the release goes to the popup
+                buttons = event.button(), event.buttons(), event.modifiers()
+                QApplication.sendEvent(below, QMouseEvent(kind, local, position, *buttons))
         return True
 
 
