@@ -50,7 +50,7 @@ def test_a_messy_list_is_cleaned(screen: Screen, tmp_path: Path) -> None:
             has(user, plants)
 
         user.click_item("No tag")  # of those without a place, all of one kind move to the office, at once
-        search(user, "Ficus")
+        user.search("Ficus")
         user.sees("of 20,000 plants")
         user.click_item("Ficus benjamina")
         user.press("ctrl+a", "ctrl+t")
@@ -59,7 +59,7 @@ def test_a_messy_list_is_cleaned(screen: Screen, tmp_path: Path) -> None:
         has(user, plants)
 
         user.click_item("All plants")
-        search(user, "basil -tag:office")
+        user.search("basil -tag:office")
         user.click_item("Basil, sweet")
         user.press("ctrl+a", "Delete")
         has(user, {key: plant for key, plant in plants.items() if plant[0] != "Basil, sweet" or plant[1] == "office"})
@@ -75,9 +75,3 @@ def moved(name: str, tag: str | None) -> tuple[str, str | None]:
 def has(user: User, plants: dict[int, tuple[str, str | None]]) -> None:
     """Wait until these are all plants."""
     until(lambda: {key: (name, tag) for key, name, tag in user.plants()} == plants, "the store has these plants")
-
-
-def search(user: User, text: str) -> None:
-    """Search for a text instead of what was searched before."""
-    user.press("ctrl+f", "ctrl+a")
-    user.type(text)

@@ -99,7 +99,7 @@ def make_mistakes(user: User, garden: Garden) -> None:
 
 def correct(user: User, garden: Garden) -> None:
     """Write a note in the card, and correct name and tag in their cells."""
-    search(user, "lancifolia")
+    user.search("lancifolia")
     user.click_item("Hosta lancifolia")
     user.press("ctrl+i")
     user.click("Note")
@@ -116,23 +116,17 @@ def correct(user: User, garden: Garden) -> None:
 
 def change_many(user: User, garden: Garden) -> None:
     """Move fifty plants at once, delete twenty-five, and take that back."""
-    search(user, "tag:greenhouse")
+    user.search("tag:greenhouse")
     user.sees("50 of")
     user.click_item("Thymus vulgaris 4")
     user.press("ctrl+a", "ctrl+t")
     user.types("bed 9")
     garden[:] = [(name, "bed 9" if tag == "greenhouse" else tag) for name, tag in garden]
     user.has(garden)
-    search(user, "Verbena")
+    user.search("Verbena")
     user.sees("25 of")
     user.click_item("Verbena bonariensis 4")
     user.press("ctrl+a", "Delete")
     user.has([each for each in garden if not each[0].startswith("Verbena")])
     user.press("ctrl+z")
     user.has(garden)
-
-
-def search(user: User, text: str) -> None:
-    """Search for a text instead of what was searched before."""
-    user.press("ctrl+f", "ctrl+a")
-    user.type(text)

@@ -167,6 +167,11 @@ class User:
         for each in path:
             self.click_item(each)
 
+    def search(self, text: str) -> None:
+        """Search for a text instead of what was searched before."""
+        self.press("ctrl+f", "ctrl+a")
+        self.type(text)
+
     def copied(self) -> str:
         """Return what is on the clipboard."""
         command = ["xclip", "-selection", "clipboard", "-out"]

@@ -165,10 +165,10 @@ class AddQueue(QObject):
 
     def _send(self, submission: Submission) -> None:
         submission.error = submission.saving = None
-        submission.state = State.SAVING
         if self._store is None or self._queries is None:
             submission.state = self._without_store
             return
+        submission.state = State.SAVING
         if len(submission.entries) == 1 and submission.entries[0].note is None:
             try:
                 self._follow(submission, _add(self._store, submission.entries[0]))
