@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
 
-from plantdesk import paths
 from plantdesk.cli import main
-from plantdesk.store import Selection, Store
+from tests.transfer.conftest import stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    #: Writes a file and returns its path.
-    Write = Callable[..., str]
-
-Plants = list[tuple[int, str, str | None, str | None]]
-
-
-def stored() -> Plants:
-    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
-        return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write(content: str | bytes, name: str = "plants.csv") -> str:
-        file = tmp_path / name
-        file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return str(file)
-
-    return write
+    from tests.transfer.conftest import Write
 
 
 @pytest.mark.parametrize(

@@ -16,38 +16,19 @@ import pytest
 from plantdesk import paths
 from plantdesk.cli import main
 from plantdesk.records import FORM
-from plantdesk.store import OnClash, Selection, Store
+from plantdesk.store import OnClash, Store
 from plantdesk.transfer.importing import FileImport, Wanted
 from plantdesk.transfer.sources import file_source
 from plantdesk.transfer.text import FileError
 from plantdesk.validation import new_plant
+from tests.transfer.conftest import stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    #: Writes a file and returns its path.
-    Write = Callable[..., str]
+    from tests.transfer.conftest import Plants, Write
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, and changes of open files, are POSIX")
-
-Plants = list[tuple[int, str, str | None, str | None]]
-
-
-def stored() -> Plants:
-    with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
-        return [(each.id, each.name, each.tag, each.note) for page in reader.pages(Selection()) for each in page]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write(content: str | bytes, name: str = "plants.csv") -> str:
-        file = tmp_path / name
-        file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return str(file)
-
-    return write
-
 
 AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
 
