@@ -144,7 +144,7 @@ def _wanted(extra: str) -> str:
 
     pinned = b"".join(file.read_bytes() for file in pins.files(extra))
     digest = pins.fingerprint() + hashlib.sha256(pinned).hexdigest()
-    return json.dumps([extra, digest, sys.version, sys.base_prefix, str(ROOT)])
+    return json.dumps([extra, digest, pins.scripts(), sys.version, sys.base_prefix, str(ROOT)])
 
 
 def own_pip() -> bool:
@@ -211,7 +211,7 @@ def alone(folder: Path = HOME) -> Iterator[None]:
 def system_libraries(*, window: bool) -> None:
     """Install the system libraries that Qt needs, or raise RefusedError with the command."""
     sys.path.insert(0, str(ROOT))
-    from plantdesk import display
+    from plantdesk.platform import display
 
     wanted = [*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])]
     missing = display.missing_libraries(wanted)
@@ -232,7 +232,7 @@ def missing_programs() -> list[str]:
 def require_display() -> None:
     """Raise RefusedError where no window can be opened."""
     sys.path.insert(0, str(ROOT))
-    from plantdesk import display
+    from plantdesk.platform import display
 
     if not display.has_display(os.environ):
         raise RefusedError(str(display.NoDisplayError("python3 packaging/dev.py run serve")))
@@ -253,7 +253,7 @@ def install(packages: list[str]) -> None:
 
 def opens_window(arguments: list[str]) -> bool:
     """Return whether `plantdesk ARGUMENTS` opens the window: without a command and without --help."""
-    commands = {path.stem for path in (ROOT / "plantdesk" / "commands").glob("*.py")}
+    commands = {path.stem for path in (ROOT / "plantdesk" / "cli" / "commands").glob("*.py")}
     return not commands.union(("-h", "--help", "--version")).intersection(arguments)
 
 

@@ -51,6 +51,11 @@ def _document() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
+def scripts() -> dict[str, str]:
+    """Return the entry points that an installation writes: an editable one keeps those of its day."""
+    return dict(_document()["project"]["scripts"])
+
+
 def fingerprint() -> str:
     """Return a digest of the requirements, to recognise outdated pins."""
     return hashlib.sha256(json.dumps(requirements(), sort_keys=True).encode()).hexdigest()[:16]

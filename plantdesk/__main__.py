@@ -2,7 +2,7 @@
 
 import sys
 
-from plantdesk.cli import main
+from plantdesk.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

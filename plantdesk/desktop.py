@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
-from plantdesk import APP_ID, __version__, paths, qt_options
+from plantdesk import APP_ID, __version__
+from plantdesk.platform import paths, qt_options
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.platform.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.preferences import Preferences
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.api.server import Server
-    from plantdesk.errors import PlantDeskError
-    from plantdesk.server_state import ServerState
+    from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.server_state import ServerState
     from plantdesk.store import Store
     from plantdesk.ui.session import Session
     from plantdesk.ui.theme.theme import Theme
@@ -176,7 +177,7 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
 
 def _begin_logging(desktop: Desktop, running: ExitStack) -> None:
     """Log, and quit on signals, from now on; these imports would delay the first paint of the window."""
-    from plantdesk import logs
+    from plantdesk.platform import logs
     from plantdesk.ui.platform.unix_signals import quit_on_signals
 
     folder = paths.usable(paths.log_folder)

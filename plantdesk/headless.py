@@ -10,18 +10,18 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk import core_dumps, logs, no_console, output, paths
-from plantdesk.activity import Activity
 from plantdesk.api.discovery import runtime_file
 from plantdesk.api.request_log import RequestLog
 from plantdesk.api.server import Server
-from plantdesk.commands.opening import open_store
-from plantdesk.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
+from plantdesk.domain.activity import Activity
+from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
+from plantdesk.platform import core_dumps, logs, no_console, output, paths
 from plantdesk.store import AutomaticBackups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
+
+    from plantdesk.store import Store
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last one on W
 _POLL_INTERVAL = None if sys.platform == "linux" else 0.5
 
 
-def serve(database: Path, port: int, *, verbose: bool = False) -> None:
+def serve(open_store: Callable[[], Store], port: int, *, verbose: bool = False) -> None:
     """Serve until a signal, then answer the accepted requests and close. Call it on the main thread, for its signals.
 
     Prints one line when connections are accepted; if `verbose`, also one for each request, on standard error.
@@ -41,13 +41,13 @@ def serve(database: Path, port: int, *, verbose: bool = False) -> None:
         _activity(verbose=verbose) as activity,
         _stop_signals() as signals,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
-        contextlib.closing(open_store(database)) as store,
+        contextlib.closing(open_store()) as store,
         contextlib.closing(AutomaticBackups(store.file)),
         _running(Server(store, runtime_folder=paths.runtime_folder(), activity=activity), port) as url,
     ):
         if not isinstance(sys.stdout, no_console.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
-        logger.info("Listening on %s with %s", url, database)
+        logger.info("Listening on %s with %s", url, store.path)
         # A collection of all generations takes 20 ms for the objects of the start alone, and requests wait for it.
         gc.collect()
         gc.freeze()

@@ -17,9 +17,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.records import COMMAND, FORM
-from plantdesk.store import Selection, SetTag, Store, edited
-from plantdesk.validation import new_plant
+from plantdesk.domain.edits import SetTag, edited
+from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,7 +127,7 @@ class _Pictures:
             program.close()
 
     def _take(self, program: Desktop) -> None:
-        from plantdesk.server_state import On
+        from plantdesk.domain.server_state import On
         from plantdesk.ui.card.note_edit import NoteEdit
         from plantdesk.ui.plants.table.view import PlantTable
 

@@ -25,11 +25,13 @@ from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton
 
-from plantdesk import __version__, logs, paths, settings, updates
+from plantdesk import __version__
 from plantdesk.desktop import Desktop
-from plantdesk.errors import StoreReadOnlyError
-from plantdesk.records import COMMAND
-from plantdesk.server_state import Failed, Off, On
+from plantdesk.domain.errors import StoreReadOnlyError
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.server_state import Failed, Off, On
+from plantdesk.domain.validation import new_plant
+from plantdesk.platform import logs, paths, settings, updates
 from plantdesk.store import Store, back_up
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.ui.api_access.dialog import ApiDialog
@@ -41,11 +43,10 @@ from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.platform.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.widgets.info_bar import InfoBar
-from plantdesk.validation import new_plant
+from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
 from tests.support.desk import TIMEOUT, Desk
 from tests.support.programs import runtimes
-from tests.test_updates import release, release_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -609,7 +610,8 @@ _CLOSING_BOXES = """
 import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from plantdesk import cli, desktop
+from plantdesk import desktop
+from plantdesk.cli import main as cli
 from plantdesk.ui.platform import single_window as single_window
 from plantdesk.ui.widgets.message_box import MessageBox
 

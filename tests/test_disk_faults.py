@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from plantdesk.errors import ErrorNumber, StoreFullError
-from plantdesk.records import FORM
+from plantdesk.domain.errors import ErrorNumber, StoreFullError
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import NewPlant
 from plantdesk.store import BackupKind, Backups, Store, back_up
-from plantdesk.validation import NewPlant
 from tests.support.adding import add_each
 from tests.support.desk import TIMEOUT
 from tests.test_desktop import running

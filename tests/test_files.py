@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk import settings
 from plantdesk.api.discovery import runtime_file
-from plantdesk.errors import PlantDeskError
-from plantdesk.records import COMMAND
-from plantdesk.store import Store, View, parse_search
-from plantdesk.validation import new_plant
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import View
+from plantdesk.platform import settings
+from plantdesk.store import Store
 from tests.support.cases import cases
 
 if TYPE_CHECKING:

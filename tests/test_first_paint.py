@@ -9,7 +9,7 @@ import sys
 _FIRST_PAINT = """
 import os, sys
 from PySide6 import QtCore, QtWidgets
-from plantdesk import cli
+from plantdesk.cli import main as cli
 from plantdesk.ui.main_window import MainWindow
 
 def paint(window, event):
@@ -21,9 +21,17 @@ MainWindow.paintEvent = paint
 cli.main([])
 """
 #: Of the window itself, its lock, its size and its background.
-_NEEDED = {"plantdesk", "plantdesk.cli", "plantdesk.commands", "plantdesk.commands.window", "plantdesk.desktop"}
-_NEEDED |= {f"plantdesk.{each}" for each in ("core_dumps", "display", "errors", "output", "paths", "qt_options")}
-_NEEDED |= {f"plantdesk.{each}" for each in ("resources", "running_mutex", "settings", "ui")}
+_NEEDED = {
+    "plantdesk",
+    "plantdesk.desktop",
+    "plantdesk.domain",
+    "plantdesk.domain.errors",
+    "plantdesk.platform",
+    "plantdesk.ui",
+}
+_NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.window")}
+_NEEDED |= {f"plantdesk.platform.{each}" for each in ("core_dumps", "display", "output", "paths", "qt_options")}
+_NEEDED |= {f"plantdesk.platform.{each}" for each in ("resources", "running_mutex", "settings")}
 _NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "platform", "theme")}
 _NEEDED |= {"plantdesk.ui.platform.single_window", "plantdesk.ui.theme.colors", "plantdesk.ui.theme.first_colors"}
 

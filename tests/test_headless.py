@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk import paths, settings
-from plantdesk.cli import main
+from plantdesk.cli.main import main
+from plantdesk.platform import paths, settings
 from plantdesk.store import Store
 from tests.support.programs import runtimes
 

@@ -35,8 +35,8 @@ _BETWEEN = 0.05
 _EDITOR = """
 import itertools, sys
 from pathlib import Path
-from plantdesk.records import COMMAND
-from plantdesk.validation import new_plant
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import DeleteAll, Selection, SetTag, Store
 store, own = Store(Path(sys.argv[1])), Selection(ids=range(1, 51))
 for plant_id in own.ids:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.cli import main
-from plantdesk.options import parser
+from plantdesk.cli.main import main
+from plantdesk.cli.options import parser
 from tests.test_headless import serving
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.commands.info import NOT_RUNNING
+from plantdesk.cli.commands.info import NOT_RUNNING
 from plantdesk.store import Store
 from tests.support.attackers import Target
 from tests.support.clients import rude_clients
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="looks at modes and s
 _ALL_IS_LOGGED = """
 import logging, sys
 logging.INFO = 1  # the level that the program asks for
-from plantdesk.cli import main
+from plantdesk.cli.main import main
 sys.exit(main(["serve", "--port", "0"]))
 """
 

@@ -33,6 +33,6 @@ if sys.platform.startswith("linux"):
     _restore_library_path()
     _keep_archive_open()
 
-from plantdesk.cli import main  # noqa: E402 - after the loader and the archive are set
+from plantdesk.cli.main import main  # noqa: E402 - after the loader and the archive are set
 
 sys.exit(main())

@@ -1,4 +1,4 @@
-"""The manual page: plantdesk.1.in, filled in from plantdesk/options.py."""
+"""The manual page: plantdesk.1.in, filled in from plantdesk/cli/options.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import project
 from linux import completions
-from plantdesk import options
+from plantdesk.cli import options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

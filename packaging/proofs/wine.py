@@ -40,9 +40,10 @@ TESTING = {
 }
 #: The tests of what differs on Windows, except fonts and Ctrl+Break, which wine lacks.
 TESTS = [
-    *("tests/integration", "tests/test_no_console.py", "tests/test_updates.py", "tests/test_settings.py"),
-    *("tests/test_logs.py", "tests/test_atomic_replace.py", "tests/ui/platform/test_single_window.py"),
-    *("tests/ui/test_bridge.py", "tests/ui/notices/test_update_notice.py", "tests/api/test_windows_acceptor.py"),
+    *("tests/platform/integration", "tests/platform/test_no_console.py", "tests/platform/test_updates.py"),
+    *("tests/platform/test_settings.py", "tests/platform/test_logs.py", "tests/platform/test_atomic_replace.py"),
+    *("tests/ui/platform/test_single_window.py", "tests/ui/test_bridge.py"),
+    *("tests/ui/notices/test_update_notice.py", "tests/api/test_windows_acceptor.py"),
     *("tests/api/test_access_control.py", "tests/api/test_plants.py", "tests/api/test_runtime_file.py"),
     *("tests/store/test_store.py", "tests/store/test_tokens.py", "tests/store/test_index_folder.py"),
     *("tests/store/test_view_index.py", "tests/transfer"),

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from starlette.types import Scope
 
-    from plantdesk.records import Source
-    from plantdesk.store import TokenLookup, TokenStore
+    from plantdesk.domain.protocols import TokenLookup, TokenStore
+    from plantdesk.domain.records import Source
 
 #: An exact list of names refuses pages that rebind their own name to this machine (DNS rebinding). Any port will do.
 _HOST = re.compile(rb"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{0,5})?", re.IGNORECASE)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
-    from plantdesk.activity import Activity
     from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
-    from plantdesk.store import PlantStore
+    from plantdesk.domain.activity import Activity
+    from plantdesk.domain.protocols import PlantStore
 
     class _Closable(Protocol):
         def close(self) -> None: ...

@@ -14,18 +14,18 @@ from plantdesk.api.openapi_endpoint import OpenApiEndpoint
 from plantdesk.api.plants import PlantsEndpoint
 from plantdesk.api.request_body import RequestBodies
 from plantdesk.api.throttle import InvalidTokenThrottle
-from plantdesk.errors import StoreError, TokenRefusedError
-from plantdesk.store import TokenEndedError
+from plantdesk.domain.errors import StoreError, TokenRefusedError
+from plantdesk.domain.protocols import TokenEndedError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from plantdesk.activity import Activity
     from plantdesk.api.access_control import Client
     from plantdesk.api.batch_inserter import BatchInserter
     from plantdesk.api.discovery.server_identity import Identity
     from plantdesk.api.limits import Limits
-    from plantdesk.store import PlantStore, TokenLookup
+    from plantdesk.domain.activity import Activity
+    from plantdesk.domain.protocols import PlantStore, TokenLookup
 
 DOCUMENT_PATH = "/openapi.json"
 

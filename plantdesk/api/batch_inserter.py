@@ -8,14 +8,14 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError
 
 if TYPE_CHECKING:
     import asyncio
 
-    from plantdesk.records import PlantRow, Source
-    from plantdesk.store import PlantStore
-    from plantdesk.validation import NewPlant
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.domain.validation import NewPlant
 
     Outcome = PlantRow | PlantDeskError
     Waiting = list[asyncio.Future[Outcome]]

@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from plantdesk.api.errors import MethodNotAllowedError
-from plantdesk.errors import ErrorNumber, OutOfMemoryError, PlantDeskError
+from plantdesk.domain.errors import ErrorNumber, OutOfMemoryError, PlantDeskError
 
 _log = logging.getLogger(__name__)
 

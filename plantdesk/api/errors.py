@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plantdesk.errors import ErrorNumber, PlantDeskError
+from plantdesk.domain.errors import ErrorNumber, PlantDeskError
 
 
 class MalformedHttpError(PlantDeskError):

@@ -6,7 +6,7 @@ import contextlib
 import sys
 from pathlib import Path
 
-from plantdesk.server_state import TooFewDescriptorsError
+from plantdesk.domain.server_state import TooFewDescriptorsError
 
 #: Descriptors of stdin, stdout and stderr, where the open ones cannot be counted.
 _STANDARD = 3

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from plantdesk import HOME_PAGE
-from plantdesk.errors import ErrorNumber
-from plantdesk.settings import DEFAULT_PORT
-from plantdesk.validation import NewPlant, PlantFields
+from plantdesk.domain.errors import ErrorNumber
+from plantdesk.domain.validation import NewPlant, PlantFields
+from plantdesk.platform.settings import DEFAULT_PORT
 
 #: The version of the API, not of the program.
 _VERSION = "1.0.0"

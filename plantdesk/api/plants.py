@@ -6,17 +6,17 @@ from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 from plantdesk.api.errors import MethodNotAllowedError, TokenMissingError, WrongContentTypeError
-from plantdesk.strict_json import parse_object
-from plantdesk.validation import new_plant
+from plantdesk.domain.strict_json import parse_object
+from plantdesk.domain.validation import new_plant
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from plantdesk.activity import Activity
     from plantdesk.api.access_control import Client
     from plantdesk.api.batch_inserter import BatchInserter
     from plantdesk.api.request_body import RequestBodies
-    from plantdesk.records import PlantRow
+    from plantdesk.domain.activity import Activity
+    from plantdesk.domain.records import PlantRow
 
 
 class PlantsEndpoint:

@@ -8,10 +8,10 @@ import threading
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from plantdesk import output
+from plantdesk.platform import output
 
 if TYPE_CHECKING:
-    from plantdesk.activity import Answer
+    from plantdesk.domain.activity import Answer
 
 #: Lines that wait for a slow terminal; further ones are dropped.
 _MAX_WAITING = 10_000

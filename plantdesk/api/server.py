@@ -5,8 +5,8 @@
     server.start(8721)                         # returns at once; listeners get Starting, then On or Failed
     server.stop()                              # returns when due responses are sent and listeners got Off
 
-The states are in `plantdesk.server_state`. All methods may be called from any thread. A listener may call `stop`, which
-then returns at once, but not `start`.
+The states are in `plantdesk.domain.server_state`. All methods may be called from any thread. A listener may call
+`stop`, which then returns at once, but not `start`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from plantdesk.activity import Activity
 from plantdesk.api.discovery.announcement import Announcement
 from plantdesk.api.discovery.server_identity import Identity, is_running, new_key
 from plantdesk.api.limits import Limits
 from plantdesk.api.sockets import listen
-from plantdesk.errors import PlantDeskError
-from plantdesk.listeners import Listeners
-from plantdesk.server_state import (
+from plantdesk.domain.activity import Activity
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.listeners import Listeners
+from plantdesk.domain.server_state import (
     Failed,
     NotAnsweringError,
     NotReachableError,
@@ -36,7 +36,7 @@ from plantdesk.server_state import (
     Starting,
     TooFewDescriptorsError,
 )
-from plantdesk.settings import DEFAULT_PORT
+from plantdesk.platform.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
     import socket

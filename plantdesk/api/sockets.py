@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.server_state import (
+from plantdesk.domain.server_state import (
     PortInUseError,
     PortOfOtherUserError,
     PortReservedError,

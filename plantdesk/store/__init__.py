@@ -8,50 +8,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from plantdesk.search import PREFIXES, parse_search, parse_terms, search_text
-from plantdesk.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection, Term
-from plantdesk.store.counts import Counts
-from plantdesk.store.edits import (
-    KEEP,
-    Applied,
-    Delete,
-    DeleteAll,
-    Edit,
-    Insert,
-    SetTag,
-    Undone,
-    Update,
-    edited,
-)
-from plantdesk.store.folding import fold, natural_key, searched
-from plantdesk.store.imports import (
-    Clash,
-    ImportBatch,
-    ImportClashError,
-    ImportCounts,
-    ImportRow,
-    OnClash,
-    SavedPlant,
-    batch_of,
-)
-from plantdesk.store.insertion_points import InsertionPoint
-from plantdesk.store.protocols import (
-    HistorySummary,
-    LinePage,
-    NewToken,
-    PlantImport,
-    PlantPages,
-    PlantReader,
-    PlantStore,
-    TokenEndedError,
-    TokenLookup,
-    TokenStore,
-)
 from plantdesk.store.restore_text import preview_text
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.files.open_checks import is_database
 from plantdesk.store.sqlite.read_only import ReadOnlyStore, quick_names
-from plantdesk.store.views import KnownName, Order, View
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.backups.difference import Difference, Group
@@ -81,75 +41,27 @@ _LAZY = {
 }
 
 __all__ = [
-    "KEEP",
-    "PREFIXES",
-    "AddedBy",
-    "AddedOn",
-    "Applied",
     "AutomaticBackups",
     "Backup",
     "BackupKind",
     "Backups",
-    "Clash",
-    "Contains",
-    "Counts",
-    "Delete",
-    "DeleteAll",
     "Difference",
-    "Edit",
     "Group",
-    "HasId",
-    "HasTag",
-    "HistorySummary",
-    "ImportBatch",
-    "ImportClashError",
-    "ImportCounts",
-    "ImportRow",
-    "Insert",
-    "InsertionPoint",
-    "KnownName",
-    "LinePage",
-    "NewToken",
-    "Not",
-    "OnClash",
-    "Order",
-    "PlantImport",
-    "PlantPages",
-    "PlantReader",
-    "PlantStore",
     "ReadOnlyStore",
     "Reader",
     "RestorePreview",
     "Restored",
-    "SavedPlant",
-    "Selection",
-    "SetTag",
     "Store",
-    "Term",
     "TokenChecker",
-    "TokenEndedError",
-    "TokenLookup",
-    "TokenStore",
     "Tokens",
-    "Undone",
-    "Update",
-    "View",
     "back_up",
-    "batch_of",
     "copy_store",
-    "edited",
-    "fold",
     "is_database",
-    "natural_key",
-    "parse_search",
-    "parse_terms",
     "plants_of_file",
     "preview_restore",
     "preview_text",
     "quick_names",
     "restore",
-    "search_text",
-    "searched",
 ]
 
 if not TYPE_CHECKING:

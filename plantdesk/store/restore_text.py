@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import shortened
+from plantdesk.domain.errors import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,7 +1,7 @@
 """The tables as SQLModel classes, for queries. They never leave this package.
 
 The migrations create and change the tables; a test compares both. `table=True` classes do not validate their values:
-input comes through `plantdesk.validation.new_plant` alone.
+input comes through `plantdesk.domain.validation.new_plant` alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, text
 from sqlmodel import Field, SQLModel
 
-from plantdesk.records import SourceKind
+from plantdesk.domain.records import SourceKind
 
 
 class SourceTable(SQLModel, table=True):

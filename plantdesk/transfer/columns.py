@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

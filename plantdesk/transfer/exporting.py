@@ -6,10 +6,10 @@ import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from plantdesk import output
-from plantdesk.atomic_replace import replaced_bytes, replaced_text
-from plantdesk.errors import PlantDeskError
-from plantdesk.store import Selection
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.selections import Selection
+from plantdesk.platform import output
+from plantdesk.platform.atomic_replace import replaced_bytes, replaced_text
 from plantdesk.transfer.formats import PIPE, Format
 from plantdesk.transfer.targets import checked_target, is_replaced
 from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces, values_of
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from plantdesk.records import PlantRow
-    from plantdesk.store import PlantPages
+    from plantdesk.domain.protocols import PlantPages
+    from plantdesk.domain.records import PlantRow
 
 _Page = TypeVar("_Page")
 

@@ -9,22 +9,24 @@ import tempfile
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.atomic_replace import replaced_text
-from plantdesk.errors import PlantDeskError, shortened
-from plantdesk.store import OnClash
+from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.validation import plant_fields
+from plantdesk.platform.atomic_replace import replaced_text
 from plantdesk.transfer.columns import READ
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.reading import Refused
 from plantdesk.transfer.targets import checked_target
-from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import Self
 
-    from plantdesk.store import Applied, ImportBatch, ImportCounts, PlantStore
+    from plantdesk.domain.edits import Applied
+    from plantdesk.domain.import_batches import ImportBatch, ImportCounts
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.formats import Format
     from plantdesk.transfer.inputs import Input
     from plantdesk.transfer.reading import RowReader

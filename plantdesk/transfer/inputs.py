@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk import strict_json
+from plantdesk.domain import strict_json
 from plantdesk.transfer.columns import Columns
 from plantdesk.transfer.delimited import DelimitedTable
 from plantdesk.transfer.formats import Format, format_of
@@ -17,7 +17,7 @@ from plantdesk.transfer.text import LONGEST, TextFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from plantdesk.store import ImportBatch
+    from plantdesk.domain.import_batches import ImportBatch
     from plantdesk.transfer.reading import Refused
     from plantdesk.transfer.sources import Source
     from plantdesk.transfer.tables import Table

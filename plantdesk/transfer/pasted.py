@@ -12,7 +12,7 @@ from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.sources import Source
 
 if TYPE_CHECKING:
-    from plantdesk.store import ImportRow
+    from plantdesk.domain.import_batches import ImportRow
     from plantdesk.transfer.reading import Refused
 
 

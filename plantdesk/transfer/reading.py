@@ -6,12 +6,12 @@ import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from plantdesk import strict_json
-from plantdesk.errors import PlantDeskError
-from plantdesk.records import parse_id
-from plantdesk.store import ImportBatch, ImportRow, batch_of
+from plantdesk.domain import strict_json
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
+from plantdesk.domain.records import parse_id
+from plantdesk.domain.validation import new_plant, plant_fields, plant_note
 from plantdesk.transfer.columns import READ, Columns, Layout, NoColumnError, layout_of, mapped
-from plantdesk.validation import new_plant, plant_fields, plant_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

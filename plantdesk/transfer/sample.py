@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of, mapped
 from plantdesk.transfer.delimited import DelimitedTable, Dialect
 from plantdesk.transfer.formats import Format

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from plantdesk.store import SavedPlant
+    from plantdesk.domain.import_batches import SavedPlant
 
 _LAYOUT = Layout(("id", "name", "tag", "note"), has_header=False, fields={"id": 0, "name": 1, "tag": 2, "note": 3})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, shortened
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 

@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

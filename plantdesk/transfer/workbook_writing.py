@@ -7,7 +7,7 @@ import zipfile
 from typing import IO, TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.transfer.formats import FIELDS
 
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from plantdesk.timestamps import utc_time
+from plantdesk.domain.timestamps import utc_time
 from plantdesk.transfer.formats import FIELDS, Format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from plantdesk.records import PlantRow
-    from plantdesk.store import LinePage
+    from plantdesk.domain.protocols import LinePage
+    from plantdesk.domain.records import PlantRow
 
     #: Of `FIELDS`.
     Values = tuple[int, str, str | None, str | None, str, str]

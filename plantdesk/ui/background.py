@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from shiboken6 import isValid
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:

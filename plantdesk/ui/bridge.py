@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from plantdesk.errors import StoreError
-    from plantdesk.records import Changes
+    from plantdesk.domain.errors import StoreError
+    from plantdesk.domain.records import Changes
 
 _log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QStatusBar
 
-    from plantdesk.errors import PlantDeskError
-    from plantdesk.records import Change
+    from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.records import Change
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.menus import Menus

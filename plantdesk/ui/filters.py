@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
-from plantdesk.records import Source, SourceKind
-from plantdesk.search import search_text
-from plantdesk.selections import AddedBy, AddedOn, Contains, HasTag, Not
+from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.search import search_text
+from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not
 from plantdesk.ui.texts import one_line, plural, source_text, tag_text
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from plantdesk.selections import Term
+    from plantdesk.domain.selections import Term
 
 translate = QCoreApplication.translate
 

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from plantdesk.records import FORM
+from plantdesk.domain.records import FORM
 from plantdesk.ui.texts import error_text, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from plantdesk.records import Change
-    from plantdesk.store import Applied, Edit, PlantStore
+    from plantdesk.domain.edits import Applied, Edit
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import Change
     from plantdesk.ui.feature import WindowContext
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from plantdesk import settings as settings_file
-from plantdesk.settings import Settings
+from plantdesk.platform import settings as settings_file
+from plantdesk.platform.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize
 
-from plantdesk.paths import home_folder
+from plantdesk.platform.paths import home_folder
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, Signal, Slot
 
-from plantdesk import paths
+from plantdesk.platform import paths
 from plantdesk.ui.api_access.server_control import ApiControl
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.garbage_collector import GarbageCollector
@@ -22,8 +22,8 @@ from plantdesk.ui.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.errors import PlantDeskError
-    from plantdesk.server_state import ServerState
+    from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.server_state import ServerState
     from plantdesk.store import Store
     from plantdesk.ui.api_access.server_control import StoreServer
     from plantdesk.ui.main_window import MainWindow

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk import paths
-from plantdesk.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
-from plantdesk.file_signature import signature
+from plantdesk.domain.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
+from plantdesk.platform import paths
+from plantdesk.platform.file_signature import signature
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject
 
-    from plantdesk.store import PlantReader, PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.ui.background import Task, Worker
 
 _Result = TypeVar("_Result")

@@ -8,12 +8,12 @@ from unicodedata import category
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 
-from plantdesk.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.records import Source
+    from plantdesk.domain.records import Source
 
 _PICTURES = 0x2400
 _LAST_ASCII = "\x7f"

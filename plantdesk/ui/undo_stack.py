@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.errors import shortened
-from plantdesk.records import FORM, Change
+from plantdesk.domain.errors import shortened
+from plantdesk.domain.records import FORM, Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.records import PlantRow
-    from plantdesk.store import Applied, PlantStore, Undone
+    from plantdesk.domain.edits import Applied, Undone
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.widgets.action_buttons import MessageAction
 
@@ -163,7 +164,7 @@ def _undone(store: PlantStore, step: Step) -> Future[Undone]:
     """Take back a step in the store."""
     if not isinstance(step, AddedPlant):
         return store.undo(step.change if isinstance(step, AddedPlantChange) else step, FORM)
-    from plantdesk.store import Delete, Undone
+    from plantdesk.domain.edits import Delete, Undone
 
     undone: Future[Undone] = Future()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QIcon
 
-from plantdesk import resources
+from plantdesk.platform import resources
 from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.appearance.commands import AppearanceCommands
 from plantdesk.ui.backups.controller import BackupController
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QStatusBar
 
-    from plantdesk.errors import PlantDeskError
+    from plantdesk.domain.errors import PlantDeskError
     from plantdesk.store import Store
     from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.bridge import Bridge

@@ -10,8 +10,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.errors import ErrorNumber
-from plantdesk.server_state import On
+from plantdesk.domain.errors import ErrorNumber
+from plantdesk.domain.server_state import On
 
 if TYPE_CHECKING:
     from pathlib import Path

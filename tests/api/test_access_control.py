@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import one_answer
 
 if TYPE_CHECKING:

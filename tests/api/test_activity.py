@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import ErrorNumber
-from plantdesk.records import FORM
-from plantdesk.validation import new_plant
+from plantdesk.domain.errors import ErrorNumber
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
 
 if TYPE_CHECKING:
-    from plantdesk.activity import Answer
+    from plantdesk.domain.activity import Answer
     from tests.api.client import Api
     from tests.api.conftest import Serve
 

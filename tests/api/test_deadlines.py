@@ -9,7 +9,7 @@ import pytest
 
 from plantdesk.api.http.responses import Responses
 from plantdesk.api.limits import Limits
-from plantdesk.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import answers, one_answer
 from tests.store.test_backups import until
 

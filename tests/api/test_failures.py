@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk import errors
 from plantdesk.api import plants
 from plantdesk.api.error_response import error_response
 from plantdesk.api.limits import Limits
-from plantdesk.errors import ErrorNumber
+from plantdesk.domain import errors
+from plantdesk.domain.errors import ErrorNumber
 from plantdesk.store.sqlite import connections
 
 if TYPE_CHECKING:

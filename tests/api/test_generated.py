@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.api.limits import Limits
-from plantdesk.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from tests.api.client import Answer, answers
 from tests.support.cases import cases
 

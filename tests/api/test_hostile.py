@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.api.limits import Limits
-from plantdesk.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import TIMEOUT, Answer, answers, one_answer
 from tests.support.attackers import ATTACKS, SMUGGLING, Target
 from tests.support.clients import serving

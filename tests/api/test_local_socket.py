@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.api.discovery.runtime_file import find_server
-from plantdesk.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import TIMEOUT, Answer, Api, answers
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schemathesis.engine import events, from_schema
 
 from plantdesk.api.openapi import description
-from plantdesk.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import one_answer
 from tests.support import cases
 

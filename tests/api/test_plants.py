@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import ErrorNumber
-from plantdesk.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.errors import ErrorNumber
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 
 if TYPE_CHECKING:
     from tests.api.client import Api

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from plantdesk.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import TIMEOUT, answers, one_answer
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from plantdesk.api.discovery.runtime_file import Runtime, RuntimeFile, find_serv
 from plantdesk.api.discovery.server_identity import Identity, is_running, new_key
 from plantdesk.api.limits import Limits
 from plantdesk.api.server import Server
-from plantdesk.server_state import Failed, On, PortOfOtherUserError
+from plantdesk.domain.server_state import Failed, On, PortOfOtherUserError
 from plantdesk.store import Store
 from tests.api.client import TIMEOUT, Api
 

@@ -18,7 +18,7 @@ import pytest
 from plantdesk.api import plants
 from plantdesk.api.limits import Limits
 from plantdesk.api.server import Server
-from plantdesk.server_state import (
+from plantdesk.domain.server_state import (
     Failed,
     NotAnsweringError,
     Off,
@@ -28,15 +28,15 @@ from plantdesk.server_state import (
     Starting,
     TooFewDescriptorsError,
 )
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
-from plantdesk.validation import new_plant
 from tests.api.client import one_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from plantdesk.server_state import ServerState
+    from plantdesk.domain.server_state import ServerState
     from tests.api.conftest import Serve
 
 TIMEOUT = 20.0
@@ -307,8 +307,8 @@ sys.stdout = sys.stderr = sys.stdin = None
 from contextlib import closing
 from pathlib import Path
 from plantdesk.api.server import Server
-from plantdesk.validation import new_plant
-from plantdesk.server_state import On
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.server_state import On
 from plantdesk.store import Store
 with closing(Store(Path(sys.argv[1]))) as store:
     server = Server(store)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from plantdesk.api import sockets
-from plantdesk.server_state import PortInUseError, PortReservedError, ServerFailedError
+from plantdesk.domain.server_state import PortInUseError, PortReservedError, ServerFailedError
 
 
 def windows_error(number: int, code: int) -> OSError:

@@ -11,7 +11,7 @@ import pytest
 
 from plantdesk.api import throttle
 from plantdesk.api.throttle import InvalidTokenThrottle
-from plantdesk.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import one_answer
 
 if TYPE_CHECKING:

@@ -19,9 +19,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.records import COMMAND
-from plantdesk.store import DeleteAll, Selection, SetTag, Store, edited, parse_search
-from plantdesk.validation import new_plant
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Store
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:

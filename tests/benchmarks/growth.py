@@ -17,8 +17,11 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.store import Order, Selection, Store, View, parse_search
-from plantdesk.validation import new_plant
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import Order, View
+from plantdesk.store import Store
 from tests.benchmarks.views import fill
 
 if TYPE_CHECKING:

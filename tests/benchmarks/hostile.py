@@ -28,7 +28,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.desktop import Desktop
-from plantdesk.server_state import On
+from plantdesk.domain.server_state import On
 from plantdesk.store import Store
 from tests.api.client import one_answer
 from tests.support.attackers import ATTACKS, Target

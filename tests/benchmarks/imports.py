@@ -23,7 +23,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from plantdesk.store import ImportBatch, OnClash, Store
+from plantdesk.domain.import_batches import ImportBatch, OnClash
+from plantdesk.store import Store
 from tests.benchmarks.changes import Adding
 
 _SCHEMA = """CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, seq INTEGER NOT NULL UNIQUE,

@@ -28,14 +28,14 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.desktop import Desktop
-from plantdesk.records import COMMAND
-from plantdesk.server_state import On
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.server_state import On
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import PENDING, Column
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.qt import override
-from plantdesk.validation import new_plant
 from tests.support.adding import add_each
 
 #: Until the rows of the view are there.
@@ -43,8 +43,8 @@ _SETTLE_MS = 20_000
 _ELSEWHERE = """
 import sys, time
 from pathlib import Path
-from plantdesk.records import COMMAND
-from plantdesk.validation import new_plant
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 store = Store(Path(sys.argv[1]))
 for line in sys.stdin:

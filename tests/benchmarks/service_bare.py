@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from plantdesk.validation import NewPlant
+from plantdesk.domain.validation import NewPlant
 
 if TYPE_CHECKING:
     from starlette.requests import Request

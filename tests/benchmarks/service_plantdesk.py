@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from plantdesk.api.server import Server
-from plantdesk.server_state import On
+from plantdesk.domain.server_state import On
 from plantdesk.store import Store
 
 

@@ -24,12 +24,14 @@ from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
 from plantdesk.desktop import Desktop
-from plantdesk.records import COMMAND
-from plantdesk.selections import HasTag, Selection
-from plantdesk.store import DeleteAll, ImportBatch, OnClash, SetTag, Store
+from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.import_batches import ImportBatch, OnClash
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.validation import plant_fields
+from plantdesk.store import Store
 from plantdesk.ui.sidebar.model import ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
-from plantdesk.validation import plant_fields
 from tests.benchmarks.table import Pulse
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ window.show()
 app.exec()
 """
 _PLANTDESK = """
-from plantdesk.cli import main
+from plantdesk.cli.main import main
 main([])
 """
 _VARIANTS = {

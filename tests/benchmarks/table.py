@@ -22,7 +22,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, QTimer, Sl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from plantdesk.records import FORM, Changes, PlantRow
+from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser

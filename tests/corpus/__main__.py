@@ -17,8 +17,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk.cli import main as plantdesk
-from plantdesk.store import Selection, Store
+from plantdesk.cli.main import main as plantdesk
+from plantdesk.domain.selections import Selection
+from plantdesk.store import Store
 from plantdesk.transfer.inputs import Reading, opened
 from plantdesk.transfer.sources import file_source
 from tests.corpus import second_readers

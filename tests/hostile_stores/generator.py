@@ -12,10 +12,10 @@ import struct
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from plantdesk.records import COMMAND
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
-from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,25 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from plantdesk.errors import BackupUnusableError, PlantDeskError, StoreDamagedError, StoreError
-from plantdesk.records import COMMAND
-from plantdesk.store import (
-    Backups,
-    DeleteAll,
-    Selection,
-    SetTag,
-    Store,
-    View,
-    back_up,
-    copy_store,
-    edited,
-    parse_search,
-    preview_restore,
-    restore,
-)
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.errors import BackupUnusableError, PlantDeskError, StoreDamagedError, StoreError
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import View
+from plantdesk.store import Backups, Store, back_up, copy_store, preview_restore, restore
 from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.history import is_prunable, prune
-from plantdesk.validation import new_plant
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import pytest
 
 import project
 from linux import completions
-from plantdesk import paths
-from plantdesk.cli import main
+from plantdesk.cli.main import main
+from plantdesk.platform import paths
 from plantdesk.store import Backups
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _PROGRAM = f"""\
 #!{sys.executable}
 import sys
 if sys.argv[1:2] == ["__complete"]:
-    from plantdesk.cli import main
+    from plantdesk.cli.main import main
     sys.exit(main())
 print(*(f"<{{argument}}>" for argument in sys.argv[1:]), sep="\\n")
 """

@@ -75,11 +75,11 @@ def test_no_module_that_the_program_imports_is_excluded() -> None:
 
 def test_only_macos_gets_what_only_macos_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "plantdesk.integration.macos_login" in contents.imported()
+    assert "plantdesk.platform.integration.macos_login" in contents.imported()
     assert "plistlib" not in contents.excluded()
     monkeypatch.setattr(sys, "platform", "linux")
-    assert "plantdesk.integration.macos_login" not in contents.imported()
-    assert {"plantdesk.cli", "plantdesk.ui.api_access.dialog"} <= set(contents.imported())
+    assert "plantdesk.platform.integration.macos_login" not in contents.imported()
+    assert {"plantdesk.cli.main", "plantdesk.ui.api_access.dialog"} <= set(contents.imported())
 
 
 def test_every_icon_that_the_program_reads_is_a_resource() -> None:

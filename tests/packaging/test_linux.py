@@ -22,7 +22,8 @@ import project
 from bundle import archives, contents
 from ci import release
 from linux import completions, deb, elf, manual, tree
-from plantdesk import APP_ID, __version__, options
+from plantdesk import APP_ID, __version__
+from plantdesk.cli import options
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux's packages")
 STEM = project.RESOURCES / APP_ID

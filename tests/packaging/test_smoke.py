@@ -53,7 +53,7 @@ def test_anything_else_on_standard_error_fails() -> None:
 def program(folder: Path, code: str) -> Path:
     """Write a `plantdesk` that runs some code first."""
     file = folder / "plantdesk"
-    text = f"#!{sys.executable}\nimport sys\n{code}\nfrom plantdesk.cli import main\nsys.exit(main())\n"
+    text = f"#!{sys.executable}\nimport sys\n{code}\nfrom plantdesk.cli.main import main\nsys.exit(main())\n"
     file.write_text(text, encoding="utf-8")
     file.chmod(0o755)
     return file
@@ -79,7 +79,7 @@ def test_a_program_that_works_passes(tmp_path: Path) -> None:
     [
         ("print('hello', file=sys.stderr)", "on standard error: hello"),
         (
-            "from plantdesk.commands import selfcheck\nselfcheck._qt_problems = lambda _: ['no Qt']",
+            "from plantdesk.cli.commands import selfcheck\nselfcheck._qt_problems = lambda _: ['no Qt']",
             "no Qt|ended with 1",
         ),
         ("if len(sys.argv) > 1 and sys.argv[1] == '--port': sys.exit(3)", "running program: 3"),
@@ -103,7 +103,7 @@ def test_the_entry_restores_the_library_path_and_keeps_its_archive_open(
     executable.write_bytes(b"modules")
     archive = SimpleNamespace(_filename=str(executable))
     monkeypatch.setitem(sys.modules, "pyimod02_importers", SimpleNamespace(pyz_archive=archive))
-    monkeypatch.setattr("plantdesk.cli.main", lambda: 0)
+    monkeypatch.setattr("plantdesk.cli.main.main", lambda: 0)
     monkeypatch.setenv("LD_LIBRARY_PATH", "/bundle/_internal")
     monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", "/the/users")
     with pytest.raises(SystemExit) as ended:

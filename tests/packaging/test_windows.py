@@ -16,7 +16,8 @@ import build
 import dev
 import project
 from bundle import archives, freeze
-from plantdesk import APP_ID, HOME_PAGE, __version__, running_mutex
+from plantdesk import APP_ID, HOME_PAGE, __version__
+from plantdesk.platform import running_mutex
 from proofs import wine
 from windows import installer
 

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import (
+from plantdesk.domain.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
     StoreUnreachableError,
     TokenRefusedError,
 )
-from plantdesk.records import COMMAND
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.validation import NewPlant
 from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store, back_up, copy_store
 from plantdesk.store.sqlite.backups.folder import copy_database, outdated
 from plantdesk.store.sqlite.backups.jobs import HOUR, back_up_if_due
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.migrations import MIGRATIONS
-from plantdesk.timestamps import now_ms
-from plantdesk.validation import NewPlant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import StoreError
-from plantdesk.records import COMMAND, Changes
-from plantdesk.store import Store, edited
+from plantdesk.domain.edits import edited
+from plantdesk.domain.errors import StoreError
+from plantdesk.domain.records import COMMAND, Changes
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Store
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.write_connection import ChangeDetector, is_locked
-from plantdesk.validation import new_plant
 from tests.store.test_backups import until
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ PLANTS = int(os.environ.get("PLANTDESK_PLANTS", "6000"))
 _ADD = """
 import sys
 from pathlib import Path
-from plantdesk.records import COMMAND
-from plantdesk.validation import new_plant
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from tests.support.adding import add_each
 store, first, count = Store(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import COMMAND
-from plantdesk.store import Counts, DeleteAll, ImportBatch, OnClash, Selection, SetTag, Store, back_up, restore
+from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.import_batches import ImportBatch, OnClash
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import plant_fields
+from plantdesk.store import Store, back_up, restore
 from plantdesk.store.sqlite.counts import count_plants
-from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from plantdesk.domain.counts import Counts
 
 SECONDS = 20
 _PLANTS = 3000

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import StoreMovedError
-from plantdesk.records import COMMAND
+from plantdesk.domain.errors import StoreMovedError
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from plantdesk.store.sqlite import idle_work
 from plantdesk.store.sqlite.files import last_write
 from plantdesk.store.sqlite.files.file_watch import FileWatch
-from plantdesk.validation import new_plant
 from tests.store.test_backups import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from plantdesk.errors import StoreError
-    from plantdesk.records import Changes
+    from plantdesk.domain.errors import StoreError
+    from plantdesk.domain.records import Changes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify belongs to Linux")
 

@@ -8,22 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import NothingToUndoError, UndoConflictError
-from plantdesk.records import FORM, ChangeKind, PlantRow
-from plantdesk.store import (
-    DeleteAll,
-    ImportRow,
-    OnClash,
-    Selection,
-    SetTag,
-    Store,
-    back_up,
-    batch_of,
-    edited,
-    restore,
-)
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.errors import NothingToUndoError, UndoConflictError
+from plantdesk.domain.import_batches import ImportRow, OnClash, batch_of
+from plantdesk.domain.records import FORM, ChangeKind, PlantRow
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Store, back_up, restore
 from plantdesk.store.sqlite import history
-from plantdesk.validation import new_plant
 from tests.store.contract.test_changes import add, apply, rows, undo
 from tests.store.test_backups import until
 

@@ -12,11 +12,11 @@ from sqlalchemy import create_engine, insert
 from sqlalchemy.pool import NullPool
 from sqlmodel import col, select
 
-from plantdesk.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.views import Order
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.id_reads import all_ids, has_pages, pages
 from plantdesk.store.tables import PlantTable
-from plantdesk.store.views import Order
 from tests.support.cases import cases
 
 if TYPE_CHECKING:

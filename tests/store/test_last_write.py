@@ -19,7 +19,7 @@ from tests.store.test_file_watch import SECONDS, commit_elsewhere
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.records import Changes
+    from plantdesk.domain.records import Changes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="timestamps say nothing there")
 

@@ -15,12 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.records import COMMAND
-from plantdesk.store import Selection, SetTag, Store, copy_store
+from plantdesk.domain.edits import SetTag
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Store, copy_store
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.log_origin import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
-from plantdesk.validation import new_plant
 from tests.support.cases import cases
 from tests.support.wal import checkpoint_writes
 
@@ -33,9 +35,9 @@ _LATER = range(100, 130)
 _ADD_AND_DIE = f"""
 import os, signal, sys
 from pathlib import Path
-from plantdesk.records import COMMAND
+from plantdesk.domain.records import COMMAND
 from plantdesk.store import Selection, SetTag, Store
-from plantdesk.validation import new_plant
+from plantdesk.domain.validation import new_plant
 store = Store(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):
     store.add(new_plant({{"id": plant_id, "name": "later"}}), COMMAND).result()
@@ -157,9 +159,9 @@ def test_what_is_copied_over_a_killed_store_is_opened_as_it_is(
 _ADD_AFTER_A_CHECKPOINT_AND_DIE = f"""
 import os, signal, sqlite3, sys
 from pathlib import Path
-from plantdesk.records import COMMAND
+from plantdesk.domain.records import COMMAND
 from plantdesk.store import Store
-from plantdesk.validation import new_plant
+from plantdesk.domain.validation import new_plant
 store = Store(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):
     if plant_id == {_LATER.start} + 20:  # another program empties the log, and the next commit begins a new one

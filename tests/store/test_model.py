@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from typing_extensions import override
 
-from plantdesk.errors import (
+from plantdesk.domain.edits import KEEP, Delete, DeleteAll, Insert, Keep, SetTag, edited
+from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
     InvalidTokenNameError,
@@ -30,33 +31,21 @@ from plantdesk.errors import (
     UndoConflictError,
     UnknownTokenError,
 )
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source
-from plantdesk.store import (
-    KEEP,
-    Contains,
-    Delete,
-    DeleteAll,
-    HasTag,
-    Insert,
-    Order,
-    Selection,
-    SetTag,
-    Store,
-    View,
-    back_up,
-    edited,
-    restore,
-)
-from plantdesk.store.edits import Keep
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, Source
+from plantdesk.domain.selections import Contains, HasTag, Selection
+from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
+from plantdesk.domain.views import Order, View
+from plantdesk.store import Store, back_up, restore
 from plantdesk.store.sqlite import counts, history
-from plantdesk.validation import NewPlant, new_plant, plant_fields
 from tests.support.adding import add_each
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from plantdesk.store import Counts, Edit, Term, Undone
+    from plantdesk.domain.counts import Counts
+    from plantdesk.domain.edits import Edit, Undone
+    from plantdesk.domain.selections import Term
 
 SECONDS = 30
 

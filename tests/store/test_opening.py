@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import (
+from plantdesk.domain.errors import (
     FolderMissingError,
     ForeignFileError,
     NewerStoreError,
@@ -22,12 +22,12 @@ from plantdesk.errors import (
     StoreGoneError,
     StoreReadOnlyError,
 )
-from plantdesk.records import COMMAND, FORM
+from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.validation import PlantFields, new_plant
 from plantdesk.store import Backups, Store, back_up
 from plantdesk.store.sqlite import idle_work
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
-from plantdesk.validation import PlantFields, new_plant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -200,8 +200,8 @@ def test_a_folder_that_may_not_be_written_to_takes_no_import(ordinary_folder: Pa
 _OPEN_AND_ADD = """
 import sys
 from pathlib import Path
-from plantdesk.records import COMMAND
-from plantdesk.validation import PlantFields, new_plant
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import PlantFields, new_plant
 from plantdesk.store import Backups, Store, back_up
 from plantdesk.store.sqlite.files import file_lock
 print("ready", flush=True)

@@ -8,13 +8,13 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from plantdesk.store import Selection
+from plantdesk.domain.selections import Selection
 from tests.store.test_backups import until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.records import Changes, PlantRow
+    from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.store import Store
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import COMMAND, FORM
-from plantdesk.store import View, parse_search
-from plantdesk.validation import new_plant
+from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import View
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import StoreDamagedError
-from plantdesk.records import COMMAND
+from plantdesk.domain.errors import StoreDamagedError
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import BackupKind, Backups, Store, back_up, preview_restore, restore
 from plantdesk.store.sqlite.files.open_checks import check_file
-from plantdesk.validation import new_plant
 from tests.support.adding import add_each
 from tests.support.wal import checkpoint_writes
 
@@ -29,8 +29,8 @@ OPENINGS = int(os.environ.get("PLANTDESK_OPENINGS", "10000"))
 _ADD_AND_DIE = f"""
 import os, signal, sys
 from pathlib import Path
-from plantdesk.records import COMMAND
-from plantdesk.validation import new_plant
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from tests.support.adding import add_each
 store = Store(Path(sys.argv[1]))
@@ -43,8 +43,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 _ADD_FOR_EVER = """
 import sys
 from pathlib import Path
-from plantdesk.records import COMMAND
-from plantdesk.validation import new_plant
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from tests.support.adding import add_each
 store, first = Store(Path(sys.argv[1])), 0

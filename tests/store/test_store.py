@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from plantdesk.errors import (
+from plantdesk.domain.errors import (
     IdTakenError,
     StoreBusyError,
     StoreClosedError,
@@ -20,10 +20,11 @@ from plantdesk.errors import (
     StoreMovedError,
     TokenRefusedError,
 )
-from plantdesk.records import COMMAND, FORM, Changes
-from plantdesk.store import BackupKind, Backups, Store, View
+from plantdesk.domain.records import COMMAND, FORM, Changes
+from plantdesk.domain.validation import NewPlant, new_plant
+from plantdesk.domain.views import View
+from plantdesk.store import BackupKind, Backups, Store
 from plantdesk.store.sqlite import connections, idle_work
-from plantdesk.validation import NewPlant, new_plant
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

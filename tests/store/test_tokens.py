@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import TokenRefusedError
-from plantdesk.records import COMMAND, Changes
-from plantdesk.store import Store, edited
+from plantdesk.domain.edits import edited
+from plantdesk.domain.errors import TokenRefusedError
+from plantdesk.domain.records import COMMAND, Changes
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Store
 from plantdesk.store.sqlite import tokens
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

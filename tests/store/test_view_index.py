@@ -13,12 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.errors import IdTakenError, NothingToUndoError, UndoConflictError
-from plantdesk.records import COMMAND, FORM, Changes
-from plantdesk.store import DeleteAll, Order, Reader, Selection, SetTag, Store, View, parse_search
+from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.errors import IdTakenError, NothingToUndoError, UndoConflictError
+from plantdesk.domain.records import COMMAND, FORM, Changes
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import NewPlant, new_plant
+from plantdesk.domain.views import Order, View
+from plantdesk.store import Reader, Store
 from plantdesk.store.sqlite import letter_index, queries
 from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
-from plantdesk.validation import NewPlant, new_plant
 from tests.support.adding import add_each
 from tests.support.cases import cases
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.errors import PlantDeskError
-    from plantdesk.records import PlantRow, Source
-    from plantdesk.store import PlantStore
-    from plantdesk.validation import NewPlant
+    from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.domain.validation import NewPlant
 
 _SECONDS = 60
 

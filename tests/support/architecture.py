@@ -20,22 +20,20 @@ LONGEST_FILE = 600
 LONGEST_MEAN_FUNCTION = 11.0
 DOCUMENTED = 0.9
 
-# What may import what: a layer imports those below it. A module that is not named here is ground.
+# What may import what: a layer imports those below it. Every part of the package is named here.
 LAYERS = {
-    "store": 1,
-    "transfer": 2,
-    "api": 2,
-    "ui": 2,
-    "desktop": 3,
-    "headless": 3,
-    "commands": 3,
-    "cli": 3,
-    "options": 3,
-    "plant_options": 3,
-    "transfer_options": 3,
-    "__main__": 3,
+    "domain": 0,
+    "platform": 1,
+    "store": 2,
+    "transfer": 3,
+    "api": 3,
+    "ui": 3,
+    "desktop": 4,
+    "headless": 4,
+    "cli": 5,
+    "__main__": 6,
 }
-ROOTS = 3
+NAMES = {"", "APP_ID", "HOME_PAGE", "__version__"}  # of the package itself
 NEIGHBOURS = {("ui", "transfer")}  # the window's import and export; the other way in, `commands`, lies above both
 # The same inside ui/: another folder is a feature, another module is shared by the features.
 UI_LAYERS = {"qt": 0, "texts": 0, "theme": 1, "widgets": 2, "main_window": 5, "workspace": 5, "session": 5}
@@ -57,7 +55,7 @@ WRAPPED = {
     "QInputDialog": "plantdesk.ui.widgets.message_box",
 }
 TOOL_TIPS = "plantdesk.ui.widgets.tool_tips"
-PATHS = "plantdesk.paths"
+PATHS = "plantdesk.platform.paths"
 # Functions that change what is under a name, or open it; of `os` and `shutil`, and methods of `Path`.
 FILE_FUNCTIONS = {"open", "chmod", "unlink", "remove", "rename", "replace", "rmdir", "rmtree", "mkdir", "makedirs"}
 FILE_FUNCTIONS |= {"link", "symlink", "truncate", "utime", "chown", "mkfifo", "copyfile", "copy", "copy2", "move"}
@@ -73,25 +71,25 @@ FILE_OPERATIONS = {
     "plantdesk.store.sqlite.files.opening": {"unlink"},  # the name of an index, which is no database
     "plantdesk.store.sqlite.backups.folder": {"unlink", "rename"},  # backups by their names, links themselves
     # In folders of the user alone: 0700, or of `tempfile`.
-    "plantdesk.paths": {"mkdir", "chmod"},
-    "plantdesk.settings": {"open", "replace"},
-    "plantdesk.logs": {"open"},
+    "plantdesk.platform.paths": {"mkdir", "chmod"},
+    "plantdesk.platform.settings": {"open", "replace"},
+    "plantdesk.platform.logs": {"open"},
     "plantdesk.api.sockets": {"chmod"},
     "plantdesk.api.discovery.announcement": {"unlink"},
     "plantdesk.api.discovery.runtime_file": {"open", "unlink", "rmdir"},
-    "plantdesk.integration.linux_login": {"mkdir", "write_text", "unlink"},
-    "plantdesk.integration.macos_login": {"mkdir", "write_bytes", "unlink"},
+    "plantdesk.platform.integration.linux_login": {"mkdir", "write_text", "unlink"},
+    "plantdesk.platform.integration.macos_login": {"mkdir", "write_bytes", "unlink"},
     "plantdesk.store.sqlite.files.index_folder": {"open", "rmtree"},
     "plantdesk.store.sqlite.order_file": {"open"},
     "plantdesk.store.sqlite.view_index": {"open"},
     # What the user names: no database (`is_database`), or a new file (O_EXCL).
-    "plantdesk.atomic_replace": {"open", "replace", "unlink"},  # names of mkstemp: O_NOFOLLOW, then fstat
+    "plantdesk.platform.atomic_replace": {"open", "replace", "unlink"},  # names of mkstemp: O_NOFOLLOW, then fstat
     "plantdesk.transfer.sources": {"open"},
     "plantdesk.transfer.exporting": {"open"},
-    "plantdesk.commands.token": {"open"},
+    "plantdesk.cli.commands.token": {"open"},
     # Devices.
-    "plantdesk.output": {"open"},
-    "plantdesk.no_console": {"open"},
+    "plantdesk.platform.output": {"open"},
+    "plantdesk.platform.no_console": {"open"},
 }
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 
@@ -105,7 +103,7 @@ class Module:
 
     @property
     def part(self) -> str:
-        """The part that a layer rule names: `store` for plantdesk.store.sqlite.writer, `paths` for plantdesk.paths."""
+        """The part that a layer rule names: `store` for plantdesk.store.sqlite.writer."""
         return part_of(self.name)
 
     @cached_property
@@ -137,7 +135,7 @@ def read(package: Path) -> Modules:
 
 
 def layers(modules: Modules) -> list[str]:
-    """records ← store ← {transfer, api, ui} ← roots."""
+    """domain ← platform ← store ← {transfer, api, ui} ← {desktop, headless} ← cli."""
     return [
         f"{module.name} imports {name}"
         for module in modules.values()
@@ -303,8 +301,9 @@ def top_level(root: Path) -> list[str]:
 
 
 def _may_import(importer: str, imported: str) -> bool:
-    mine, theirs = LAYERS.get(importer, 0), LAYERS.get(imported, 0)
-    return importer == imported or theirs < mine or mine == theirs in (0, ROOTS) or (importer, imported) in NEIGHBOURS
+    if importer == imported or imported in NAMES or (importer, imported) in NEIGHBOURS:
+        return True
+    return importer in LAYERS and imported in LAYERS and LAYERS[imported] < LAYERS[importer]
 
 
 def _ui_part(name: str) -> str:

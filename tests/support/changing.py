@@ -7,10 +7,12 @@ import sys
 from contextlib import closing, suppress
 from pathlib import Path
 
-from plantdesk.errors import PlantDeskError
-from plantdesk.records import COMMAND
-from plantdesk.store import Delete, DeleteAll, HasTag, Selection, SetTag, Store, edited
-from plantdesk.validation import new_plant
+from plantdesk.domain.edits import Delete, DeleteAll, SetTag, edited
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Store
 
 _SECONDS = 30
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QDialog, QPushButton, QTableWidget
 
-from plantdesk.records import FORM
-from plantdesk.store import Selection, SetTag, edited
+from plantdesk.domain.edits import SetTag, edited
+from plantdesk.domain.records import FORM
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
@@ -25,7 +27,6 @@ from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.transfer.refused_dialog import RefusedDialog
 from plantdesk.ui.widgets.message_box import MessageBox
-from plantdesk.validation import new_plant
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:

@@ -20,25 +20,18 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import StoreDamagedError, StoreError, StoreGoneError
-from plantdesk.records import COMMAND, ChangeKind
-from plantdesk.store import (
-    BackupKind,
-    Backups,
-    DeleteAll,
-    OnClash,
-    Selection,
-    SetTag,
-    Store,
-    View,
-    back_up,
-    restore,
-)
+from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreGoneError
+from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.records import COMMAND, ChangeKind
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import View
+from plantdesk.store import BackupKind, Backups, Store, back_up, restore
 from plantdesk.store.sqlite.backups.jobs import back_up_if_due
 from plantdesk.store.sqlite.migrations import MIGRATIONS
 from plantdesk.transfer.importing import FileImport, Wanted
 from plantdesk.transfer.sources import file_source
-from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk import paths
-from plantdesk.store import Selection, Store
+from plantdesk.domain.selections import Selection
+from plantdesk.platform import paths
+from plantdesk.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import openpyxl
 import pytest
 
-from plantdesk.cli import main
+from plantdesk.cli.main import main
 from tests.transfer.conftest import stored
 
 if TYPE_CHECKING:

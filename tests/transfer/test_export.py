@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk import paths
-from plantdesk.cli import main
-from plantdesk.errors import PlantDeskError
-from plantdesk.records import FORM
-from plantdesk.store import Insert, Selection, Store
+from plantdesk.cli.main import main
+from plantdesk.domain.edits import Insert
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.records import FORM
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.platform import paths
+from plantdesk.store import Store
 from plantdesk.store.sqlite import line_reads
 from plantdesk.transfer.sources import file_source
 from plantdesk.transfer.targets import checked_target
 from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces
-from plantdesk.validation import new_plant
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
@@ -206,7 +208,7 @@ def test_formats_that_are_only_read_are_refused(tmp_path: Path, capfd: pytest.Ca
 
 _INTERRUPTED = """
 import signal, sys
-from plantdesk.cli import main
+from plantdesk.cli.main import main
 from plantdesk.store.sqlite import connections
 connections._PROGRESS_STEPS = int(sys.argv[1])
 connections._go_on = lambda: signal.raise_signal(signal.SIGINT)
@@ -227,8 +229,8 @@ def test_an_interrupt_within_a_query_ends_an_export(tmp_path: Path, steps: int) 
 _TERMINATED = """
 import signal, sys
 from pathlib import Path
-from plantdesk.atomic_replace import replaced_bytes
-from plantdesk.commands.termination import cleaned_up_when_terminated
+from plantdesk.platform.atomic_replace import replaced_bytes
+from plantdesk.cli.commands.termination import cleaned_up_when_terminated
 from tests.support.adding import add_each
 with cleaned_up_when_terminated(), replaced_bytes(Path(sys.argv[1])):
     signal.raise_signal(signal.SIGTERM)

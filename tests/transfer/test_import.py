@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk import paths
-from plantdesk.cli import main
-from plantdesk.records import FORM
-from plantdesk.store import OnClash, Store
+from plantdesk.cli.main import main
+from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
+from plantdesk.platform import paths
+from plantdesk.store import Store
 from plantdesk.transfer.importing import FileImport, Wanted
 from plantdesk.transfer.sources import file_source
 from plantdesk.transfer.text import FileError
-from plantdesk.validation import new_plant
 from tests.transfer.conftest import stored
 
 if TYPE_CHECKING:

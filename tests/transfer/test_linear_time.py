@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import PlantDeskError
-from plantdesk.search import parse_search, search_text
-from plantdesk.store import folding
+from plantdesk.domain import folding
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.search import parse_search, search_text
 from plantdesk.transfer import anki, markdown
 from plantdesk.transfer.columns import Columns, field_of
 from plantdesk.transfer.formats import Format

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.cli import main
-from plantdesk.records import FORM, LARGEST_ID, SMALLEST_ID
-from plantdesk.store import Insert, Selection, Store
-from plantdesk.validation import new_plant
+from plantdesk.cli.main import main
+from plantdesk.domain.edits import Insert
+from plantdesk.domain.records import FORM, LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Store
 from tests.support.cases import cases
 
 TEXTS = st.text() | st.text(alphabet="\"',;\t|\r\n\0 =a'\ufeff\u2028\x1a")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk import paths
-from plantdesk.cli import main
-from plantdesk.store import Selection, Store
+from plantdesk.cli.main import main
+from plantdesk.domain.selections import Selection
+from plantdesk.platform import paths
+from plantdesk.store import Store
 from plantdesk.transfer import anki
 from plantdesk.transfer.pasted import pasted_plants
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.transfer.pasted import pasted_plants
 
 Plants = list[tuple[int | None, str, str | None, str | None]]

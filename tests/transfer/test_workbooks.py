@@ -18,13 +18,15 @@ from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from openpyxl.worksheet.table import Table
 
-from plantdesk import paths
-from plantdesk.cli import main
-from plantdesk.records import FORM
-from plantdesk.store import Insert, Selection, Store
+from plantdesk.cli.main import main
+from plantdesk.domain.edits import Insert
+from plantdesk.domain.records import FORM
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.platform import paths
+from plantdesk.store import Store
 from plantdesk.transfer import workbook_writing
 from plantdesk.transfer.workbooks import opened_workbook
-from plantdesk.validation import new_plant
 from tests.support.costs import cpu_seconds
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QLocale
 
-from plantdesk.records import FORM, PlantRow
-from plantdesk.server_state import Off
+from plantdesk.domain.records import FORM, PlantRow
+from plantdesk.domain.server_state import Off
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
@@ -25,7 +26,6 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine
 from plantdesk.ui.workspace import Workspace
-from plantdesk.validation import new_plant
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QObject
 from shiboken6 import delete
 
-from plantdesk.errors import StoreBusyError
+from plantdesk.domain.errors import StoreBusyError
 from plantdesk.ui.bridge import Bridge
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QObject
 from shiboken6 import delete
 
-from plantdesk.records import FORM, Changes, PlantRow
+from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.ui.bridge import Bridge
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.records import COMMAND
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.workspace import Workspace
-from plantdesk.validation import new_plant
 from tests.support.desk import Desk
 from tests.ui.conftest import NoServer
 

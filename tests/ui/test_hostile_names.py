@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableWidget, QWidget
 
-from plantdesk.records import Changes, PlantRow, Source, SourceKind
-from plantdesk.server_state import Failed, ServerFailedError
+from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
+from plantdesk.domain.server_state import Failed, ServerFailedError
 from plantdesk.store import back_up
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel

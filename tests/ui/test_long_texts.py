@@ -10,13 +10,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip
 
-from plantdesk.records import FORM
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
 from plantdesk.ui.card.note_edit import NoteEdit
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.line_edit import LineEdit
-from plantdesk.validation import new_plant
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

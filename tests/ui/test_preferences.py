@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk import settings
+from plantdesk.platform import settings
 from plantdesk.ui.preferences import Preferences
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import StoreBusyError
+from plantdesk.domain.errors import StoreBusyError
 from plantdesk.store import Reader
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.ui.bridge import Bridge
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import PlantReader, Store
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.store import Store
     from plantdesk.ui.background import Task
     from tests.ui.conftest import Adder
 

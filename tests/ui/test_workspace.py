@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from plantdesk.errors import StoreReadOnlyError
-from plantdesk.server_state import Failed, On, PortInUseError, ServerState
+from plantdesk.domain.errors import StoreReadOnlyError
+from plantdesk.domain.server_state import Failed, On, PortInUseError, ServerState
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable

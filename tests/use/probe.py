@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk import cli
+from plantdesk.cli import main as cli
 from tests.support.desk import names_of, plain
 
 if TYPE_CHECKING:

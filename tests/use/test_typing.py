@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import COMMAND
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
-from plantdesk.validation import new_plant
 from tests.use.user import Screen, User, until
 
 if TYPE_CHECKING:

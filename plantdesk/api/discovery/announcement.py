@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from plantdesk import __version__
 from plantdesk.api.discovery.runtime_file import Runtime, RuntimeFile
 from plantdesk.api.sockets import local_sockets
-from plantdesk.timestamps import now_ms
+from plantdesk.domain.timestamps import now_ms
 
 if TYPE_CHECKING:
     import socket

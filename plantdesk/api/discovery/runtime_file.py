@@ -17,10 +17,10 @@ import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk import paths
 from plantdesk.api.discovery.server_identity import Identity, is_running
 from plantdesk.api.sockets import foreign_owner
-from plantdesk.atomic_replace import replace
+from plantdesk.platform import paths
+from plantdesk.platform.atomic_replace import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

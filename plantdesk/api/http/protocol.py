@@ -23,7 +23,7 @@ from plantdesk.api.http.request_queue import RequestQueue
 from plantdesk.api.http.request_size import RequestSize
 from plantdesk.api.http.request_target import set_target
 from plantdesk.api.http.rewriting import KNOWN_METHOD, with_known_method, without_upgrade
-from plantdesk.errors import OutOfMemoryError, PlantDeskError
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-    from plantdesk.activity import Activity
     from plantdesk.api.http.responses import Responses
     from plantdesk.api.limits import Limits
+    from plantdesk.domain.activity import Activity
 
 _BLANKS = b" \t"
 #: Bytes parsed at once: a bound where a client sends thousands of requests in one segment.

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Column, Integer, MetaData, Table, delete, insert
 
-from plantdesk.errors import (
+from plantdesk.domain.edits import Applied, Delete, DeleteAll, Insert, SetTag, Undone, Update, kind_of, title_of
+from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
     NothingToUndoError,
@@ -20,24 +21,23 @@ from plantdesk.errors import (
     UndoConflictError,
     shortened,
 )
-from plantdesk.records import Change, ChangeKind, PlantRow, Source
-from plantdesk.store.edits import Applied, Delete, DeleteAll, Insert, SetTag, Undone, Update, kind_of, title_of
-from plantdesk.store.folding import folded
+from plantdesk.domain.folding import folded
+from plantdesk.domain.records import Change, ChangeKind, PlantRow, Source
+from plantdesk.domain.timestamps import now_ms
 from plantdesk.store.sqlite.conditions import ids_of
 from plantdesk.store.sqlite.counts import store_counts
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.history import last_number, read_change, redo_target, undo_target
 from plantdesk.store.sqlite.row_reads import VERSION, last_seq, rows_by_id
 from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
-from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlmodel import Session
 
-    from plantdesk.selections import Selection
-    from plantdesk.store.edits import Edit
+    from plantdesk.domain.edits import Edit
+    from plantdesk.domain.selections import Selection
 
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
 _MAX_LISTED = 100

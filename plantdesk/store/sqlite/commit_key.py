@@ -15,7 +15,7 @@ import contextlib
 import secrets
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import StoreDamagedError
+from plantdesk.domain.errors import StoreDamagedError
 
 if TYPE_CHECKING:
     import sqlite3

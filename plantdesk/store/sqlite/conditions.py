@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, not_, or_, type_coerce
 from sqlmodel import col, select
 
-from plantdesk.records import SourceKind
-from plantdesk.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
-from plantdesk.store.folding import LOOKALIKES, SEPARATOR, search_words, searched
+from plantdesk.domain.folding import LOOKALIKES, SEPARATOR, search_words, searched
+from plantdesk.domain.records import SourceKind
+from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
     from sqlmodel.sql.expression import SelectOfScalar
 
-    from plantdesk.selections import Selection, Term
+    from plantdesk.domain.selections import Selection, Term
 
 #: SQLite's LIKE takes patterns up to 50,000 bytes; longer words are searched with instr().
 MAX_PATTERN = 10_000

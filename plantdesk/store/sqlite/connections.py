@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.errors import (
+from plantdesk.domain.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import NothingToUndoError, StoreDamagedError
-from plantdesk.records import Change, ChangeKind, PlantChange, Source, SourceKind
-from plantdesk.store.protocols import HistorySummary
+from plantdesk.domain.errors import NothingToUndoError, StoreDamagedError
+from plantdesk.domain.protocols import HistorySummary
+from plantdesk.domain.records import Change, ChangeKind, PlantChange, Source, SourceKind
 from plantdesk.store.sqlite.row_reads import MAX_NUMBER, row_of
 
 if TYPE_CHECKING:

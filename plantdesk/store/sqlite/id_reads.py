@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func
 from sqlalchemy import select as sql_select
 
-from plantdesk.records import LARGEST_ID, SMALLEST_ID
-from plantdesk.store.views import Order
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.views import Order
 
 if TYPE_CHECKING:
     import sqlite3

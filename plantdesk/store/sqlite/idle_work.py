@@ -11,20 +11,20 @@ import itertools
 import sqlite3
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import StoreError
+from plantdesk.domain.errors import StoreError
+from plantdesk.domain.timestamps import now_ms
 from plantdesk.store.sqlite import unused_memory
 from plantdesk.store.sqlite.connections import check_whole, translate_errors
 from plantdesk.store.sqlite.files.file_watch import FileWatch
 from plantdesk.store.sqlite.files.last_write import LastWrite
 from plantdesk.store.sqlite.history import is_prunable, prune
 from plantdesk.store.sqlite.write_connection import is_locked
-from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from plantdesk.store.health import Health
+    from plantdesk.store.sqlite.health import Health
     from plantdesk.store.sqlite.transactions import Transactions
 
 #: Polls without work of this process, about a second, after which the log is moved into the database file, and

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.errors import StoreBusyError, StoreReadOnlyError, shortened
-from plantdesk.records import LARGEST_ID, ChangeKind, Changes, Source, SourceKind
-from plantdesk.store.edits import Applied
-from plantdesk.store.folding import folded
-from plantdesk.store.imports import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
-from plantdesk.store.protocols import PlantImport
+from plantdesk.domain.edits import Applied
+from plantdesk.domain.errors import StoreBusyError, StoreReadOnlyError, shortened
+from plantdesk.domain.folding import folded
+from plantdesk.domain.import_batches import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
+from plantdesk.domain.protocols import PlantImport
+from plantdesk.domain.records import LARGEST_ID, ChangeKind, Changes, Source, SourceKind
+from plantdesk.domain.timestamps import now_ms
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, Entry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection
@@ -29,7 +30,6 @@ from plantdesk.store.sqlite.files.atomic_file import locked_draft
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.row_reads import last_seq
 from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
-from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

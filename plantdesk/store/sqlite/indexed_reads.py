@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, func, text
 from sqlmodel import col, select
 
-from plantdesk.store.insertion_points import find_insertion_points
+from plantdesk.domain.insertion_points import find_insertion_points
+from plantdesk.domain.views import Order
 from plantdesk.store.sqlite.conditions import ids_of
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.id_reads import gathered
@@ -22,7 +23,6 @@ from plantdesk.store.sqlite.letter_index import find_letter, letter_of
 from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.text_index import candidates
 from plantdesk.store.tables import PlantTable
-from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, TextClause
 
-    from plantdesk.selections import Selection
-    from plantdesk.store.insertion_points import InsertionPoint
+    from plantdesk.domain.insertion_points import InsertionPoint
+    from plantdesk.domain.selections import Selection
+    from plantdesk.domain.views import View
     from plantdesk.store.sqlite.text_index import Candidates
     from plantdesk.store.sqlite.view_index import ViewIndex
-    from plantdesk.store.views import View
 
 #: More candidates than this are not worth it: a scan gives the first rows at once.
 _MAX_CANDIDATES = 60_000

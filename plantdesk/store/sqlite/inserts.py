@@ -12,18 +12,18 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import IdTakenError, PlantDeskError, TokenRefusedError, TokenUsedUpError
-from plantdesk.records import Changes, PlantRow, Source, SourceKind
-from plantdesk.store.folding import folded
+from plantdesk.domain.errors import IdTakenError, PlantDeskError, TokenRefusedError, TokenUsedUpError
+from plantdesk.domain.folding import folded
+from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
+from plantdesk.domain.timestamps import now_ms
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_seq, next_free_id, rows_by_id
-from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from plantdesk.validation import NewPlant, PlantFields
+    from plantdesk.domain.validation import NewPlant, PlantFields
 
 
 #: Characters in one statement with several rows.

@@ -13,8 +13,8 @@ from itertools import compress, repeat
 from operator import contains
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.selections import Contains, Selection
-from plantdesk.store.folding import SEPARATOR, searched, without_lookalikes
+from plantdesk.domain.folding import SEPARATOR, searched, without_lookalikes
+from plantdesk.domain.selections import Contains, Selection
 
 if TYPE_CHECKING:
     import sqlite3

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.store.protocols import LinePage
+from plantdesk.domain.protocols import LinePage
 from plantdesk.store.sqlite.connections import snapshot
 from plantdesk.store.sqlite.row_reads import rows_since
 

@@ -13,7 +13,7 @@ from contextlib import closing
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import ForeignSchemaError
+from plantdesk.domain.errors import ForeignSchemaError
 from plantdesk.store.sqlite.connections import reported, transaction
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import case, func, literal_column
 from sqlmodel import col, select
 
-from plantdesk.store.folding import SEPARATOR
+from plantdesk.domain.folding import SEPARATOR
+from plantdesk.domain.views import Order
 from plantdesk.store.sqlite.id_reads import all_ids
 from plantdesk.store.tables import PlantTable, SourceTable
-from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
     from array import array

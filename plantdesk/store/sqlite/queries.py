@@ -18,10 +18,11 @@ from sqlalchemy import select as sql_select
 from sqlmodel import col, select
 from typing_extensions import override
 
-from plantdesk.records import Source, SourceKind
-from plantdesk.store.folding import natural_key
-from plantdesk.store.insertion_points import find_insertion_points
-from plantdesk.store.protocols import PlantReader
+from plantdesk.domain.folding import natural_key
+from plantdesk.domain.insertion_points import find_insertion_points
+from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.views import KnownName, Order, View
 from plantdesk.store.sqlite.conditions import MAX_PATTERN, ids_of, name_begins
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
@@ -34,7 +35,6 @@ from plantdesk.store.sqlite.ordering import ordering
 from plantdesk.store.sqlite.row_reads import chunks, last_seq, next_free_id, rows_by_id, rows_cut
 from plantdesk.store.sqlite.sql_functions import add_functions
 from plantdesk.store.tables import PlantTable, SourceTable
-from plantdesk.store.views import KnownName, Order, View
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select, TextClause
     from sqlmodel.sql.expression import SelectOfScalar
 
-    from plantdesk.records import Change, PlantChange, PlantRow
-    from plantdesk.selections import Selection
-    from plantdesk.store.counts import Counts
-    from plantdesk.store.insertion_points import InsertionPoint
-    from plantdesk.store.protocols import HistorySummary, LinePage
+    from plantdesk.domain.counts import Counts
+    from plantdesk.domain.insertion_points import InsertionPoint
+    from plantdesk.domain.protocols import HistorySummary, LinePage
+    from plantdesk.domain.records import Change, PlantChange, PlantRow
+    from plantdesk.domain.selections import Selection
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.view_index import ViewIndex
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.errors import StoreReadOnlyError
-from plantdesk.store.folding import natural_key
-from plantdesk.store.protocols import PlantPages
+from plantdesk.domain.errors import StoreReadOnlyError
+from plantdesk.domain.folding import natural_key
+from plantdesk.domain.protocols import PlantPages
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, named, resolved
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from plantdesk.records import PlantRow
-    from plantdesk.selections import Selection
-    from plantdesk.store.protocols import LinePage
+    from plantdesk.domain.protocols import LinePage
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.selections import Selection
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
 

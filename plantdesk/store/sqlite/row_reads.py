@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from plantdesk.errors import StoreDamagedError
-from plantdesk.records import LARGEST_ID, PlantRow, Source, SourceKind
+from plantdesk.domain.errors import StoreDamagedError
+from plantdesk.domain.records import LARGEST_ID, PlantRow, Source, SourceKind
 
 if TYPE_CHECKING:
     import sqlite3

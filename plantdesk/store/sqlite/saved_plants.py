@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import BackupUnusableError
-from plantdesk.store.imports import SavedPlant
+from plantdesk.domain.errors import BackupUnusableError
+from plantdesk.domain.import_batches import SavedPlant
 from plantdesk.store.sqlite.backups.restore_source import load
 from plantdesk.store.sqlite.connections import translate_errors
 

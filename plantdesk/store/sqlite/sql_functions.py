@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.store.folding import folded, searched
+from plantdesk.domain.folding import folded, searched
 
 if TYPE_CHECKING:
     import sqlite3

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.errors import PlantDeskError, StoreError
-from plantdesk.listeners import Listeners
-from plantdesk.records import Changes
-from plantdesk.store.protocols import PlantStore
+from plantdesk.domain.errors import PlantDeskError, StoreError
+from plantdesk.domain.listeners import Listeners
+from plantdesk.domain.protocols import PlantStore
+from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite.changes import apply, redo, undo
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_drafts
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-    from plantdesk.errors import StoreDamagedError
-    from plantdesk.records import Change, ChangeKind, PlantRow, Source
-    from plantdesk.store.edits import Applied, Edit, Undone
+    from plantdesk.domain.edits import Applied, Edit, Undone
+    from plantdesk.domain.errors import StoreDamagedError
+    from plantdesk.domain.records import Change, ChangeKind, PlantRow, Source
+    from plantdesk.domain.validation import NewPlant, PlantFields
     from plantdesk.store.sqlite.connections import Progress
-    from plantdesk.validation import NewPlant, PlantFields
 
 
 class Store(PlantStore):

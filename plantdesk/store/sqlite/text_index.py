@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.records import LARGEST_ID, SMALLEST_ID
-from plantdesk.selections import Contains, HasTag
-from plantdesk.store.folding import LOOKALIKES, SEPARATOR, search_words, searched
+from plantdesk.domain.folding import LOOKALIKES, SEPARATOR, search_words, searched
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.selections import Contains, HasTag
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-    from plantdesk.selections import Selection, Term
+    from plantdesk.domain.selections import Selection, Term
 
 #: Makes the table of the index; `{0}` is the name of its schema.
 CREATE_TABLE = """CREATE VIRTUAL TABLE {0}.words

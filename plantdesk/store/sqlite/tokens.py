@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 from sqlmodel import Session, col, select
 from typing_extensions import override
 
-from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
-from plantdesk.records import Changes, Source, SourceKind, TokenRow
-from plantdesk.selections import AddedBy, Selection
-from plantdesk.store.edits import Applied, DeleteAll
-from plantdesk.store.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
+from plantdesk.domain.edits import Applied, DeleteAll
+from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
+from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
+from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow
+from plantdesk.domain.selections import AddedBy, Selection
+from plantdesk.domain.timestamps import now_ms
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.tables import SourceTable, TokenTable
-from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     import builtins

@@ -9,8 +9,8 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import StoreError, StoreReadOnlyError
-from plantdesk.records import Changes
+from plantdesk.domain.errors import StoreError, StoreReadOnlyError
+from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import transaction, translate_errors
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from plantdesk.store.health import Health
     from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.health import Health
 
 #: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
 POLL_INTERVAL = 0.08

@@ -15,7 +15,8 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import StoreError
+from plantdesk.domain.errors import StoreError
+from plantdesk.domain.views import Order
 from plantdesk.store.sqlite import letter_index, text_index
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
@@ -24,7 +25,6 @@ from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.order_file import opened
 from plantdesk.store.sqlite.ordering import SORTED, sorted_ids
 from plantdesk.store.sqlite.row_reads import last_seq
-from plantdesk.store.views import Order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from plantdesk.records import Changes
+    from plantdesk.domain.records import Changes
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.letter_index import Letters
     from plantdesk.store.sqlite.order_file import OrderFile

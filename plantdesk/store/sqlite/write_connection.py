@@ -11,7 +11,7 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import (
+from plantdesk.domain.errors import (
     BackupFolderError,
     StoreDamagedError,
     StoreError,
@@ -19,7 +19,7 @@ from plantdesk.errors import (
     StoreReadOnlyError,
     StoreUnreachableError,
 )
-from plantdesk.records import Changes
+from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
 from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors

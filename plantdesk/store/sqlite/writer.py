@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlmodel import Session
 
-from plantdesk.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError
-from plantdesk.records import Changes
-from plantdesk.store.health import Health
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError
+from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.files.disk_space import DiskSpace
+from plantdesk.store.sqlite.health import Health
 from plantdesk.store.sqlite.idle_work import IdleWork
 from plantdesk.store.sqlite.inserts import Outcome
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from plantdesk.records import PlantRow, Source
-    from plantdesk.store.health import HealthListener
+    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.domain.validation import NewPlant
     from plantdesk.store.sqlite.files.store_file import StoreFile
+    from plantdesk.store.sqlite.health import HealthListener
     from plantdesk.store.sqlite.write_connection import WriteConnection
-    from plantdesk.validation import NewPlant
 
 _log = logging.getLogger(__name__)
 

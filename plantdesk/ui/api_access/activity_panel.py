@@ -8,7 +8,7 @@ from PySide6.QtCore import QLocale, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from plantdesk.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber
 from plantdesk.ui.api_access.snippets import curl_of
 from plantdesk.ui.texts import exact_time, one_line, plural, quoted, source_text
 from plantdesk.ui.theme.metrics import S
@@ -17,7 +17,7 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.plain_table import PlainTable
 
 if TYPE_CHECKING:
-    from plantdesk.activity import Activity, Answer
+    from plantdesk.domain.activity import Activity, Answer
     from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.theme.theme import Theme
 

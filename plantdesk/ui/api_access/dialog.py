@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk.server_state import Failed, Off, On, Starting
-from plantdesk.settings import DEFAULT_PORT
+from plantdesk.domain.server_state import Failed, Off, On, Starting
+from plantdesk.platform.settings import DEFAULT_PORT
 from plantdesk.ui.api_access.activity_panel import ActivityPanel
 from plantdesk.ui.api_access.snippet_panel import SnippetPanel
 from plantdesk.ui.api_access.token_panel import TokenPanel
@@ -31,8 +31,8 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
-    from plantdesk.server_state import ServerState
-    from plantdesk.store import PlantStore
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from shiboken6 import isValid
 
-from plantdesk.server_state import On
+from plantdesk.domain.server_state import On
 from plantdesk.ui.api_access.server_notice import ServerNotice
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.feature import Feature
@@ -18,10 +18,10 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.store_queries import next_free_id
 
 if TYPE_CHECKING:
-    from plantdesk.errors import PlantDeskError
-    from plantdesk.records import Changes, TokenRow
-    from plantdesk.server_state import ServerState
-    from plantdesk.store import Applied
+    from plantdesk.domain.edits import Applied
+    from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.records import Changes, TokenRow
+    from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.dialog import ApiDialog
     from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.feature import OpenStore, WindowContext

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.server_state import Failed, NoStoreError, Off, ServerFailedError, Starting
+from plantdesk.domain.server_state import Failed, NoStoreError, Off, ServerFailedError, Starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.activity import Activity
-    from plantdesk.server_state import ServerError, ServerState
+    from plantdesk.domain.activity import Activity
+    from plantdesk.domain.server_state import ServerError, ServerState
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.preferences import Preferences

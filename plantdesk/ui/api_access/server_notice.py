@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from plantdesk.server_state import Failed, PortTakenError
+from plantdesk.domain.server_state import Failed, PortTakenError
 from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
 
 if TYPE_CHECKING:
-    from plantdesk.server_state import ServerState
+    from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.widgets.action_buttons import MessageAction
 

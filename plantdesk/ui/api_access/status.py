@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from plantdesk.errors import shortened
-from plantdesk.server_state import Failed, NoStoreError, Off, On, PortTakenError, Starting
-from plantdesk.timestamps import now_ms
+from plantdesk.domain.errors import shortened
+from plantdesk.domain.server_state import Failed, NoStoreError, Off, On, PortTakenError, Starting
+from plantdesk.domain.timestamps import now_ms
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import ago, one_line, plural, quoted
 from plantdesk.ui.theme.metrics import L, S
@@ -21,8 +21,8 @@ from plantdesk.ui.widgets.tool_tips import set_tool_tip
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from plantdesk.records import Changes
-    from plantdesk.server_state import ServerState
+    from plantdesk.domain.records import Changes
+    from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.theme.theme import Theme
 
 _TICK = 1000

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from plantdesk.atomic_replace import write_private
-from plantdesk.errors import PlantDeskError, shortened
-from plantdesk.records import FORM
-from plantdesk.timestamps import now_ms
+from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.records import FORM
+from plantdesk.domain.timestamps import now_ms
+from plantdesk.platform.atomic_replace import write_private
 from plantdesk.transfer.targets import checked_target
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, plural
@@ -40,8 +40,9 @@ from plantdesk.ui.widgets.secret_edit import SecretEdit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.records import TokenRow
-    from plantdesk.store import Applied, NewToken, TokenStore
+    from plantdesk.domain.edits import Applied
+    from plantdesk.domain.protocols import NewToken, TokenStore
+    from plantdesk.domain.records import TokenRow
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme

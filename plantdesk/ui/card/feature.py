@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QStackedWidget
 
-from plantdesk.errors import InvalidPlantError, StoreReadOnlyError
-from plantdesk.records import FORM
+from plantdesk.domain.errors import InvalidPlantError, StoreReadOnlyError
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text
-from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from array import array
 
     from PySide6.QtCore import QStringListModel
 
-    from plantdesk.records import Changes, PlantChange, PlantRow
-    from plantdesk.store import Applied, PlantReader
-    from plantdesk.store import Edit as StoreEdit
+    from plantdesk.domain.edits import Applied
+    from plantdesk.domain.edits import Edit as StoreEdit
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.records import Changes, PlantChange, PlantRow
     from plantdesk.ui.background import Task
     from plantdesk.ui.card.history_lines import HistoryLine
     from plantdesk.ui.card.note_draft import NoteDraft
@@ -224,7 +225,7 @@ class Card(Feature):
     @Slot(object)
     def _undo(self, line: HistoryLine) -> None:
         """Take back a change for this plant alone; a change of other plants as well is edited back."""
-        from plantdesk.store import Delete, edited
+        from plantdesk.domain.edits import Delete, edited
 
         row = self._shown
         if row is None or line.restored is None:
@@ -238,7 +239,8 @@ class Card(Feature):
 
     @Slot(str)
     def _set_tag(self, tag: str) -> None:
-        from plantdesk.store import Selection, SetTag
+        from plantdesk.domain.edits import SetTag
+        from plantdesk.domain.selections import Selection
 
         try:
             plant_fields({"name": "", "tag": tag})

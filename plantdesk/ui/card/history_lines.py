@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
-from plantdesk.records import ChangeKind, SourceKind
+from plantdesk.domain.records import ChangeKind, SourceKind
 from plantdesk.ui.texts import quoted, short_time, source_text, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.records import Change, PlantChange, PlantRow, Source
+    from plantdesk.domain.records import Change, PlantChange, PlantRow, Source
 
 _FIELDS = ("name", "tag", "note")
 _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.errors import EditConflictError, InvalidPlantError
-from plantdesk.records import FORM
+from plantdesk.domain.errors import EditConflictError, InvalidPlantError
+from plantdesk.domain.records import FORM
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.info_bar import BarKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.records import PlantRow
-    from plantdesk.store import Applied, Edit, PlantReader
+    from plantdesk.domain.edits import Applied, Edit
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
 
@@ -86,7 +87,7 @@ class NoteDraft(QObject):
     @Slot()
     def save(self) -> None:
         """Save now what is not saved."""
-        from plantdesk.store import edited
+        from plantdesk.domain.edits import edited
 
         self._pause.stop()
         if self._is_saving or self._is_asking or not self.is_dirty:
@@ -191,8 +192,8 @@ class NoteDraft(QObject):
         return quoted(note, _LONGEST) if note else self.tr("no note")
 
     def _add_again(self) -> None:
-        from plantdesk.store import Insert
-        from plantdesk.validation import new_plant
+        from plantdesk.domain.edits import Insert
+        from plantdesk.domain.validation import new_plant
 
         row = self._row
         tag = {} if row.tag is None else {"tag": row.tag}

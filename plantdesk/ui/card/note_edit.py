@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QPlainTextEdit
 
+from plantdesk.domain.validation import MAX_NOTE_BYTES
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.text_view import report_focus
-from plantdesk.validation import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QMimeData

@@ -22,7 +22,7 @@ from plantdesk.ui.widgets.tool_tips import set_tool_tip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.records import PlantChange, PlantRow
+    from plantdesk.domain.records import PlantChange, PlantRow
     from plantdesk.ui.card.history_lines import HistoryLine
     from plantdesk.ui.theme.theme import Theme
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 
-from plantdesk.timestamps import now_ms
+from plantdesk.domain.timestamps import now_ms
 from plantdesk.ui.card.history_lines import added_text
 from plantdesk.ui.card.sections import CardFrame, empty, text_button
 from plantdesk.ui.texts import date, long_time, plural, short_time, tag_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QStringListModel
     from PySide6.QtWidgets import QWidget
 
-    from plantdesk.records import PlantRow, Source
+    from plantdesk.domain.records import PlantRow, Source
     from plantdesk.ui.theme.theme import Theme
 
 #: Lines of tags and of sources.

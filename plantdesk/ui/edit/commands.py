@@ -10,8 +10,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
-from plantdesk.errors import shortened
-from plantdesk.records import ChangeKind
+from plantdesk.domain.errors import shortened
+from plantdesk.domain.records import ChangeKind
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import override
@@ -21,7 +21,7 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.store import Undone
+    from plantdesk.domain.edits import Undone
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.undo_stack import Step
 

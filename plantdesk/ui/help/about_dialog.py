@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk import __version__
-from plantdesk.bug_report import system_facts
+from plantdesk.platform.bug_report import system_facts
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.dialog import Dialog

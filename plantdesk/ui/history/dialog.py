@@ -18,8 +18,9 @@ from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
-    from plantdesk.records import Changes, Source
-    from plantdesk.store import HistorySummary, Undone
+    from plantdesk.domain.edits import Undone
+    from plantdesk.domain.protocols import HistorySummary
+    from plantdesk.domain.records import Changes, Source
     from plantdesk.ui.feature import OpenStore, WindowContext
 
 #: For text of 13 px.

@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from plantdesk.records import ChangeKind, SourceKind
+from plantdesk.domain.records import ChangeKind, SourceKind
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import long_time, one_line, plural, source_text
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject, QPersistentModelIndex
 
-    from plantdesk.records import Change, Source
-    from plantdesk.store import HistorySummary, PlantReader
+    from plantdesk.domain.protocols import HistorySummary, PlantReader
+    from plantdesk.domain.records import Change, Source
     from plantdesk.ui.background import Task
     from plantdesk.ui.store_queries import StoreQueries
 

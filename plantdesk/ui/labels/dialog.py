@@ -29,7 +29,7 @@ from plantdesk.ui.widgets.spin_box import spin_box
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.records import PlantRow
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.

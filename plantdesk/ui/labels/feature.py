@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, Slot
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder, override
@@ -18,8 +18,8 @@ from plantdesk.ui.widgets.message_line import Tone
 if TYPE_CHECKING:
     from array import array
 
-    from plantdesk.records import PlantRow
-    from plantdesk.store import PlantReader
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.labels.dialog import LabelDialog

@@ -9,7 +9,7 @@ import segno
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 
-from plantdesk.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.ui.texts import one_line
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPagedPaintDevice
 
-    from plantdesk.records import PlantRow
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.labels.sheets import Sheet
 
 UNIT = 100

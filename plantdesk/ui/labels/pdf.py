@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRect
 from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter
 
-from plantdesk.atomic_replace import replaced_bytes
+from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.transfer.targets import checked_target
 from plantdesk.ui.labels.painting import paint_job
 

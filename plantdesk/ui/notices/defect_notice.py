@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
-from plantdesk import paths
-from plantdesk.bug_report import bug_report
+from plantdesk.platform import paths
+from plantdesk.platform.bug_report import bug_report
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.widgets.info_bar import BarKind
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
-from plantdesk.errors import StoreDamagedError, StoreGoneError, StoreMovedError
+from plantdesk.domain.errors import StoreDamagedError, StoreGoneError, StoreMovedError
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.info_bar import BarKind
 
 if TYPE_CHECKING:
-    from plantdesk.errors import PlantDeskError, StoreError
+    from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.widgets.action_buttons import MessageAction
 

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 
-from plantdesk import __version__, updates
+from plantdesk import __version__
+from plantdesk.platform import updates
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.info_bar import BarKind
 
 if TYPE_CHECKING:
+    from plantdesk.platform.updates import Release
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.widgets.info_bar import InfoBar
-    from plantdesk.updates import Release
 
 _HOUR = 60 * 60 * 1000
 

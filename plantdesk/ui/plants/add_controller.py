@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
-from plantdesk.errors import IdTakenError, InvalidPlantError, PlantDeskError
+from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError
 from plantdesk.ui.plants.add_queue import AddQueue, Entry, State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion
@@ -22,9 +22,11 @@ from plantdesk.ui.widgets.message_line import Tone
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.errors import IdOwner
-    from plantdesk.records import PlantRow
-    from plantdesk.store import Applied, KnownName, PlantReader, PlantStore
+    from plantdesk.domain.edits import Applied
+    from plantdesk.domain.errors import IdOwner
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.views import KnownName
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
@@ -156,8 +158,8 @@ class AddPlantController(QObject):
 
     def _entries(self) -> Sequence[Entry] | None:
         """Return the plants in the form; None where it is not valid, which is shown."""
-        from plantdesk.records import parse_id
-        from plantdesk.validation import plant_fields
+        from plantdesk.domain.records import parse_id
+        from plantdesk.domain.validation import plant_fields
 
         form, quantity = self._form, self._form.quantity
         name, tag, id_text = form.name_text, form.tag_text, form.id_text
@@ -193,7 +195,7 @@ class AddPlantController(QObject):
 
     @Slot(object, object)
     def _on_added(self, _submission: Submission, result: PlantRow | Applied) -> None:
-        from plantdesk.records import PlantRow
+        from plantdesk.domain.records import PlantRow
 
         if isinstance(result, PlantRow):
             if result.id == self._next_id:
@@ -323,7 +325,7 @@ class AddPlantController(QObject):
         """Report that the ID belongs to another plant, while it is typed or when a script adds that plant."""
         if self._queries is None or not self._form.id_text:
             return
-        from plantdesk.records import parse_id
+        from plantdesk.domain.records import parse_id
 
         try:
             plant_id = parse_id(self._form.id_text)

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.errors import IdTakenError, InvalidPlantError, StoreError
+from plantdesk.domain.errors import IdTakenError, InvalidPlantError, StoreError
 from plantdesk.ui.store_queries import next_free_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from plantdesk.records import PlantRow
-    from plantdesk.store import Applied, PlantStore
+    from plantdesk.domain.edits import Applied
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.validation import NewPlant
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
-    from plantdesk.validation import NewPlant
 
 #: Scripts may take the free IDs meanwhile.
 _MAX_ATTEMPTS = 5
@@ -185,8 +186,8 @@ class AddQueue(QObject):
     def _insert(self, submission: Submission, attempts: int, first_id: int) -> None:
         if self._store is None:
             return
-        from plantdesk.records import FORM
-        from plantdesk.store import Insert
+        from plantdesk.domain.edits import Insert
+        from plantdesk.domain.records import FORM
 
         try:
             plants = numbered(submission.entries, first_id)
@@ -244,7 +245,7 @@ class AddQueue(QObject):
 
 def numbered(entries: Sequence[Entry], first_id: int) -> list[NewPlant]:
     """Return plants with the IDs of `entries`, else those from `first_id` on. Raises InvalidPlantError."""
-    from plantdesk.validation import new_plant
+    from plantdesk.domain.validation import new_plant
 
     given = {entry.id for entry in entries}
     free = (plant_id for plant_id in range(first_id, first_id + 2 * len(entries)) if plant_id not in given)
@@ -253,8 +254,8 @@ def numbered(entries: Sequence[Entry], first_id: int) -> list[NewPlant]:
 
 def _add(store: PlantStore, entry: Entry) -> Future[PlantRow]:
     """Add one plant. Raises InvalidPlantError."""
-    from plantdesk.records import FORM
-    from plantdesk.validation import new_plant, plant_fields
+    from plantdesk.domain.records import FORM
+    from plantdesk.domain.validation import new_plant, plant_fields
 
     if entry.id is None:
         return store.add_as_next(plant_fields(_values(entry)), FORM)

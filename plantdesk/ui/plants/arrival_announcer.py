@@ -13,7 +13,7 @@ from plantdesk.ui.texts import quoted, source_text
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from plantdesk.records import Changes, PlantRow
+    from plantdesk.domain.records import Changes, PlantRow
 
 #: The shortest time between two announcements, in milliseconds.
 _INTERVAL_MS = 5000

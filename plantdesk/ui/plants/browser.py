@@ -29,9 +29,10 @@ from plantdesk.ui.widgets.state_page import StatePage
 if TYPE_CHECKING:
     from array import array
 
-    from plantdesk.errors import StoreError
-    from plantdesk.records import Changes, PlantRow
-    from plantdesk.store import PlantStore, Undone
+    from plantdesk.domain.edits import Undone
+    from plantdesk.domain.errors import StoreError
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.transfer.formats import Format
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.search_field import SearchField

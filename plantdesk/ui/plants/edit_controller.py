@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Slot
 
-from plantdesk.errors import EditConflictError, InvalidPlantError, StoreReadOnlyError
-from plantdesk.records import FORM
+from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreReadOnlyError
+from plantdesk.domain.records import FORM
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.info_bar import BarKind
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QStringListModel
 
-    from plantdesk.records import Changes, PlantRow
-    from plantdesk.store import Applied, PlantReader, PlantStore, Update
-    from plantdesk.store import Edit as StoreEdit
+    from plantdesk.domain.edits import Applied, Update
+    from plantdesk.domain.edits import Edit as StoreEdit
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.table.view import PlantTable
@@ -49,7 +50,7 @@ class _Draft(NamedTuple):
 
     def edit(self, row: PlantRow) -> Update:
         """Return the edit that gives `row` name and tag of the draft. Raises InvalidPlantError."""
-        from plantdesk.store import edited
+        from plantdesk.domain.edits import edited
 
         return edited(row, name=self.name, tag=self.tag)
 
@@ -304,8 +305,8 @@ class EditController(QObject):
         )
 
     def _ask_about_deleted(self, draft: _Draft) -> None:
-        from plantdesk.store import Insert
-        from plantdesk.validation import new_plant
+        from plantdesk.domain.edits import Insert
+        from plantdesk.domain.validation import new_plant
 
         mine = draft.edit(draft.row)
         title = self.tr("{name} was deleted elsewhere while you were editing it").format(name=quoted(draft.row.name))

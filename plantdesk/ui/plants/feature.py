@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 
-from plantdesk.errors import StoreDamagedError, StoreReadOnlyError
-from plantdesk.selections import AddedOn, HasTag
+from plantdesk.domain.errors import StoreDamagedError, StoreReadOnlyError
+from plantdesk.domain.selections import AddedOn, HasTag
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
 from plantdesk.ui.page import Part
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QStringListModel
 
-    from plantdesk.errors import PlantDeskError, StoreError
-    from plantdesk.records import Changes
-    from plantdesk.selections import Term
-    from plantdesk.store import Counts, PlantStore
+    from plantdesk.domain.counts import Counts
+    from plantdesk.domain.errors import PlantDeskError, StoreError
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import Changes
+    from plantdesk.domain.selections import Term
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent
 
-    from plantdesk.selections import Term
+    from plantdesk.domain.selections import Term
     from plantdesk.ui.theme.theme import Theme
 
 #: For text of 13 px.

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from plantdesk.ui.plants.name_offers import MAX_OFFERS, NameOffers
 
 if TYPE_CHECKING:
-    from plantdesk.store import KnownName, PlantReader
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.views import KnownName
     from plantdesk.ui.background import Task
     from plantdesk.ui.plants.name_field import NameField
     from plantdesk.ui.plants.tag_field import TagField
@@ -171,9 +172,9 @@ def _known_names(reader: PlantReader, _task: Task, start: str) -> list[KnownName
 
 def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] | None:
     """Return name and tag of the plant that was added last in the form."""
-    from plantdesk.records import SourceKind
-    from plantdesk.selections import AddedBy, Selection
-    from plantdesk.store import View
+    from plantdesk.domain.records import SourceKind
+    from plantdesk.domain.selections import AddedBy, Selection
+    from plantdesk.domain.views import View
 
     ids = next(reader.ids(View(Selection.of(AddedBy(SourceKind.FORM)))), None)
     row = reader.plant(ids[0]) if ids else None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent
 
-    from plantdesk.store import KnownName
+    from plantdesk.domain.views import KnownName
     from plantdesk.ui.theme.theme import Theme
 
 MAX_OFFERS = 6

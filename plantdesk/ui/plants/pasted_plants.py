@@ -20,7 +20,7 @@ from plantdesk.ui.widgets.plain_table import PlainTable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.store import PlantReader
+    from plantdesk.domain.protocols import PlantReader
     from plantdesk.ui.background import Task
     from plantdesk.ui.plants.form import PlantForm
     from plantdesk.ui.store_queries import StoreQueries

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from plantdesk.selections import AddedBy, AddedOn, HasTag
+from plantdesk.domain.selections import AddedBy, AddedOn, HasTag
 from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.page_cache import MAX_TEXT
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QMenu
 
-    from plantdesk.records import PlantRow
-    from plantdesk.selections import Term
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.selections import Term
     from plantdesk.ui.plants.table.view import PlantTable
     from plantdesk.ui.theme.icons import Icons
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
-from plantdesk.search import parse_terms, search_text
-from plantdesk.selections import AddedBy, Contains, HasTag
+from plantdesk.domain.search import parse_terms, search_text
+from plantdesk.domain.selections import AddedBy, Contains, HasTag
 from plantdesk.ui.filters import is_filter
 from plantdesk.ui.plants.filter_chips import FilterChips
 from plantdesk.ui.plants.search_completer import SearchCompleter
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from plantdesk.selections import Term
-    from plantdesk.store import Counts
+    from plantdesk.domain.counts import Counts
+    from plantdesk.domain.selections import Term
     from plantdesk.ui.theme.theme import Theme
 
 #: Widths for text of 13 px: of the search field in a wide window and at least, and of the window.

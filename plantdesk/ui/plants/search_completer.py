@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QListView
 
-from plantdesk.search import PREFIXES, parse_terms
-from plantdesk.selections import AddedBy, AddedOn, HasTag, Not
+from plantdesk.domain.search import PREFIXES, parse_terms
+from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.widgets.passed_clicks import PassedClicks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from plantdesk.selections import Condition, Term
-    from plantdesk.store import Counts
+    from plantdesk.domain.counts import Counts
+    from plantdesk.domain.selections import Condition, Term
     from plantdesk.ui.plants.search_field import SearchField
 
 _MAX_OFFERS = 8
@@ -72,7 +72,7 @@ class SearchCompleter(QObject):
 
     def knows(self, term: Term) -> bool:
         """Whether some plant has the tag or source of a term; True for other terms."""
-        from plantdesk.store import searched
+        from plantdesk.domain.folding import searched
 
         match term:
             case HasTag(str(value)):
@@ -86,7 +86,7 @@ class SearchCompleter(QObject):
 
         None where no plant has it, or where several contain it, which are offered then.
         """
-        from plantdesk.store import searched
+        from plantdesk.domain.folding import searched
 
         condition = term.term if isinstance(term, Not) else term
         match condition:
@@ -132,7 +132,7 @@ class SearchCompleter(QObject):
 
     def _is_whole(self, text: str, offers: Iterable[_Offer]) -> bool:
         """Whether the value of the last term is one that is there: the rows are next, not the offers."""
-        from plantdesk.store import searched
+        from plantdesk.domain.folding import searched
 
         value = _VALUE.search(text)
         typed = "" if value is None else searched(value["value"]).strip()
@@ -150,7 +150,7 @@ class SearchCompleter(QObject):
             yield from (_Offer(prefix, prefix) for prefix in PREFIXES if prefix.startswith(typed))
 
     def _terms(self, prefix: str, value: str) -> Iterator[Condition]:
-        from plantdesk.store import searched
+        from plantdesk.domain.folding import searched
 
         typed = searched(value).strip()
         match prefix:
@@ -165,7 +165,7 @@ class SearchCompleter(QObject):
 
 def _matching(tags: Iterable[str], typed: str) -> list[str]:
     """Return the tags that contain what was typed, those that begin with it first."""
-    from plantdesk.store import searched
+    from plantdesk.domain.folding import searched
 
     found = [(searched(tag), tag) for tag in tags]
     found = [(folded, tag) for folded, tag in found if typed in folded]

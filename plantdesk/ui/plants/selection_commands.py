@@ -15,7 +15,7 @@ from plantdesk.ui.texts import plural, quoted
 if TYPE_CHECKING:
     from PySide6.QtCore import QStringListModel
 
-    from plantdesk.store import PlantStore
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
@@ -66,7 +66,8 @@ class SelectionCommands(QObject):
     @Slot()
     def delete(self) -> None:
         """Delete the selected plants, and select the next one. There is no question: it can be undone."""
-        from plantdesk.store import DeleteAll, Selection
+        from plantdesk.domain.edits import DeleteAll
+        from plantdesk.domain.selections import Selection
 
         if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
             self._browser.table.select_next()
@@ -78,7 +79,8 @@ class SelectionCommands(QObject):
     @Slot(object)
     def set_tag(self, tag: str | None) -> None:
         """Give the selected plants a tag, or none."""
-        from plantdesk.store import Selection, SetTag
+        from plantdesk.domain.edits import SetTag
+        from plantdesk.domain.selections import Selection
 
         if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
             one, many = self.tr("1 plant has the tag {tag} now."), self.tr("{count} plants have the tag {tag} now.")

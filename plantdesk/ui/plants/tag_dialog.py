@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.errors import InvalidPlantError
+from plantdesk.domain.errors import InvalidPlantError
+from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import XL, XXL, L, S
 from plantdesk.ui.widgets.dialog import Dialog
@@ -15,7 +16,6 @@ from plantdesk.ui.widgets.line_edit import LineEdit
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
 from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.tag_completer import tag_completer
-from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QStringListModel

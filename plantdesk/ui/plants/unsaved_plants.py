@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
-from plantdesk.errors import IdTakenError, PlantDeskError
+from plantdesk.domain.errors import IdTakenError, PlantDeskError
 from plantdesk.ui.plants.add_queue import AddQueue, Entry, State, Submission
 from plantdesk.ui.texts import error_text, plural
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
-from plantdesk.errors import PlantDeskError
-from plantdesk.integration import login
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.platform.integration import login
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.widgets.info_bar import BarKind

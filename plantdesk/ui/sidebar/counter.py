@@ -12,7 +12,7 @@ from plantdesk.ui.store_queries import StoreQueries
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from plantdesk.store import PlantReader, PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 

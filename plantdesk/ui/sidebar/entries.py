@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
-from plantdesk.records import SourceKind
-from plantdesk.selections import AddedBy, HasTag
+from plantdesk.domain.records import SourceKind
+from plantdesk.domain.selections import AddedBy, HasTag
 from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from plantdesk.selections import Term
-    from plantdesk.store import Counts
+    from plantdesk.domain.counts import Counts
+    from plantdesk.domain.selections import Term
 
 translate = QCoreApplication.translate
 

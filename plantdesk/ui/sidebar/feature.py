@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu
 
-from plantdesk.search import parse_terms
+from plantdesk.domain.search import parse_terms
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.midnight import Midnight
@@ -33,9 +33,10 @@ from plantdesk.ui.texts import plural, quoted, tag_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.errors import StoreError
-    from plantdesk.records import Changes
-    from plantdesk.store import Counts, PlantReader, PlantStore
+    from plantdesk.domain.counts import Counts
+    from plantdesk.domain.errors import StoreError
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.records import Changes
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
 
@@ -197,7 +198,7 @@ class Sidebar(Feature):
 
     def _count(self, reader: PlantReader, _task: Task) -> tuple[int, Contents]:
         """Count the plants; on the thread of the counts."""
-        from plantdesk.store import natural_key
+        from plantdesk.domain.folding import natural_key
 
         basis = self._basis
         counts = reader.counts(basis.counts)
@@ -206,7 +207,7 @@ class Sidebar(Feature):
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
         """Count the plants of the saved searches; on a thread of its own, as each may read all plants."""
-        from plantdesk.search import parse_search
+        from plantdesk.domain.search import parse_search
 
         found = {}
         for text in [search.text for search in self._searches]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from plantdesk.search import parse_terms
+from plantdesk.domain.search import parse_terms
 from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar.entries import Entry, Kind
 from plantdesk.ui.texts import one_line, plural

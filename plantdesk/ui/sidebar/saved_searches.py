@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.search import parse_terms
+from plantdesk.domain.search import parse_terms
 from plantdesk.ui.filters import filter_text, is_filter
 from plantdesk.ui.sidebar.entries import SavedSearch
 

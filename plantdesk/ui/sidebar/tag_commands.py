@@ -9,20 +9,21 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
-from plantdesk.errors import InvalidPlantError, shortened
-from plantdesk.selections import HasTag, Selection
+from plantdesk.domain.errors import InvalidPlantError, shortened
+from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.plant_changes import PlantChanges
 from plantdesk.ui.texts import plural, quoted
 from plantdesk.ui.theme.metrics import ICON
 from plantdesk.ui.theme.tag_colors import HUES, dot_color
 from plantdesk.ui.widgets.message_box import MessageBox
-from plantdesk.validation import plant_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from plantdesk.records import Change
-    from plantdesk.store import PlantStore, Undone
+    from plantdesk.domain.edits import Undone
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import Change
     from plantdesk.ui.feature import WindowContext
 
 _MAX_TITLE = 40
@@ -66,7 +67,7 @@ class TagCommands(QObject):
 
     def remove(self, store: PlantStore, tag: str) -> None:
         """Remove a tag from its plants."""
-        from plantdesk.store import SetTag
+        from plantdesk.domain.edits import SetTag
 
         self._changes.apply(
             store,
@@ -93,7 +94,7 @@ class TagCommands(QObject):
         return menu
 
     def _set(self, store: PlantStore, tag: str, new: str, title: str) -> None:
-        from plantdesk.store import SetTag
+        from plantdesk.domain.edits import SetTag
 
         self._changes.apply(
             store,

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QPushButton
 from shiboken6 import isValid
 
-from plantdesk import resources
+from plantdesk.platform import resources
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import ICON
 

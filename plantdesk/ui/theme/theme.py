@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFont
 
-from plantdesk import resources
+from plantdesk.platform import resources
 from plantdesk.ui.theme.colors import DARK, LIGHT, Colors, in_high_contrast, palette_of
 from plantdesk.ui.theme.first_colors import ThemeMode, open_portal
 from plantdesk.ui.theme.icons import Icons

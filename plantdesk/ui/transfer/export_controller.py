@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 
-from plantdesk.store import Selection, parse_search
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
 from plantdesk.transfer.exporting import write_plants
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, plural, quoted
@@ -20,7 +21,7 @@ from plantdesk.ui.widgets.info_bar import BarKind
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store import PlantReader, PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.transfer.formats import Format
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext

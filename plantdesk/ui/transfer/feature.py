@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QLineEdit
 
-from plantdesk.records import SourceKind
-from plantdesk.selections import AddedBy
+from plantdesk.domain.records import SourceKind
+from plantdesk.domain.selections import AddedBy
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder, override
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QMimeData
     from PySide6.QtGui import QDropEvent
 
-    from plantdesk.records import Change
-    from plantdesk.store import Applied, PlantStore
+    from plantdesk.domain.edits import Applied
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import Change
     from plantdesk.transfer.inputs import Reading
     from plantdesk.transfer.sources import Source
     from plantdesk.ui.feature import OpenStore, WindowContext
@@ -277,7 +278,7 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
-        from plantdesk.store import ImportClashError
+        from plantdesk.domain.import_batches import ImportClashError
         from plantdesk.transfer.importing import InvalidRowsError
 
         job, self._job = self._job, None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.store import OnClash
+from plantdesk.domain.import_batches import OnClash
 from plantdesk.transfer.importing import Wanted
 from plantdesk.transfer.sample import read_sample
 from plantdesk.ui.qt import override
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from plantdesk.store import PlantStore
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.importing import Preview
     from plantdesk.transfer.inputs import Reading
     from plantdesk.transfer.sample import Sample

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.errors import PlantDeskError
-from plantdesk.store import Applied, OnClash
+from plantdesk.domain.edits import Applied
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.import_batches import OnClash
 from plantdesk.transfer.importing import FileImport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from plantdesk.store import PlantStore
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.importing import Preview, Wanted
     from plantdesk.transfer.sources import Source
     from plantdesk.ui.background import Task

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QPushButton
 
-from plantdesk.store import OnClash
+from plantdesk.domain.import_batches import OnClash
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import L, M, S, tabular
 from plantdesk.ui.widgets.combo_box import ComboBox

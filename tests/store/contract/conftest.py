@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from plantdesk.store import PlantStore
+    from plantdesk.domain.protocols import PlantStore
 
     #: Opens the same store once more, as another process does.
     Open = Callable[[], PlantStore]

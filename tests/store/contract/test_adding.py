@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import IdTakenError
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
-from plantdesk.store import Selection
-from plantdesk.store.edits import DeleteAll
-from plantdesk.validation import NewPlant, new_plant, plant_fields
+from plantdesk.domain.edits import DeleteAll
+from plantdesk.domain.errors import IdTakenError
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
-    from plantdesk.store import PlantStore
+    from plantdesk.domain.protocols import PlantStore
     from tests.store.contract.conftest import Open
 
 SECONDS = 10

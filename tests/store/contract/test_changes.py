@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import EditConflictError, IdTakenError, InvalidPlantError, NothingToUndoError, UndoConflictError
-from plantdesk.records import COMMAND, FORM, Changes, PlantRow
-from plantdesk.store import Delete, DeleteAll, Insert, Order, Selection, SetTag, View, edited, parse_search
-from plantdesk.validation import new_plant
+from plantdesk.domain.edits import Delete, DeleteAll, Insert, SetTag, edited
+from plantdesk.domain.errors import (
+    EditConflictError,
+    IdTakenError,
+    InvalidPlantError,
+    NothingToUndoError,
+    UndoConflictError,
+)
+from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
-    from plantdesk.store import Edit, PlantStore, Undone
+    from plantdesk.domain.edits import Edit, Undone
+    from plantdesk.domain.protocols import PlantStore
     from tests.store.contract.conftest import Open
 
 SECONDS = 30

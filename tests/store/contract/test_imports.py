@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, ChangeKind, SourceKind
-from plantdesk.store import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, Selection, batch_of, parse_search
-from plantdesk.validation import new_plant
+from plantdesk.domain.import_batches import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, batch_of
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, ChangeKind, SourceKind
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
 
 if TYPE_CHECKING:
-    from plantdesk.store import PlantImport, PlantStore
+    from plantdesk.domain.protocols import PlantImport, PlantStore
 
 SECONDS = 30
 ALL = ("id", "name", "tag", "note")

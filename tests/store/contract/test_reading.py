@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
-from plantdesk.store import DeleteAll, Order, Selection, SetTag, View, parse_search
-from plantdesk.validation import new_plant
+from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import Order, View
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plantdesk.store import PlantReader, PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
 
 SECONDS = 10
 

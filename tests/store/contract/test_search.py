@@ -12,28 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind
-from plantdesk.store import (
-    AddedBy,
-    AddedOn,
-    Contains,
-    HasId,
-    HasTag,
-    Not,
-    Selection,
-    Store,
-    View,
-    parse_search,
-    parse_terms,
-    search_text,
-)
-from plantdesk.validation import new_plant
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, PlantRow, SourceKind
+from plantdesk.domain.search import parse_search, parse_terms, search_text
+from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.domain.views import View
+from plantdesk.store import Store
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plantdesk.store import PlantReader, PlantStore, Term
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.selections import Term
 
 SECONDS = 30
 

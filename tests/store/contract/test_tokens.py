@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
-from plantdesk.records import COMMAND, FORM, Changes, SourceKind
-from plantdesk.store import Selection
-from plantdesk.store.edits import DeleteAll
-from plantdesk.timestamps import now_ms
-from plantdesk.validation import new_plant
+from plantdesk.domain.edits import DeleteAll
+from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
+from plantdesk.domain.records import COMMAND, FORM, Changes, SourceKind
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.validation import new_plant
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plantdesk.store import PlantStore, TokenLookup
+    from plantdesk.domain.protocols import PlantStore, TokenLookup
     from tests.store.contract.conftest import Open
 
 SECONDS = 10

@@ -23,25 +23,25 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import delete, isValid
 
-from plantdesk.activity import Activity
-from plantdesk.errors import ErrorNumber, TokenRefusedError
-from plantdesk.records import FORM, Source, SourceKind
-from plantdesk.server_state import Failed, Off, On, PortInUseError, Starting
-from plantdesk.timestamps import now_ms
+from plantdesk.domain.activity import Activity
+from plantdesk.domain.errors import ErrorNumber, TokenRefusedError
+from plantdesk.domain.records import FORM, Source, SourceKind
+from plantdesk.domain.server_state import Failed, Off, On, PortInUseError, Starting
+from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.validation import new_plant
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.message_box import MessageBox
 from plantdesk.ui.widgets.message_line import MessageLine
 from plantdesk.ui.widgets.secret_edit import copy_secret
-from plantdesk.validation import new_plant
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.server_state import ServerState
+    from plantdesk.domain.server_state import ServerState
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.api.server import Server
-from plantdesk.server_state import On
+from plantdesk.domain.server_state import On
 from plantdesk.ui.api_access.snippets import TOKEN_FILE, Language, snippet
 
 if TYPE_CHECKING:

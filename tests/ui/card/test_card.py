@@ -11,9 +11,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
-from plantdesk.errors import StoreUnreachableError
-from plantdesk.records import COMMAND, FORM, PlantRow
-from plantdesk.store import DeleteAll, Reader, Selection, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.records import COMMAND, FORM, PlantRow
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Reader
 from plantdesk.ui.card.feature import Card
 from plantdesk.ui.card.note_edit import NoteEdit
 from plantdesk.ui.edit.commands import EditCommands
@@ -21,7 +24,6 @@ from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.widgets.tab_order import TabOrder
-from plantdesk.validation import new_plant
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Edit, Store
+    from plantdesk.domain.edits import Edit
+    from plantdesk.store import Store
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.store_queries import StoreQueries
     from tests.ui.conftest import Adder
@@ -500,7 +503,7 @@ def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:
 
 
 def test_a_read_only_store_shows_cards_that_change_nothing(desk: CardDesk) -> None:
-    from plantdesk.errors import StoreReadOnlyError
+    from plantdesk.domain.errors import StoreReadOnlyError
 
     desk.open_card()
     desk.context.bridge.health_changed.emit(StoreReadOnlyError())

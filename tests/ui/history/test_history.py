@@ -10,9 +10,11 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
-from plantdesk.errors import StoreUnreachableError
-from plantdesk.records import COMMAND, FORM, PlantRow
-from plantdesk.store import DeleteAll, Reader, Selection, SetTag, edited
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.records import COMMAND, FORM, PlantRow
+from plantdesk.domain.selections import Selection
+from plantdesk.store import Reader
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.change_list import ChangeList
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.records import Source
-    from plantdesk.store import Edit, Store
+    from plantdesk.domain.edits import Edit
+    from plantdesk.domain.records import Source
+    from plantdesk.store import Store
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.store_queries import StoreQueries
     from tests.ui.conftest import Adder

@@ -12,7 +12,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QSpinBox
 
-from plantdesk.records import FORM, PlantRow, Source
+from plantdesk.domain.records import FORM, PlantRow, Source
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.labels.feature import Labels

@@ -8,10 +8,11 @@ import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
 
-from plantdesk import HOME_PAGE, resources
+from plantdesk import HOME_PAGE
+from plantdesk.platform import resources
 from plantdesk.ui.notices.update_notice import UpdateNotice
 from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
-from tests.test_updates import release, release_server
+from tests.platform.test_updates import release, release_server
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

@@ -11,7 +11,8 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
 
-from plantdesk.records import COMMAND, LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.records import COMMAND, LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.add_queue import Entry, State, Submission
@@ -19,7 +20,6 @@ from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.unsaved_box import UnsavedBox
 from plantdesk.ui.undo_stack import UndoStack
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
-from plantdesk.validation import new_plant
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
 from PySide6.QtWidgets import QWidget
 
-from plantdesk.records import FORM, Changes, PlantRow, Source, SourceKind
+from plantdesk.domain.records import FORM, Changes, PlantRow, Source, SourceKind
 from plantdesk.ui.plants.arrival_announcer import ArrivalAnnouncer
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
-from plantdesk.records import FORM, Changes
+from plantdesk.domain.records import FORM, Changes
+from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.validation import new_plant
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QImage
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store, View
+    from plantdesk.domain.views import View
+    from plantdesk.store import Store
     from plantdesk.ui.plants.browser import PlantBrowser
     from tests.ui.conftest import Adder, Failing
 

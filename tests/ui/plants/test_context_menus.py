@@ -11,7 +11,8 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from plantdesk.records import COMMAND
+from plantdesk.domain.records import COMMAND
+from plantdesk.domain.validation import new_plant
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.dialog import HistoryDialog
@@ -20,7 +21,6 @@ from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.transfer.export_dialog import ExportDialog
-from plantdesk.validation import new_plant
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:

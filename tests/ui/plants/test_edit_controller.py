@@ -9,16 +9,17 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from plantdesk.errors import StoreUnreachableError
-from plantdesk.records import COMMAND, PlantRow
-from plantdesk.store import KEEP, Delete, Reader, edited
+from plantdesk.domain.edits import KEEP, Delete, edited
+from plantdesk.domain.errors import StoreUnreachableError
+from plantdesk.domain.records import COMMAND, PlantRow
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Reader
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.qt import override
-from plantdesk.validation import new_plant
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

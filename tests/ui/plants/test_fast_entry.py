@@ -11,8 +11,10 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox
 
-from plantdesk.records import FORM
-from plantdesk.store import Selection, SetTag
+from plantdesk.domain.edits import SetTag
+from plantdesk.domain.records import FORM
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.plants.name_field import NameField
 from plantdesk.ui.plants.name_offers import NameOffers
@@ -20,7 +22,6 @@ from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.widgets.plain_table import PlainTable
-from plantdesk.validation import new_plant
 from tests.support.desk import TIMEOUT, Desk, plain
 
 if TYPE_CHECKING:

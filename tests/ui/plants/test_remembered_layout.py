@@ -8,7 +8,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from plantdesk.records import COMMAND, FORM
+from plantdesk.domain.records import COMMAND, FORM
+from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
@@ -17,7 +18,6 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.store_queries import StoreQueries
-from plantdesk.validation import new_plant
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

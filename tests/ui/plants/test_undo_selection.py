@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from plantdesk.records import FORM
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.validation import new_plant
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.integration import login
+from plantdesk.platform.integration import login
 from plantdesk.ui.platform.login_switch import LoginSwitch
 from tests.support.desk import Desk
 

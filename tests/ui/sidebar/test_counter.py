@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pytest
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import PlantReader, Store
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.store import Store
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 

@@ -11,8 +11,12 @@ from PySide6.QtGui import QDrag, QDragEnterEvent, QDragLeaveEvent, QDragMoveEven
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
-from plantdesk.records import FORM
-from plantdesk.store import HasTag, Selection, SetTag, Store, parse_search
+from plantdesk.domain.edits import SetTag
+from plantdesk.domain.records import FORM
+from plantdesk.domain.search import parse_search
+from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.validation import new_plant
+from plantdesk.store import Store
 from plantdesk.ui.plant_drag import plants_data
 from plantdesk.ui.plants.filter_chips import FilterChip
 from plantdesk.ui.plants.search_field import SearchField
@@ -22,7 +26,6 @@ from plantdesk.ui.sidebar.delegate import EntryDelegate
 from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.message_box import MessageBox
-from plantdesk.validation import new_plant
 from tests.support.desk import TIMEOUT, Desk, plain
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QBuffer
 from PySide6.QtSvg import QSvgGenerator
 
-from plantdesk.selections import HasTag
+from plantdesk.domain.selections import HasTag
 from plantdesk.ui.filters import TODAY, UNTAGGED
 from plantdesk.ui.sidebar.entries import Entry, Kind
 from plantdesk.ui.sidebar.view import SidebarView

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QFontInfo, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
-from plantdesk import resources
+from plantdesk.platform import resources
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.theme.first_colors import ThemeMode
 from plantdesk.ui.theme.metrics import FontRole

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QFileDialog
 
-from plantdesk.store import Selection
+from plantdesk.domain.selections import Selection
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.transfer.export_dialog import ExportDialog

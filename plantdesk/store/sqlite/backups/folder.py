@@ -13,12 +13,12 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import BackupFolderError, StoreError, StoreFullError
+from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError
+from plantdesk.domain.timestamps import now_ms
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, make_private_folder, new_file, remove_old_drafts
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
-from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,7 +8,8 @@ import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import DiskReserveError, StoreError, StoreUnreachableError
+from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachableError
+from plantdesk.domain.timestamps import now_ms
 from plantdesk.store.sqlite.backups.difference import attached, same
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups, copy_database, unusable
 from plantdesk.store.sqlite.connections import connect, translate_errors
@@ -16,7 +17,6 @@ from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
-from plantdesk.timestamps import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,16 +11,16 @@ import contextlib
 import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError
-from plantdesk.records import LARGEST_ID, SMALLEST_ID, SourceKind
+from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, SourceKind
+from plantdesk.domain.timestamps import EARLIEST, LATEST
+from plantdesk.domain.validation import MAX_NOTE_BYTES
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
 from plantdesk.store.sqlite.sql_functions import IS_ASCII, add_functions, folded_sql
-from plantdesk.timestamps import EARLIEST, LATEST
-from plantdesk.validation import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ import contextlib
 import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import (
+from plantdesk.domain.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
@@ -19,7 +19,7 @@ from plantdesk.errors import (
     StoreUnreachableError,
     shortened,
 )
-from plantdesk.records import COMMAND, Change, ChangeKind, Source, SourceKind
+from plantdesk.domain.records import COMMAND, Change, ChangeKind, Source, SourceKind
 from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.backups.difference import Difference, difference
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.atomic_replace import lock_draft, remove_abandoned, replace
+from plantdesk.platform.atomic_replace import lock_draft, remove_abandoned, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import DiskReserveError
+from plantdesk.domain.errors import DiskReserveError
 
 if TYPE_CHECKING:
     from pathlib import Path

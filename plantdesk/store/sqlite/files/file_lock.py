@@ -21,7 +21,7 @@ import portalocker
 from portalocker import LockFlags
 from portalocker.exceptions import AlreadyLocked, LockException
 
-from plantdesk.errors import StoreBusyError, StoreUnreachableError
+from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

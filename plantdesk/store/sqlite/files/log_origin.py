@@ -13,7 +13,7 @@ import stat
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import StoreError
+from plantdesk.domain.errors import StoreError
 from plantdesk.store.sqlite.commit_key import cookie_of, follows, reduced
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.open_checks import has_log

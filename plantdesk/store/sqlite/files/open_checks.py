@@ -15,7 +15,7 @@ import stat
 import sys
 from pathlib import Path
 
-from plantdesk.errors import ForeignFileError, NewerStoreError, StoreUnreachableError, UnsafeFileError
+from plantdesk.domain.errors import ForeignFileError, NewerStoreError, StoreUnreachableError, UnsafeFileError
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import drafts_of
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema

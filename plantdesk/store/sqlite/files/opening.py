@@ -14,7 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.errors import (
+from plantdesk.domain.errors import (
     FolderMissingError,
     ForeignFileError,
     StoreDamagedError,
@@ -25,7 +25,7 @@ from plantdesk.errors import (
     StoreUnreachableError,
     UnsafeFileError,
 )
-from plantdesk.records import COMMAND, FORM
+from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups, fill_copy
 from plantdesk.store.sqlite.connections import (

@@ -12,7 +12,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from plantdesk.errors import StoreError, StoreMovedError
+from plantdesk.domain.errors import StoreError, StoreMovedError
 from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
 from plantdesk.store.sqlite.connections import configure, connect
 from plantdesk.store.sqlite.files.atomic_file import replaced_file

@@ -11,7 +11,7 @@ from plantdesk.ui.texts import is_visible, one_line, short_time, source_text, ta
 from plantdesk.ui.widgets import tool_tips
 
 if TYPE_CHECKING:
-    from plantdesk.records import PlantRow
+    from plantdesk.domain.records import PlantRow
 
 #: Shown until a row is there.
 PENDING = "…"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Iterator
 
-    from plantdesk.records import PlantRow
-    from plantdesk.store import PlantReader, PlantStore
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.records import PlantRow
     from plantdesk.transfer.formats import Format
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge

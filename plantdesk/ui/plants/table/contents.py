@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal
 
 if TYPE_CHECKING:
-    from plantdesk.records import Changes
-    from plantdesk.store import PlantReader
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.records import Changes
     from plantdesk.ui.background import Task
     from plantdesk.ui.store_queries import StoreQueries
 
@@ -76,7 +76,7 @@ class TableContents(QObject):
 
 
 def _find(reader: PlantReader, _task: Task) -> _Found:
-    from plantdesk.store import Order, View
+    from plantdesk.domain.views import Order, View
 
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
     return _Found(tuple(plant_id for ids in ends for plant_id in ids[:1]), frozenset(reader.two_sources()))

@@ -19,7 +19,7 @@ from plantdesk.ui.widgets.tag_pill import paint_pill, pill_size
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QTableView
 
-    from plantdesk.records import PlantRow
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.theme.theme import Theme
 
     Index = QModelIndex | QPersistentModelIndex

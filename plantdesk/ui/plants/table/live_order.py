@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.search import parse_search
+from plantdesk.domain.search import parse_search
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.order_queries import insertion_points_of, load_order, matching_ids, refresh_order
 from plantdesk.ui.store_queries import StoreQueries
@@ -25,7 +25,9 @@ from plantdesk.ui.store_queries import StoreQueries
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from plantdesk.store import InsertionPoint, PlantStore, View
+    from plantdesk.domain.insertion_points import InsertionPoint
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.views import View
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.table.id_list_diff import Edit
     from plantdesk.ui.plants.table.order_queries import Chunk, Refreshed
@@ -395,6 +397,6 @@ def _after_last(ids: list[int], known: Collection[int]) -> list[int]:
 
 def view_of(query: Query) -> View:
     """Return the view of a query."""
-    from plantdesk.store import Order, View
+    from plantdesk.domain.views import Order, View
 
     return View(parse_search(query.text), Order(query.column.order), query.descending)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal, Slot
 
-from plantdesk.search import parse_search
+from plantdesk.domain.search import parse_search
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, summary, tool_tip
 from plantdesk.ui.plants.table.id_search import rows_of
 from plantdesk.ui.plants.table.live_order import LiveOrder, Query, view_of
@@ -21,8 +21,8 @@ from plantdesk.ui.qt import override
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from plantdesk.records import Changes, PlantRow
-    from plantdesk.store import PlantStore
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.ui.bridge import Bridge
 
     Index = QModelIndex | QPersistentModelIndex

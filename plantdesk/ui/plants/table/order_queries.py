@@ -11,7 +11,9 @@ from plantdesk.ui.plants.table.id_search import rows_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.store import InsertionPoint, PlantReader, View
+    from plantdesk.domain.insertion_points import InsertionPoint
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.views import View
     from plantdesk.ui.background import Task
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.search import parse_search
+from plantdesk.domain.search import parse_search
 from plantdesk.ui.store_queries import StoreQueries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from plantdesk.records import PlantRow
-    from plantdesk.store import PlantReader, PlantStore, View
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.views import View
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 
@@ -62,7 +63,7 @@ class PageCache(QObject):
         """Check whether a search for `text` finds a plant."""
 
         def matches(reader: PlantReader, _task: Task) -> bool:
-            from plantdesk.store import View
+            from plantdesk.domain.views import View
 
             return bool(reader.matching([plant_id], View(parse_search(text))))
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from plantdesk.records import FORM, PlantRow, Source, SourceKind
+from plantdesk.domain.records import FORM, PlantRow, Source, SourceKind
 from plantdesk.ui.plants.table.cells import Column, cell_text, spoken_text, summary, tool_tip
 from plantdesk.ui.texts import one_line, quoted
 

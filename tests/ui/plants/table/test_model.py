@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
-from plantdesk.records import FORM, Changes, PlantRow
-from plantdesk.store import Delete, DeleteAll, Selection, edited
+from plantdesk.domain.edits import Delete, DeleteAll, edited
+from plantdesk.domain.records import FORM, Changes, PlantRow
+from plantdesk.domain.selections import Selection
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.live_order import Query
 from plantdesk.ui.plants.table.model import PLANT_ROLE, PlantModel
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Edit, Store
+    from plantdesk.domain.edits import Edit
+    from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from tests.ui.conftest import Adder
 

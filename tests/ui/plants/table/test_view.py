@@ -12,14 +12,15 @@ from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QGuiApplication, QP
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from plantdesk.records import FORM, Changes, PlantRow
-from plantdesk.store import DeleteAll, Selection
+from plantdesk.domain.edits import DeleteAll
+from plantdesk.domain.records import FORM, Changes, PlantRow
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import new_plant
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import M
-from plantdesk.validation import new_plant
 from tests.support.costs import cpu_seconds
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""The command line: `main` is the entry point; options and help; one module of `commands` for each subject."""

@@ -1,0 +1,1 @@
+"""The commands, one module each. Their options and help are in `plantdesk.cli.options`."""

@@ -1,0 +1,92 @@
+"""`plantdesk backup` and `plantdesk restore`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from plantdesk.cli.commands.confirmation import confirm
+from plantdesk.cli.commands.formatting import iso_time, local_time, print_json, print_table
+from plantdesk.cli.commands.plants import undo_command
+from plantdesk.platform import output
+from plantdesk.store import Backups, back_up, copy_store, preview_restore, preview_text, restore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.store import Backup, Restored
+
+_KIB = 1024
+
+
+def run(database: Path, file: Path | None) -> int:
+    """Back up to `file`, or to the folder of backups, and print the path. Raises StoreError."""
+    if file is None:
+        output.write(str(back_up(database).path))
+    else:
+        copy_store(database, file)
+        output.write(str(file))
+    return 0
+
+
+def show(database: Path, *, as_json: bool) -> int:
+    """Print the backups, newest first, as a table or in JSON. Raises StoreError."""
+    backups = Backups(database)
+    found = backups.newest_first()
+    if as_json:
+        print_json([_facts(each) for each in found])
+        return 0
+    if not found:
+        print("There are no backups yet. Make one with: plantdesk backup", file=sys.stderr)
+        return 0
+    rows = [(local_time(each.made_at), each.kind, _size(each.size), each.path.name) for each in found]
+    print_table(("MADE", "WHY", "SIZE", "FILE"), rows)
+    output.write(f"\nThey are in {backups.folder}")
+    return 0
+
+
+def restore_backup(database: Path, file: Path, *, dry_run: bool, confirmed: bool) -> int:
+    """Print what restoring `file` changes, and restore it, after a question unless `confirmed`.
+
+    Raises BackupUnusableError, StoreError, NotConfirmedError.
+    """
+    file = _resolved(database, file)
+    if not confirmed:
+        preview = preview_restore(database, file)
+        output.write(preview_text(preview, file.name))
+        if dry_run or preview.changes_nothing:
+            return 0
+        confirm("Restore? The present state is backed up first.", "Nothing was restored")
+    restored = restore(database, file)
+    if confirmed:  # no preview before: checking each row of the backup takes seconds
+        output.write(preview_text(restored.preview, file.name))
+    if not restored.preview.changes_nothing:
+        output.write(_summary(restored, database))
+    return 0
+
+
+def _facts(backup: Backup) -> dict[str, object]:
+    made_at = iso_time(backup.made_at)
+    return {"file": str(backup.path), "made_at": made_at, "why": str(backup.kind), "size": backup.size}
+
+
+def _resolved(database: Path, file: Path) -> Path:
+    """Return the path of `file`, which may be a name that `plantdesk backup --list` prints."""
+    known = Backups(database).folder / file
+    return known if not file.exists() and known.exists() else file
+
+
+def _summary(restored: Restored, database: Path) -> str:
+    count = restored.preview.plants
+    lines = ["Restored 1 plant." if count == 1 else f"Restored {count:,} plants."]
+    if restored.change is not None:
+        lines.append(f"To undo it, type: {undo_command(database, restored.change.number)}")
+    if restored.saved is not None:
+        lines.append(f"The state before is in {restored.saved}")
+    if not restored.tokens_kept:
+        lines.append("No token is valid any more: make new ones with: plantdesk token create NAME")
+    return "\n".join(lines)
+
+
+def _size(size: int) -> str:
+    return f"{-(-size // _KIB):,} KiB"

@@ -1,0 +1,87 @@
+"""`plantdesk history`, `undo` and `redo`."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from plantdesk.cli.commands.formatting import iso_time, local_time, print_json, print_table
+from plantdesk.cli.commands.opening import open_existing_store, open_read_only
+from plantdesk.domain.errors import PlantDeskError, UndoConflictError, shortened
+from plantdesk.domain.records import COMMAND
+from plantdesk.platform import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plantdesk.domain.edits import Undone
+    from plantdesk.domain.records import Change
+
+#: Ids of skipped plants that are printed.
+_MAX_IDS = 10
+
+
+def show(database: Path, limit: int, *, as_json: bool) -> int:
+    """Print the newest changes as a table or in JSON. Raises StoreError."""
+    with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
+        changes = reader.history(limit)
+    if as_json:
+        print_json([_facts(change) for change in changes])
+    elif changes:
+        print_table(("NUMBER", "TIME", "BY", "PLANTS", "CHANGE"), [_cells(change) for change in changes])
+    else:
+        output.report("There are no changes yet: plants were only added.")
+    return 0
+
+
+def undo(database: Path, number: int | None) -> int:
+    """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
+    with closing(open_existing_store(database)) as store:
+        try:
+            _report(store.undo(number, COMMAND).result())
+        except UndoConflictError as error:
+            hint = "`plantdesk history` lists the changes; `plantdesk undo NUMBER` undoes another one."
+            raise PlantDeskError(f"{error} {hint}") from error
+    return 0
+
+
+def redo(database: Path) -> int:
+    """Take back the latest undo. Raises NothingToUndoError, UndoConflictError, StoreError."""
+    with closing(open_existing_store(database)) as store:
+        _report(store.redo(COMMAND).result())
+    return 0
+
+
+def _report(undone: Undone) -> None:
+    change = undone.change
+    plants = "1 plant" if change.plants == 1 else f"{change.plants:,} plants"
+    output.report(f"{shortened(change.title, 100)} ({plants}).")
+    if undone.skipped:
+        ids = ", ".join(map(str, undone.skipped_ids[:_MAX_IDS])) + (", …" if undone.skipped > _MAX_IDS else "")
+        have = (
+            "1 plant has been changed since and was"
+            if undone.skipped == 1
+            else (f"{undone.skipped:,} plants have been changed since and were")
+        )
+        output.report(f"{have} left as they are: {ids}" if undone.skipped > 1 else f"{have} left as it is: {ids}")
+
+
+def _cells(change: Change) -> tuple[str, ...]:
+    source = change.source.label or str(change.source.kind)
+    undone = " (undone)" if change.is_undone else ""
+    return str(change.number), local_time(change.made_at), source, f"{change.plants:,}", f"{change.title}{undone}"
+
+
+def _facts(change: Change) -> dict[str, object]:
+    return {
+        "number": change.number,
+        "made_at": iso_time(change.made_at),
+        "source": str(change.source.kind),
+        "source_name": change.source.label or None,
+        "kind": str(change.kind),
+        "title": change.title,
+        "plants": change.plants,
+        "undoes": change.undoes,
+        "undone": change.is_undone,
+        "can_undo": change.can_undo,
+    }

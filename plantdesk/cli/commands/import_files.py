@@ -1,0 +1,200 @@
+"""`plantdesk import`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk.cli.commands.formatting import print_json
+from plantdesk.cli.commands.opening import is_store, open_store
+from plantdesk.cli.commands.plants import report
+from plantdesk.cli.commands.termination import cleaned_up_when_terminated, reported_when_interrupted
+from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.import_batches import ImportClashError, OnClash
+from plantdesk.transfer.columns import NoColumnError
+from plantdesk.transfer.formats import PIPE, Format
+from plantdesk.transfer.importing import FileImport, InvalidRowsError
+from plantdesk.transfer.sources import file_source
+from plantdesk.transfer.targets import checked_target
+from plantdesk.transfer.text import UnknownEncodingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from plantdesk.domain.edits import Applied
+    from plantdesk.store import Store
+    from plantdesk.transfer.importing import FileReading, Preview, Wanted
+
+_REFRESH = 0.1
+_MEBI = 1_048_576
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+#: Columns that are not read, of which the names are printed.
+_MAX_NAMED = 10
+
+
+def run(
+    database: Path, files: Sequence[Path], wanted: Wanted, rejects: Path | None, *, dry_run: bool, as_json: bool
+) -> int:
+    """Import files and print the counts; return 1 if a row was left out.
+
+    Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportClashError, StoreError, OSError.
+    """
+    _check_rejects(rejects, files)
+    for file in files:
+        if str(file) != PIPE:
+            file.stat()  # a missing file is refused before a database is created
+    progress = _Progress()
+    with ExitStack() as stack:
+        stack.enter_context(cleaned_up_when_terminated())
+        stack.enter_context(_hints())
+        store = stack.enter_context(_opened(database, dry_run=dry_run))
+        files_import = stack.enter_context(FileImport(store, wanted, progress.show))
+        applied = None
+        with reported_when_interrupted("Nothing was imported."):
+            preview = _read(files_import, files, wanted, progress)
+            if rejects is not None and _left_out(preview, wanted):
+                files_import.write_refused(rejects)
+            _print_preview(preview, files_import, wanted)
+            try:
+                applied = None if dry_run else files_import.apply(skip_invalid=wanted.skip_invalid)
+            finally:
+                if as_json:
+                    _print_json(preview, files_import, applied)
+        if dry_run:
+            print("Nothing was imported: it is a dry run.", file=sys.stderr)
+        elif applied is None or applied.change is None:
+            print("Nothing to import.", file=sys.stderr)
+        else:
+            report(applied, database)
+    return 1 if _left_out(preview, wanted) else 0
+
+
+def _read(files_import: FileImport, files: Sequence[Path], wanted: Wanted, progress: _Progress) -> Preview:
+    try:
+        files_import.read([file_source(file) for file in files])
+        return files_import.compare(wanted.on_clash)
+    finally:
+        progress.end()
+
+
+def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
+    if rejects is None:
+        return
+    if str(rejects) == PIPE:
+        raise PlantDeskError("--rejects needs the name of a file.")
+    if checked_target(rejects) in {file.resolve() for file in files}:
+        raise PlantDeskError("--rejects names a file that is imported. Choose another one.")
+
+
+@contextmanager
+def _hints() -> Iterator[None]:
+    """Add to a refusal which option would help."""
+    try:
+        yield
+    except NoColumnError as error:
+        raise PlantDeskError(f"{error} Use --map name=COLUMN, or --no-header if the first row is a plant.") from error
+    except UnknownEncodingError as error:
+        raise PlantDeskError(f"{error} Use --encoding, such as cp1251, shift_jis or gb18030.") from error
+    except InvalidRowsError as error:
+        raise PlantDeskError(f"{error} Correct the file, or add --skip-invalid.") from error
+    except ImportClashError as error:
+        raise PlantDeskError(f"{error} Add --on-clash skip, new-id or replace.") from error
+
+
+@contextmanager
+def _opened(database: Path, *, dry_run: bool) -> Iterator[Store]:
+    """Open the store; a dry run creates none, but compares with an empty one."""
+    with ExitStack() as stack:
+        if dry_run and not is_store(database):
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            database = Path(folder) / database.name
+        yield stack.enter_context(closing(open_store(database)))
+
+
+def _left_out(preview: Preview, wanted: Wanted) -> int:
+    is_left_out = wanted.on_clash in {OnClash.REFUSE, OnClash.SKIP}
+    return preview.invalid + (preview.counts.clashing if is_left_out else 0)
+
+
+def _print_preview(preview: Preview, files_import: FileImport, wanted: Wanted) -> None:
+    for reading in files_import.readings:
+        print(_reading_text(reading), file=sys.stderr)
+    new, unchanged, clashing = preview.counts
+    for row in preview.listed:
+        name = shortened(files_import.name_of(row), 60)
+        print(f"{name}, line {row.line:,}: {shortened(row.reason, 300)}", file=sys.stderr)
+    what = "" if not clashing else f" ({wanted.on_clash})"
+    counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
+    print(counts, file=sys.stderr)
+
+
+def _reading_text(reading: FileReading) -> str:
+    """Return how a file was read, as its summary."""
+    parts = [str(reading.form).upper() if reading.form is not Format.JSON_LINES else "JSON Lines"]
+    if reading.encoding is not None:
+        guessed = ", a guess: --encoding sets another" if reading.is_encoding_guessed else ""
+        parts.append(f"{reading.encoding}{guessed}")
+    if reading.delimiter is not None:
+        parts.append(f"delimiter {_DELIMITERS.get(reading.delimiter, reading.delimiter)}")
+    named = [f"{field} from “{shortened(name, 30)}”" for field, name in reading.columns.items() if name != field]
+    parts.append(
+        ", ".join([*(field for field, name in reading.columns.items() if name == field), *named]) or "no plant"
+    )
+    if reading.ignored:
+        names = ", ".join(f"“{shortened(name, 30)}”" for name in reading.ignored[:_MAX_NAMED])
+        more = " and more" if len(reading.ignored) > _MAX_NAMED else ""
+        parts.append(f"not read: {names}{more}")
+    return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
+
+
+def _print_json(preview: Preview, files_import: FileImport, applied: Applied | None) -> None:
+    rows = [{"file": files_import.name_of(row), "line": row.line, "reason": row.reason} for row in preview.listed]
+    change = None if applied is None or applied.change is None else applied.change.number
+    plants = 0 if applied is None else applied.plants
+    counts = {**preview.counts._asdict(), "invalid": preview.invalid}
+    files = [
+        {
+            "file": reading.name,
+            "format": reading.form,
+            "encoding": reading.encoding,
+            "encoding_guessed": reading.is_encoding_guessed,
+            "delimiter": reading.delimiter,
+            "columns": reading.columns,
+            "ignored": reading.ignored,
+        }
+        for reading in files_import.readings
+    ]
+    print_json({**counts, "imported": plants, "change": change, "rows": rows, "files": files})
+
+
+class _Progress:
+    """A line on the terminal; nothing where standard error is none."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
+        self._started = self._last = time.monotonic()
+        self._width = 0
+
+    def show(self, rows: int, done: int, size: int) -> None:
+        """Overwrite the line, at most ten times a second."""
+        now = time.monotonic()
+        if not self._is_shown or now - self._last < _REFRESH:
+            return
+        self._last, seconds = now, now - self._started
+        text = f"{rows:,} rows, {rows / seconds:,.0f} a second"
+        if size:
+            share = min(done / size, 1)
+            text = f"{share:4.0%}  {text}, {seconds / share - seconds:.0f} s left"
+        else:
+            text += f", {done / _MEBI:,.0f} MiB"
+        print(f"\r{text.ljust(self._width)}", end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+    def end(self) -> None:
+        """Remove the line."""
+        if self._width:
+            print("\r" + " " * self._width, end="\r", file=sys.stderr, flush=True)

@@ -1,0 +1,197 @@
+"""`plantdesk list`, `get`, `edit` and `delete`."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import shlex
+import sys
+from contextlib import closing
+from enum import Enum, auto
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.cli.commands.confirmation import confirm
+from plantdesk.cli.commands.filters import Filter, selection_of
+from plantdesk.cli.commands.formatting import iso_time, local_time, print_json
+from plantdesk.cli.commands.opening import open_existing_store, open_read_only
+from plantdesk.domain.edits import KEEP, Delete, DeleteAll, edited
+from plantdesk.domain.errors import UnknownPlantError, printable, shortened
+from plantdesk.domain.records import COMMAND, parse_id
+from plantdesk.platform import output, paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from plantdesk.domain.edits import Applied, Edit
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.store import Store
+
+#: Plants that are printed together.
+_BATCH = 500
+_MAX_NAME = 60
+_MAX_TITLE = 100
+_FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
+
+
+class Form(Enum):
+    """How plants are printed."""
+
+    TEXT = auto()
+    JSON = auto()
+    CSV = auto()
+
+
+class Wanted(NamedTuple):
+    """The new values of a plant; None or False: as before."""
+
+    name: str | None
+    tag: str | None
+    without_tag: bool
+    note: str | None
+
+
+def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> int:
+    """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
+    with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
+        rows = reader.selected(selection_of(store, wanted), limit)
+        if form is Form.CSV and not _is_on_terminal():
+            output.use_utf8()
+        for text in {Form.TEXT: _as_text, Form.JSON: _as_json, Form.CSV: _as_csv}[form](rows):
+            output.write(text)
+    return 0
+
+
+def show(database: Path, plant_id: str, *, as_json: bool) -> int:
+    """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
+    with closing(open_existing_store(database)) as store:
+        row = _plant(store, parse_id(plant_id))
+    if as_json:
+        print_json(_facts(row))
+        return 0
+    source = f"{row.source.kind} {_printable(row.source.label)}".rstrip()
+    lines = [f"ID:    {row.id}", f"Name:  {printable(row.name)}"]
+    lines += [f"Tag:   {printable(row.tag)}"] if row.tag is not None else []
+    lines += [f"Added: {local_time(row.added_at)} by {source}"]
+    lines += ["Note:", *(f"  {printable(line)}" for line in row.note.splitlines())] if row.note else []
+    output.write("\n".join(lines))
+    return 0
+
+
+def edit(database: Path, plant_id: str, wanted: Wanted) -> int:
+    """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
+    with closing(open_existing_store(database)) as store:
+        row = _plant(store, parse_id(plant_id))
+        update = edited(
+            row,
+            name=KEEP if wanted.name is None else wanted.name,
+            tag=None if wanted.without_tag else KEEP if wanted.tag is None else wanted.tag,
+            note=KEEP if wanted.note is None else wanted.note,
+        )
+        report(store.apply([update], COMMAND).result(), database)
+    return 0
+
+
+def delete(database: Path, ids: Sequence[str], wanted: Filter, *, confirmed: bool) -> int:
+    """Delete plants by id or by filter, after a question if there are several.
+
+    Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, EditConflictError,
+    SelectionChangedError, StoreError.
+    """
+    with closing(open_existing_store(database)) as store:
+        edits: list[Edit]
+        if ids:
+            rows = [_plant(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
+            edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
+        else:
+            selection = selection_of(store, wanted)
+            with closing(store.reader()) as reader:
+                count = reader.count_selected(selection)
+            edits = [DeleteAll(selection, None if confirmed else count)]
+        if count > 1 and not confirmed:
+            confirm(f"Delete {count:,} plants?", f"None of the {count:,} plants was deleted")
+        report(store.apply(edits, COMMAND).result(), database)
+    return 0
+
+
+def report(applied: Applied, database: Path) -> None:
+    """Print on standard error what was changed, and how to undo it."""
+    if applied.change is None:
+        output.report("Nothing to change.")
+    else:
+        title = shortened(applied.change.title, _MAX_TITLE)
+        output.report(f"{title}. To undo it, type: {undo_command(database, applied.change.number)}")
+
+
+def undo_command(database: Path, number: int) -> str:
+    """Return what the user types to undo a change of this database."""
+    is_own = database == paths.database_file(with_folder=False)
+    return f"plantdesk undo {number}" + ("" if is_own else f" --database {shlex.quote(str(database))}")
+
+
+def _plant(store: Store, plant_id: int) -> PlantRow:
+    with closing(store.reader()) as reader:
+        row = reader.plant(plant_id)
+    if row is None:
+        raise UnknownPlantError(plant_id)
+    return row
+
+
+def _as_text(rows: Iterator[PlantRow]) -> Iterator[str]:
+    for batch in _batches(rows):
+        yield "\n".join(_line(row) for row in batch)
+
+
+def _line(row: PlantRow) -> str:
+    tag = "" if row.tag is None else f"  [{_printable(row.tag)}]"
+    return f"{row.id:>8}  {_printable(row.name)}{tag}"
+
+
+def _as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
+    first = True
+    for batch in _batches(rows):
+        lines = ",\n".join(json.dumps(_facts(row)) for row in batch)
+        yield f"[\n{lines}" if first else f",\n{lines}"
+        first = False
+    yield "[]" if first else "]"
+
+
+def _as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
+    yield ",".join(_FIELDS)
+    is_on_terminal = _is_on_terminal()
+    for batch in _batches(rows):
+        lines = _Lines()
+        for row in batch:
+            facts = _facts(row)
+            values = [facts[field] for field in _FIELDS]
+            csv.writer(lines).writerow(
+                [printable(value) if is_on_terminal and isinstance(value, str) else value for value in values]
+            )
+        yield "\n".join(lines)
+
+
+class _Lines(list[str]):
+    """Lines of CSV. The writer quotes both CR and LF only if both are in its own line end, which is removed here."""
+
+    def write(self, line: str) -> None:
+        self.append(line.removesuffix("\r\n"))
+
+
+def _is_on_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _batches(rows: Iterator[PlantRow]) -> Iterator[list[PlantRow]]:
+    while batch := list(itertools.islice(rows, _BATCH)):
+        yield batch
+
+
+def _facts(row: PlantRow) -> dict[str, object]:
+    kind, label = str(row.source.kind), row.source.label or None
+    values = (row.id, row.name, row.tag, row.note, iso_time(row.added_at), kind, label)
+    return dict(zip((*_FIELDS, "source_kind"), (*values, kind), strict=True))
+
+
+def _printable(text: str) -> str:
+    return shortened(text, _MAX_NAME)

@@ -1,0 +1,20 @@
+"""`plantdesk serve`: runs the API without a window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plantdesk import headless
+from plantdesk.cli.commands.opening import open_store
+from plantdesk.platform import paths, settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(database: Path, port: int | None, *, verbose: bool = False) -> int:
+    """Serve until a signal. `port` None is that of the settings. Raises StoreError, ServerError."""
+    if port is None:
+        port = settings.load(paths.settings_file()).port
+    headless.serve(lambda: open_store(database), port, verbose=verbose)
+    return 0

@@ -1,0 +1,152 @@
+"""`plantdesk token`: creates, lists and revokes the tokens with which programs add plants."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.cli.commands.formatting import iso_time, local_time, print_json, print_table
+from plantdesk.cli.commands.opening import open_existing_store, open_store
+from plantdesk.cli.commands.plants import report
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.records import COMMAND
+from plantdesk.platform import output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from plantdesk.domain.records import TokenRow
+
+_HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")
+#: The list marks tokens that were not used for this time.
+_UNUSED = timedelta(days=90)
+
+
+class TokenNotWrittenError(PlantDeskError):
+    """A new token could not be written; it was revoked, since nobody can know it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} The token was revoked again.")
+
+
+class TokenFileExistsError(PlantDeskError):
+    """The file for a token exists; it is never overwritten."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(f"“{file}” already exists, and no token was created. Name a new file, or remove that one.")
+
+
+class Limits(NamedTuple):
+    """How long a new token is valid, and how many plants it may add. None: no limit."""
+
+    lifetime: timedelta | None = None
+    max_plants: int | None = None
+
+
+def create(database: Path, name: str, limits: Limits, file: Path | None) -> int:
+    """Create a token and write it, alone, to the new `file` or to standard output.
+
+    Raises InvalidTokenNameError, TokenFileExistsError, TokenNotWrittenError, StoreError, OSError.
+    """
+    if file is None:
+        _create(database, name, limits, output.write)
+        if sys.stderr is not None and sys.stderr.isatty():
+            print("Copy it now. PlantDesk keeps only its SHA-256 digest and cannot show it again.", file=sys.stderr)
+        return 0
+    with _new_file(file) as write:
+        _create(database, name, limits, write)
+    return 0
+
+
+def show(database: Path, *, as_json: bool) -> int:
+    """Print the tokens, newest first, as a table or in JSON. Raises NoStoreError, StoreError."""
+    with closing(open_existing_store(database)) as store:
+        rows = store.tokens.list()
+    now = _milliseconds(datetime.now(UTC))
+    if as_json:
+        print_json([_facts(row, now) for row in rows])
+    elif rows:
+        print_table(_HEADER, [_cells(row, now) for row in rows])
+    else:
+        print("There are no tokens. Create one with: plantdesk token create NAME", file=sys.stderr)
+    return 0
+
+
+def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
+    """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, NoStoreError, StoreError."""
+    with closing(open_existing_store(database)) as store:
+        if remove_plants:
+            removed = store.tokens.revoke_and_remove_plants(name, COMMAND).result()
+            if removed.change is not None:
+                report(removed, database)
+        else:
+            store.tokens.revoke(name).result()
+    return 0
+
+
+def _create(database: Path, name: str, limits: Limits, write: Callable[[str], None]) -> None:
+    expires_at = None if limits.lifetime is None else _milliseconds(datetime.now(UTC) + limits.lifetime)
+    with closing(open_store(database)) as store:
+        created = store.tokens.create(name, expires_at, limits.max_plants).result()
+        try:
+            write(created.token)
+        except (OSError, output.OutputError) as error:
+            store.tokens.revoke(created.row.name).result()
+            reason = f"The file could not be written: {error.strerror}." if isinstance(error, OSError) else str(error)
+            raise TokenNotWrittenError(reason) from error
+
+
+@contextlib.contextmanager
+def _new_file(file: Path) -> Iterator[Callable[[str], None]]:
+    """Yield a function that writes a line to the new `file`, mode 0600; remove the file on failure."""
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    except FileExistsError:
+        raise TokenFileExistsError(file) from None
+
+    def write(line: str) -> None:
+        data = f"{line}\n".encode()
+        if os.write(descriptor, data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(descriptor)
+
+    with contextlib.ExitStack() as cleanup:
+        cleanup.callback(file.unlink)
+        try:
+            yield write
+        finally:
+            os.close(descriptor)
+        cleanup.pop_all()
+
+
+def _facts(row: TokenRow, now: int) -> dict[str, object]:
+    return {
+        "name": row.name,
+        "made_at": iso_time(row.created_at),
+        "last_used_at": iso_time(row.last_used_at),
+        "plants_added": row.plants_added,
+        "max_plants": row.max_plants,
+        "expires_at": iso_time(row.expires_at),
+        "expired": row.expired(now),
+    }
+
+
+def _cells(row: TokenRow, now: int) -> tuple[str, ...]:
+    expires = "never" if row.expires_at is None else local_time(row.expires_at)
+    if row.expired(now):
+        expires += " (expired)"
+    last_used = "never" if row.last_used_at is None else local_time(row.last_used_at)
+    if now - (row.last_used_at or row.created_at) >= _UNUSED / timedelta(milliseconds=1):
+        last_used += f" (unused for {_UNUSED.days} days)"
+    plants = str(row.plants_added) if row.max_plants is None else f"{row.plants_added} of {row.max_plants}"
+    return (row.name, local_time(row.created_at), last_used, plants, expires)
+
+
+def _milliseconds(when: datetime) -> int:
+    return int(when.timestamp() * 1000)

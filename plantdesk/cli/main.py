@@ -1,0 +1,80 @@
+"""The entry point: runs a command and reports its failure.
+
+Without arguments, as from a menu, it opens the window without parsing options, since argparse takes time to import.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, without_controls
+from plantdesk.platform import core_dumps, output, qt_options, running_mutex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code. Wrong usage and --help raise SystemExit, as in argparse."""
+    _, given = qt_options.split(sys.argv[1:] if arguments is None else arguments)  # `desktop` passes Qt's options to Qt
+    core_dumps.forbid_core_dumps()
+    running_mutex.hold()
+    if sys.stdout is None or sys.stderr is None:
+        from plantdesk.platform import no_console
+
+        return no_console.run(lambda: _run(given))
+    return _run(given)
+
+
+def _run(given: Sequence[str]) -> int:
+    try:
+        if not given:
+            return _open_default()
+        from plantdesk.cli.options import run
+
+        _escape_unencodable()
+        code = run(given)
+        output.flush()
+    except output.BrokenPipeOutputError:  # as with `plantdesk … | head`
+        return 1
+    except (KeyboardInterrupt, InterruptedError):  # the latter by Ctrl+C in a query
+        return _INTERRUPTED
+    except (MemoryError, ImportError, RuntimeError, SystemError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        print(f"plantdesk: {OutOfMemoryError()}", file=sys.stderr)
+        return 1
+    except (PlantDeskError, OSError) as error:
+        print(f"plantdesk: {without_controls(_message(error))}", file=sys.stderr)
+        return 1
+    return code
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether there was no memory, also for a library (ImportError), a thread, or what an extension asked for."""
+    if isinstance(error, MemoryError) or (isinstance(error, SystemError) and "without" in str(error)):
+        return True
+    text = str(error).lower()
+    return any(reason in text for reason in ("failed to map segment", "allocate memory", "start new thread"))
+
+
+def _open_default() -> int:
+    from plantdesk.cli.commands import window
+
+    return window.run(None, None)
+
+
+def _escape_unencodable() -> None:
+    """Print characters that the console's encoding lacks as escapes instead of failing."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def _message(error: PlantDeskError | OSError) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

@@ -1,0 +1,130 @@
+"""An ArgumentParser with suggestions for misspelt words and without repeated options; types of values."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from typing_extensions import override
+
+from plantdesk.domain.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_MAX_PORT = 65535
+_MAX_WAIT = 86_400
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+class Parser(argparse.ArgumentParser):
+    """The parser of the program or of one command."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - as argparse's
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        self.register("action", None, _StoreOnce)
+
+    @override
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:  # noqa: SLF001
+            self.error(f"there is no command “{value}”{_suggestion(value, action.choices)}")
+        super()._check_value(action, value)
+
+    @override
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+    def refuse_unknown(self, arguments: Sequence[str]) -> None:
+        """Report `arguments` that this command does not have, and raise SystemExit."""
+        first = arguments[0]
+        if first.startswith("-"):
+            name = first.partition("=")[0]
+            self.error(f"there is no option {name} here{_suggestion(name, self._option_string_actions)}")
+        self.error(f"“{first}” is an unexpected argument")
+
+
+class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name
+    """Refuse a repeated option, since only one of the values could have an effect."""
+
+    @override
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        given: set[str] = vars(namespace).setdefault("given", set())
+        if option_string is not None and self.dest in given:
+            raise argparse.ArgumentError(self, "may be given only once")
+        given.add(self.dest)
+        super().__call__(parser, namespace, values, option_string)
+
+
+def _suggestion(typed: str, known: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(typed, known, n=1)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
+
+
+# --- types of values ---
+
+
+def port(text: str) -> int:
+    """Parse a port number."""
+    if not (text.isascii() and text.isdigit() and int(text) <= _MAX_PORT):
+        raise argparse.ArgumentTypeError(f"“{text}” is not a port: give a number from 0 to {_MAX_PORT}")
+    return int(text)
+
+
+def switch(text: str) -> bool:
+    """Parse `on` or `off`."""
+    if text not in {"on", "off"}:
+        raise argparse.ArgumentTypeError(f"“{text}” is neither on nor off")
+    return text == "on"
+
+
+def span(text: str) -> timedelta:
+    """Parse a duration in hours, days or weeks."""
+    found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def unicode_text(text: str) -> str:
+    """Parse any text that is valid in the encoding of the terminal, as all texts of plants are."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(f"“{printable(text)}” is not valid text") from None
+    return text
+
+
+def time_ago(text: str) -> int:
+    """Parse a time: a duration before now, a date or a time of the local time zone. Return milliseconds since 1970."""
+    try:
+        time = datetime.now(UTC) - span(text)
+    except argparse.ArgumentTypeError:
+        try:
+            time = datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError, OSError):
+            message = f"“{text}” is not a time: give 12h, 7d, a date as 2026-11-21, or 2026-11-21T18:00"
+            raise argparse.ArgumentTypeError(message) from None
+    return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+def whole_number(text: str) -> int:
+    """Parse an integer from 1 to 999999999."""
+    if re.fullmatch(r"[1-9][0-9]{0,8}", text) is None:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to 999999999")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """Parse a number of seconds, at most a day."""
+    if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) is None or float(text) > _MAX_WAIT:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a number of seconds from 0 to {_MAX_WAIT}")
+    return float(text)

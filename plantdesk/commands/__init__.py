@@ -1,1 +1,0 @@
-"""The commands, one module each. Their options and help are in `plantdesk.options`."""

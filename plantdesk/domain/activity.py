@@ -1,0 +1,143 @@
+"""The last requests and what was answered, in memory only: never written to disk, and without tokens.
+
+Plants that a program adds one after the other are one entry with their number, and refused requests are kept by
+themselves, so that a fast script does not displace what went wrong. The event loop appends, other threads read: each
+is a single operation on a deque or a list, which need no lock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.validation import UnfitNumber
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from plantdesk.domain.errors import ErrorNumber
+    from plantdesk.domain.records import PlantRow, Source
+
+    #: Numbers of the first and the latest request, how many, time in nanoseconds, token, id, name and tag of the
+    #: latest plant, and whether they are new: what the event loop records.
+    _Run = tuple[int, int, int, int, Source, int, str, str | None, bool]
+
+#: Runs of added plants, and refused requests.
+_MAX_ENTRIES = 500
+#: A run ends when its program has added nothing for this time.
+_RUN_NS = 60 * 10**9
+#: Characters that are kept of a name, and of each text of a refused plant.
+_MAX_NAME, _MAX_TEXT = 200, 10_000
+_OK = 200
+_FIELDS = ("id", "name", "tag")
+
+
+class Answer(NamedTuple):
+    """The answer to one request, or to several `requests` that added plants, of which it has the latest.
+
+    `at` is in milliseconds since 1970, UTC. `source` is that of the token, None where there was no valid one.
+    `number` and `reason` say why the request was refused; `number` is None where it was not. `sent` has id, name and
+    tag as texts, as far as they were sent.
+    `is_new`: the plant was added, and not there already. `key` stays the same while the number grows.
+    """
+
+    at: int
+    source: Source | None
+    number: ErrorNumber | None
+    reason: str
+    plant_id: int | None
+    name: str
+    sent: Mapping[str, str]
+    is_new: bool = False
+    requests: int = 1
+    key: int = 0
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return _OK if self.number is None else self.number.status
+
+
+class Activity:
+    """Records requests. `listener` gets each answer on the thread of the event loop and must return at once."""
+
+    def __init__(self, listener: Callable[[Answer], None] | None = None) -> None:
+        self._runs: deque[list[_Run]] = deque(maxlen=_MAX_ENTRIES)  # each in a list of one, to be replaced
+        self._growing: dict[tuple[Source, bool], list[_Run]] = {}
+        self._refused: deque[Answer] = deque(maxlen=_MAX_ENTRIES)
+        self._listener = listener
+        self._total = 0
+
+    @property
+    def total(self) -> int:
+        """The number of requests that were answered since the start."""
+        return self._total
+
+    def answers(self) -> list[Answer]:
+        """Return the last answers, newest first."""
+        runs = [(run[1], _answer(run)) for (run,) in self._runs.copy()]
+        refused = [(answer.key, answer) for answer in self._refused.copy()]
+        return [answer for _, answer in sorted([*runs, *refused], key=itemgetter(0), reverse=True)]
+
+    def record_added(self, source: Source, row: PlantRow, *, is_new: bool = True) -> None:
+        """Record a plant that was added, or that was there already."""
+        tag = row.tag and row.tag[:_MAX_NAME]
+        now, number = time.time_ns(), self._total + 1
+        added = now, source, row.id, row.name[:_MAX_NAME], tag, is_new
+        run = self._growing.get((source, is_new))
+        if run is not None and now - run[0][3] < _RUN_NS:
+            first, _, count, *_ = run[0]
+            run[0] = first, number, count + 1, *added
+        else:
+            if len(self._growing) >= _MAX_ENTRIES:
+                self._growing.clear()
+            self._growing[source, is_new] = run = [(number, number, 1, *added)]
+            self._runs.append(run)
+        self._total = number
+        if self._listener is not None:
+            self._listener(_answer((number, number, 1, *added)))
+
+    def record_refused(
+        self,
+        number: ErrorNumber,
+        reason: str,
+        source: Source | None = None,
+        sent: Mapping[str, object] | None = None,
+    ) -> None:
+        """Record a request that was refused; `sent` are the members of its body, as far as it could be parsed."""
+        plant = {key: text for key, value in (sent or {}).items() if key in _FIELDS and (text := _text(value))}
+        plant_id = (sent or {}).get("id")
+        answer = Answer(
+            now_ms(),
+            source,
+            number,
+            reason,
+            plant_id if isinstance(plant_id, int) else None,
+            plant.get("name", "")[:_MAX_NAME],
+            plant,
+            key=self._total + 1,
+        )
+        if source is not None:
+            for is_new in (True, False):
+                self._growing.pop((source, is_new), None)
+        self._refused.append(answer)
+        self._total += 1
+        if self._listener is not None:
+            self._listener(answer)
+
+
+def _answer(run: _Run) -> Answer:
+    first, _, count, at, source, plant_id, name, tag, is_new = run
+    sent = {"id": str(plant_id), "name": name, **({} if tag is None else {"tag": tag})}
+    return Answer(at // 1_000_000, source, None, "", plant_id, name, sent, is_new, count, first)
+
+
+def _text(value: object) -> str:
+    """Return a member as text, as the form takes it; nothing for what is neither a text nor a number."""
+    if isinstance(value, UnfitNumber):
+        return value.text[:_MAX_TEXT]
+    is_text = isinstance(value, str | int) and not isinstance(value, bool)
+    return str(value)[:_MAX_TEXT] if is_text else ""

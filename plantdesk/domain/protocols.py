@@ -1,0 +1,324 @@
+"""The interfaces of every kind of store. `tests/store/contract` tests each implementation.
+
+Files, backups and the way to open a store belong to its kind and are not part of this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from plantdesk.domain.errors import TokenRefusedError
+
+if TYPE_CHECKING:
+    import builtins
+    from array import array
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from concurrent.futures import Future
+
+    from plantdesk.domain.counts import Counts
+    from plantdesk.domain.edits import Applied, Edit, Undone
+    from plantdesk.domain.errors import PlantDeskError, StoreDamagedError, StoreError
+    from plantdesk.domain.import_batches import Clash, ImportBatch, ImportCounts, OnClash
+    from plantdesk.domain.insertion_points import InsertionPoint
+    from plantdesk.domain.records import Change, ChangeKind, Changes, PlantChange, PlantRow, Source, TokenRow
+    from plantdesk.domain.selections import Selection
+    from plantdesk.domain.validation import NewPlant, PlantFields
+    from plantdesk.domain.views import KnownName, View
+
+
+class NewToken(NamedTuple):
+    """A new token; `token` itself is known only now."""
+
+    token: str
+    row: TokenRow
+
+
+class HistorySummary(NamedTuple):
+    """The number of changes, the time of the oldest one (milliseconds since 1970, UTC), and who has made them."""
+
+    changes: int
+    since: int | None
+    sources: tuple[Source, ...]
+
+
+class LinePage(NamedTuple):
+    """Plants in insertion order: their lines as `text`, or their `rows` where the store cannot format them.
+
+    A line has id, name, tag, note, time and source. In CSV, texts are in quotes, and what a plant has not is empty; in
+    JSON, each line is an object, and what a plant has not is left out.
+    """
+
+    plants: int
+    text: str
+    rows: list[PlantRow]
+
+
+class PlantPages(Protocol):
+    """Reads sets of plants whole. Every method raises StoreError where the store cannot be read."""
+
+    def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
+        """Yield the plants of a set in insertion order, in pages of limited size."""
+
+    def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
+        """Yield all plants in insertion order, in pages, as lines of CSV where no text has quotes."""
+
+    def json_pages(self, separator: str) -> Iterator[LinePage]:
+        """Yield all plants in insertion order, in pages, as JSON objects with a separator between those of a page."""
+
+
+class PlantReader(PlantPages, Protocol):
+    """Reads a store. One thread at a time may use it, but any thread may interrupt it.
+
+    Every method raises StoreError where the store cannot be read, and InterruptedError after `interrupt()`.
+    """
+
+    def ids(self, view: View) -> Iterator[array[int]]:
+        """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
+
+    def matching(self, ids: Sequence[int], view: View) -> set[int]:
+        """Return those of `ids` that are in a view."""
+
+    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
+        """Return where those of `ids` that are in a view belong among `known`, its ids in their order.
+
+        None where `known` is too far out of date.
+        """
+
+    def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
+        """Return the plants of `ids` by id; those that do not exist are left out."""
+
+    def rows_cut(self, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
+        """Return the same without notes, and with long texts cut to `longest` characters."""
+
+    def plant(self, plant_id: int) -> PlantRow | None:
+        """Return one plant, or None."""
+
+    def count(self) -> int:
+        """Return the number of plants in the store."""
+
+    def next_free_id(self) -> int:
+        """Return the id after the largest one; the smallest free positive id when there is nothing after it."""
+
+    def tags(self) -> list[str]:
+        """Return the tags that plants have, sorted without regard to case and accents."""
+
+    def tag_counts(self) -> dict[str, int]:
+        """Return the number of plants of each tag, sorted as `tags`."""
+
+    def known_names(self, start: str, limit: int) -> list[KnownName]:
+        """Return names that begin with `start`, those of most plants first; case, accents and lookalikes do not matter.
+
+        Of a great many plants only those of the largest ids are counted.
+        """
+
+    def first_with_name(self, view: View, start: str) -> int | None:
+        """Return the id of the first plant of a view whose name begins with `start`, or None."""
+
+    def names_in_use(self, names: Collection[str]) -> set[str]:
+        """Return those of `names` that plants have."""
+
+    def counts(self, before: Counts | None = None) -> Counts:
+        """Return the numbers of plants by tag, source and day.
+
+        `before` are earlier counts of the same store: then only what has changed since is read. None is needed where
+        another program may have written to the file (`Changes.unrecorded`).
+        """
+
+    def sources(self) -> list[Source]:
+        """Return the sources that plants may have."""
+
+    def two_sources(self) -> list[int]:
+        """Return the ids of two sources that have plants, or fewer if there are no two."""
+
+    def count_selected(self, selection: Selection) -> int:
+        """Return the number of plants of a set."""
+
+    def selected(self, selection: Selection, limit: int | None = ...) -> Iterator[PlantRow]:
+        """Yield the plants of a set, newest first, at most `limit`; read in pages, not in one snapshot."""
+
+    def history(
+        self, limit: int = ..., before: int | None = None, text: str = "", source: Source | None = None
+    ) -> list[Change]:
+        """Return at most `limit` changes, newest first: those with a number below `before`.
+
+        `text` is contained in their titles, without regard to case of ASCII letters; `source` has made them.
+        """
+
+    def history_summary(self) -> HistorySummary:
+        """Return a summary of the whole history."""
+
+    def plant_history(self, plant_id: int, limit: int = ...) -> list[PlantChange]:
+        """Return at most `limit` changes that made a plant what it is, newest first, as far as they are stored.
+
+        A change that was taken back, and the undo that did it, are not among them.
+        """
+
+    def interrupt(self) -> None:
+        """Interrupt the query that another thread runs on this reader; it raises InterruptedError there."""
+
+    def close(self) -> None:
+        """Close the connection. May be called again."""
+
+
+class TokenEndedError(TokenRefusedError):
+    """The token was valid once, as that of `source`; clients get the same answer as for an unknown one."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+
+
+class TokenLookup(Protocol):
+    """Finds the token of a request. Belongs to one thread."""
+
+    def source(self, token: str) -> Source:
+        """Return the source of the token.
+
+        Raises TokenEndedError for a revoked or expired one, TokenRefusedError for an unknown one, and StoreError where
+        the store cannot be read.
+        """
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+class TokenStore(Protocol):
+    """The tokens of one store. All methods may be called from any thread."""
+
+    def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
+        """Create a token; only its SHA-256 digest is stored.
+
+        `expires_at` is in milliseconds since 1970, UTC; `max_plants` limits the plants that it may add in all.
+        The Future's exceptions are InvalidTokenNameError (blank, too long, or in use) and StoreError.
+        """
+
+    def revoke(self, name: str) -> Future[None]:
+        """Revoke the token of this name at once. The Future's exceptions are UnknownTokenError and StoreError."""
+
+    def revoke_and_remove_plants(self, name: str, source: Source) -> Future[Applied]:
+        """Revoke the token and delete the plants that it has added, in one transaction. The deletion can be undone.
+
+        `source` is who asks for it, for the history.
+        The Future's exceptions are UnknownTokenError and StoreError; then nothing has changed.
+        """
+
+    def used(self, source: Source) -> Future[None]:
+        """Record that the token of `source` was used now without adding a plant."""
+
+    def list(self) -> builtins.list[TokenRow]:
+        """Return the tokens that were not revoked, newest first. Raises StoreError."""
+
+    def checker(self) -> TokenLookup:
+        """Open a lookup with a connection of its own, for one thread; the caller closes it."""
+
+
+class PlantImport(Protocol):
+    """An import: plants are collected beside the store, compared with it, and added as one change.
+
+    One thread at a time may use it, but any thread may cancel it. Nothing is in the store before `apply`. Every method
+    raises StoreError, and InterruptedError after `cancel`.
+    """
+
+    def add(self, batch: ImportBatch) -> None:
+        """Collect plants, in batches that fit into memory. They must be valid."""
+
+    def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
+        """Compare all rows with the store. `fields` are those that the file has; a plant keeps its others."""
+
+    def clashes(self) -> Iterator[Clash]:
+        """Yield the rows that the last `compare` found to clash, in their order."""
+
+    def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:
+        """Add what was compared as one change, durably; `label` is the name of the import. Blocks.
+
+        `progress` is called on another thread with the rows so far and all rows; it must be quick. KeyboardInterrupt
+        leaves nothing, unless all is written already. Raises ImportClashError and StoreBusyError.
+        """
+
+    def cancel(self) -> None:
+        """Interrupt the running call and refuse later ones; an `apply` that has written everything succeeds."""
+
+    def close(self) -> None:
+        """Discard the collected rows."""
+
+
+class PlantStore(Protocol):
+    """An open store. All methods may be called from any thread."""
+
+    @property
+    def tokens(self) -> TokenStore:
+        """The tokens of the store."""
+
+    @property
+    def trouble(self) -> StoreError | None:
+        """What keeps the store from taking plants, as far as is known: StoreReadOnlyError for a read-only one."""
+
+    def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
+        """Add one plant; the Future is done when the plant is durable.
+
+        The same plant again changes nothing and gives the row that is there, so that a script may retry; for the form
+        the id is taken. The Future's exceptions are IdTakenError, TokenRefusedError (the source's token is no longer
+        valid), TokenUsedUpError and StoreError.
+        """
+
+    def add_each(
+        self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[list[PlantRow | PlantDeskError]], None]
+    ) -> None:
+        """Add several independent plants, then call `done` with the outcome of each, in the same order.
+
+        `done` is called on a thread of the store, at once where the store is closed, and must return soon. This is the
+        way for many waiting requests: one commit and one wake-up for all, without the 10 µs of a Future.
+        """
+
+    def add_as_next(self, fields: PlantFields, source: Source) -> Future[PlantRow]:
+        """Add a plant under the next free id, which is found and taken in one transaction.
+
+        The Future's exceptions are StoreError.
+        """
+
+    def apply(
+        self, edits: Sequence[Edit], source: Source, *, title: str | None = None, kind: ChangeKind | None = None
+    ) -> Future[Applied]:
+        """Change plants: all `edits` in one transaction, as one change of the history, or none of them.
+
+        `title` names the change for the user, by default after its edits. The Future's exceptions are EditConflictError
+        (a plant has changed since the user saw it), IdTakenError and StoreError.
+        """
+
+    def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:
+        """Take back a change, or the change of a number, by default the latest that is not undone, by another change.
+
+        Plants that something else has changed since are left as they are. The Future's exceptions are
+        NothingToUndoError, UndoConflictError (nothing could be taken back) and StoreError.
+        """
+
+    def redo(self, source: Source) -> Future[Undone]:
+        """Take back the latest undo that is in force. The Future's exceptions are those of `undo`."""
+
+    def new_import(self) -> PlantImport:
+        """Begin an import; the caller closes it. Raises StoreError."""
+
+    def subscribe(self, listener: Callable[[Changes], None]) -> Callable[[], None]:
+        """Call `listener` on the writer thread after each durable change, also those of other processes.
+
+        Returns the function that ends the subscription. A listener must be quick and must not raise.
+        """
+
+    def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
+        """Call `listener` on the writer thread with what keeps the store from taking plants, then None when it does.
+
+        It is called at once, on this thread, where the store cannot be written to already. It is tried again
+        every two seconds. Returns the function that ends the subscription. A listener must be quick and must not raise.
+        """
+
+    def report_damage(self, error: StoreDamagedError) -> None:
+        """Notify the health listeners of damage that a reader has found."""
+
+    def reader(self) -> PlantReader:
+        """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
+
+    def start_indexing(self) -> None:
+        """Start building indexes for searches and sorts in the background, for a window that shows many plants."""
+
+    def close(self) -> None:
+        """Write what is queued, end the writer thread and close the store. May be called again."""

@@ -1,0 +1,169 @@
+"""The immutable rows that the store returns, and the parser of ids.
+
+The tables are in `plantdesk.store.tables`, and their objects never leave that package. This module imports little:
+commands and the window need it at their start.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from typing_extensions import override
+
+from plantdesk.domain.errors import Fault, InvalidPlantError
+
+SMALLEST_ID = -(2**63)
+LARGEST_ID = 2**63 - 1
+
+#: Messages for ids that are invalid.
+ID_TYPE = "The ID must be a whole number."
+ID_TOO_LARGE = f"That ID is too large. The largest is {LARGEST_ID}."
+ID_TOO_SMALL = f"That ID is too small. The smallest is {SMALLEST_ID}."
+
+
+def parse_id(text: str) -> int:
+    """Return the id that a user typed, with an optional sign and surrounding spaces. Raises InvalidPlantError.
+
+    Only ASCII digits are accepted, and they are counted before the conversion: int() takes quadratic time.
+    """
+    digits = text.strip()
+    unsigned = digits[1:] if digits[:1] in {"-", "+"} else digits
+    if not (unsigned.isascii() and unsigned.isdigit()):
+        raise InvalidPlantError([Fault("id", ID_TYPE)])
+    significant = unsigned.lstrip("0") or "0"
+    number = int(significant) if len(significant) <= len(str(LARGEST_ID)) else LARGEST_ID + 2
+    number = -number if digits[0] == "-" else number
+    if number > LARGEST_ID:
+        raise InvalidPlantError([Fault("id", ID_TOO_LARGE)])
+    if number < SMALLEST_ID:
+        raise InvalidPlantError([Fault("id", ID_TOO_SMALL)])
+    return number
+
+
+class SourceKind(StrEnum):
+    """How a plant was added."""
+
+    FORM = "form"
+    COMMAND = "command"
+    IMPORT = "import"
+    TOKEN = "token"  # noqa: S105  not a secret
+    #: A value that a newer PlantDesk or another program has written.
+    OTHER = "other"
+
+    @classmethod
+    @override
+    def _missing_(cls, _value: object) -> SourceKind:
+        return cls.OTHER
+
+
+class Source(NamedTuple):
+    """The origin of a plant, a row of table `source`; `label` is the name of the import or token.
+
+    `token_id` and `digest` identify the token of a request, since the file may be replaced before the write. The source
+    of a plant that is read has none, and so has the row of a retry: the request has not added the plant.
+    """
+
+    id: int
+    kind: SourceKind
+    label: str = ""
+    token_id: int | None = None
+    digest: bytes | None = None
+
+
+#: The sources that the first migration creates in every store.
+FORM = Source(1, SourceKind.FORM)
+COMMAND = Source(2, SourceKind.COMMAND)
+
+
+class PlantRow(NamedTuple):
+    """A plant in the store. `added_at` is in milliseconds since 1970, UTC.
+
+    `version` identifies this content: two rows of one id with one version are the same.
+    """
+
+    id: int
+    name: str
+    tag: str | None
+    added_at: int
+    source: Source
+    note: str | None = None
+    version: int = 0
+
+
+class TokenRow(NamedTuple):
+    """A token without its secret. Times are in milliseconds since 1970, UTC."""
+
+    name: str
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None
+    plants_added: int
+    source: Source
+    max_plants: int | None = None
+
+    def expired(self, now: int) -> bool:
+        """Whether the token has expired at `now` (milliseconds since 1970, UTC)."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+class ChangeKind(StrEnum):
+    """What a change of the history did."""
+
+    EDIT = "edit"
+    DELETE = "delete"
+    INSERT = "insert"
+    IMPORT = "import"
+    RESTORE = "restore"
+    UNDO = "undo"
+    REDO = "redo"
+    #: Of a newer PlantDesk.
+    OTHER = "other"
+
+    @classmethod
+    @override
+    def _missing_(cls, _value: object) -> ChangeKind:
+        return cls.OTHER
+
+
+class Change(NamedTuple):
+    """An entry of the history: one transaction that changed plants. `made_at` is in milliseconds since 1970, UTC.
+
+    `undoes` is the number of the change that this one took back. `can_undo`: the state before is still stored, and the
+    change is not undone.
+    """
+
+    number: int
+    made_at: int
+    source: Source
+    kind: ChangeKind
+    title: str
+    plants: int
+    undoes: int | None = None
+    is_undone: bool = False
+    can_undo: bool = True
+
+
+class PlantChange(NamedTuple):
+    """A change as far as it concerns one plant: what the plant was before, None where it was not there."""
+
+    change: Change
+    before: PlantRow | None
+
+
+class Changes(NamedTuple):
+    """What one commit changed, passed to listeners after it is durable.
+
+    `added` are the new plants in the order in which they were added, `updated` are edited plants and those that came
+    back, `removed` the ids of deleted ones. `needs_reload` is true when something else may have changed as well:
+    another program wrote to the file, or there were too many plants to list. `history`: the history has a new entry.
+    `unrecorded`: neither history nor sequence numbers show what changed: another program wrote, or the file is another.
+    """
+
+    added: tuple[PlantRow, ...] = ()
+    updated: tuple[PlantRow, ...] = ()
+    removed: tuple[int, ...] = ()
+    needs_reload: bool = False
+    tokens: bool = False
+    history: bool = False
+    unrecorded: bool = False

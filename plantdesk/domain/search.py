@@ -1,0 +1,157 @@
+"""The search language of window and commands: text to terms, and back.
+
+    rose "deep red" -dead       words and phrases in name or tag; a word also at the beginning of the id
+    tag:kitchen -tag:"my room"  tag; tag=Kitchen: exactly so; tag:none: without a tag
+    from:form  from:garden-sync  from:token/garden-sync
+    added:today  added:yesterday  added:7d  added:2026  added:2026-11  added:2026-11-21
+    id:7  id:5-90
+
+Whatever is not a term of this list is a word, so every text is a search. A negative number is an id: `-"5"` excludes.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from datetime import date
+from typing import TYPE_CHECKING
+
+from plantdesk.domain.errors import InvalidPlantError
+from plantdesk.domain.records import SourceKind, parse_id
+from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from plantdesk.domain.selections import Condition, Term
+
+#: The beginnings of terms, in the order in which they are offered.
+PREFIXES = ("tag:", "from:", "added:", "id:")
+_NONE = "none"
+_TERM = re.compile(
+    r'(?P<not>-?)(?P<prefix>(?:tag|from|added|id):|tag=|)(?:"(?P<quoted>(?:[^"]|"")*)(?:"|\Z)|(?P<plain>[^\s"]\S*))',
+    re.IGNORECASE,
+)
+#: The value of a term that needs no quotes.
+_PLAIN = re.compile(r'[^\s"]\S*')
+_DAYS = {"today": (0, 0), "yesterday": (1, 1)}
+_LAST_DAYS = re.compile(r"([1-9]\d{0,3})d", re.ASCII | re.IGNORECASE)
+#: Years for which every system knows the local time.
+_DATE = re.compile(r"(197[1-9]|19[89]\d|2\d\d\d)(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
+_ID_RANGE = re.compile(r"(-?\d+)-(-?\d+)", re.ASCII)
+
+
+def parse_search(text: str) -> Selection:
+    """Return the plants that a search selects; without a word or term: all."""
+    return Selection.of(*parse_terms(text))
+
+
+def parse_terms(text: str) -> tuple[Term, ...]:
+    """Return the terms of a search in their order."""
+    return tuple(_terms(text))
+
+
+def search_text(terms: Iterable[Term]) -> str:
+    """Return the text that `parse_terms` parses to `terms`."""
+    return " ".join(map(_term_text, terms))
+
+
+def _terms(text: str) -> Iterator[Term]:
+    for found in _TERM.finditer(text):
+        negated, prefix, quoted, plain = found["not"], found["prefix"].lower(), found["quoted"], found["plain"]
+        if not prefix and plain is not None:
+            yield _word(negated, plain)
+        elif prefix or quoted:
+            value = plain if quoted is None else quoted.replace('""', '"')
+            term = _field(prefix, value, is_quoted=quoted is not None)
+            term = Contains(found[0].removeprefix(negated)) if term is None else term
+            yield Not(term) if negated else term
+
+
+def _word(negated: str, word: str) -> Term:
+    return Not(Contains(word)) if negated and not word.isdecimal() else Contains(negated + word)
+
+
+def _field(prefix: str, value: str, *, is_quoted: bool) -> Condition | None:
+    match prefix:
+        case "":
+            return Contains(value, is_word=False)
+        case "tag=":
+            return HasTag(value, exact=True)
+        case "tag:":
+            return HasTag(None if value.lower() == _NONE and not is_quoted else value)
+        case "from:":
+            return _source(value)
+        case "added:":
+            return _days(value.lower())
+    return _ids(value)
+
+
+def _source(value: str) -> AddedBy | None:
+    kind, slash, label = value.partition("/")
+    if kind.lower() in set(SourceKind):
+        return AddedBy(SourceKind(kind.lower()), label if slash else None)
+    return AddedBy(label=value) if value else None
+
+
+def _days(value: str) -> AddedOn | None:
+    if value in _DAYS:
+        return AddedOn(*_DAYS[value])
+    if (days := _LAST_DAYS.fullmatch(value)) is not None:
+        return AddedOn(int(days[1]) - 1, 0)
+    if (found := _DATE.fullmatch(value)) is None:
+        return None
+    year, month, day = (int(part or 0) for part in found.groups())
+    try:
+        last_day = day or monthrange(year, month or 12)[1]
+        return AddedOn(date(year, month or 1, day or 1), date(year, month or 12, last_day))
+    except ValueError:  # there is no such day
+        return None
+
+
+def _ids(value: str) -> HasId | None:
+    ends = _ID_RANGE.fullmatch(value)
+    try:
+        first, last = sorted(map(parse_id, ends.groups() if ends else (value, value)))
+    except InvalidPlantError:
+        return None
+    return HasId(first, last)
+
+
+def _term_text(term: Term) -> str:
+    match term:
+        case Not():
+            return f"-{_term_text(term.term)}"
+        case Contains():
+            return term.text if term.is_word else _quoted(term.text)
+        case HasTag():
+            return _tag_text(term)
+        case AddedBy(kind, label):
+            return f"from:{_value('/'.join(each for each in (kind, label) if each is not None))}"
+        case AddedOn(first, last):
+            return f"added:{_days_text(first, last)}"
+        case HasId(first, last):
+            return f"id:{first}" if first == last else f"id:{first}-{last}"
+
+
+def _tag_text(term: HasTag) -> str:
+    if term.tag is None:
+        return f"tag:{_NONE}"
+    is_none = term.tag.lower() == _NONE and not term.exact
+    return f"tag{'=' if term.exact else ':'}{_quoted(term.tag) if is_none else _value(term.tag)}"
+
+
+def _days_text(first: date | int, last: date | int) -> str:
+    if isinstance(first, int):
+        return next((name for name, days in _DAYS.items() if days == (first, last)), f"{first + 1}d")
+    if not isinstance(last, int) and first.month != last.month:
+        return f"{first:%Y}"
+    return f"{first}" if first == last else f"{first:%Y-%m}"
+
+
+def _value(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

@@ -1,0 +1,123 @@
+"""Sets of plants: what a search, a view, an export or an edit of many plants selects. Knows no SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from plantdesk.domain.records import SourceKind
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """Name or tag contains a text; case, accents and lookalikes (`folding`) do not matter.
+
+    `is_word`: or the id begins with it.
+    """
+
+    text: str
+    is_word: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class HasTag:
+    """The plant has this tag, or none (None). Unless `exact`, case, accents and lookalikes do not matter."""
+
+    tag: str | None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AddedBy:
+    """The plant has a source of this kind, or with this label, or of this kind with exactly this label."""
+
+    kind: SourceKind | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddedOn:
+    """The plant was added on a day from `first` to `last`: dates, or numbers of days before today.
+
+    Days are those of the local time zone, from midnight to midnight, also where a clock change makes them shorter.
+    """
+
+    first: date | int
+    last: date | int
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the days depend on which day is today."""
+        return isinstance(self.first, int)
+
+    def milliseconds(self) -> range:
+        """Return the times of the days, in milliseconds since 1970, UTC."""
+        return range(_midnight(_date(self.first)), _midnight(_date(self.last) + timedelta(days=1)))
+
+
+@dataclass(frozen=True, slots=True)
+class HasId:
+    """The id is in a range, ends included."""
+
+    first: int
+    last: int
+
+
+Condition = Contains | HasTag | AddedBy | AddedOn | HasId
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The plant does not match a condition."""
+
+    term: Condition
+
+
+Term = Condition | Not
+
+
+class Selection(NamedTuple):
+    """A set of plants: those that match one term of each group. Without any condition: all plants.
+
+    `since` is the time of adding in milliseconds since 1970, UTC. Each of `ids` that does not exist is left out.
+    """
+
+    groups: tuple[tuple[Term, ...], ...] = ()
+    since: int | None = None
+    ids: Sequence[int] | None = None
+
+    @classmethod
+    def of(cls, *terms: Term) -> Selection:
+        """Return the plants that match `terms`, of which those of one kind are alternatives: tag a or tag b.
+
+        But every `Contains` and every `Not` must match.
+        """
+        groups: dict[object, list[Term]] = {}
+        for term in dict.fromkeys(terms):
+            groups.setdefault(term if isinstance(term, (Contains, Not)) else type(term), []).append(term)
+        return cls(tuple(map(tuple, groups.values())))
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether there is no condition."""
+        return self == Selection()
+
+    @property
+    def depends_on_today(self) -> bool:
+        """Whether the set changes at midnight."""
+        conditions = [term.term if isinstance(term, Not) else term for group in self.groups for term in group]
+        return any(isinstance(each, AddedOn) and each.is_relative for each in conditions)
+
+
+def _date(day: date | int) -> date:
+    return datetime.now().date() - timedelta(days=day) if isinstance(day, int) else day  # noqa: DTZ005  the local day
+
+
+def _midnight(day: date) -> int:
+    """Return the local midnight before a day; where clocks skip it, the moment when they do."""
+    return round(datetime.combine(day, time()).timestamp() * 1000)

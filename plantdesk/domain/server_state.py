@@ -1,0 +1,114 @@
+"""The states of the API server, and the errors that explain why it is off.
+
+`plantdesk.api.server.Server` passes them to its listeners; the window and the command line show them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plantdesk.domain.errors import PlantDeskError
+
+
+class ServerError(PlantDeskError):
+    """The server is not running; the message says why, and what to do."""
+
+
+class PortTakenError(ServerError):
+    """The port is not available; `free_port` was just found to be, None where none was."""
+
+    def __init__(self, text: str, port: int, free_port: int | None) -> None:
+        super().__init__(text if free_port is None else f"{text} Port {free_port} is free.")
+        self.port = port
+        self.free_port = free_port
+
+
+class PortInUseError(PortTakenError):
+    """Another program listens on the port."""
+
+    def __init__(self, port: int, free_port: int | None) -> None:
+        super().__init__(f"Port {port} is in use by another program. Choose another port.", port, free_port)
+
+
+class PortOfOtherUserError(PortTakenError):
+    """A program of another user listens on the port; scripts may have sent it tokens."""
+
+    def __init__(self, port: int, free_port: int | None, owner: str) -> None:
+        super().__init__(
+            f"Port {port} is in use by a program of another user ({owner}). If your scripts sent it a token, "
+            "revoke that token. Choose another port.",
+            port,
+            free_port,
+        )
+
+
+class PortReservedError(PortTakenError):
+    """The system reserves the port (Windows: excluded ranges; Unix: ports below 1024)."""
+
+    def __init__(self, port: int, free_port: int | None) -> None:
+        super().__init__(f"The system has reserved port {port}. Choose another port.", port, free_port)
+
+
+class ServerFailedError(ServerError):
+    """The server could not be started, for a reason without a class of its own."""
+
+
+class TooFewDescriptorsError(ServerFailedError):
+    """The process may not open as many files as a server needs."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The server needs more open files than are allowed. Raise the limit (ulimit -n), then try again."
+        )
+
+
+class NotReachableError(ServerError):
+    """The server was started, but does not answer on the loopback interface."""
+
+    def __init__(self) -> None:
+        super().__init__("The server cannot be reached on 127.0.0.1. Check that the loopback interface is up.")
+
+
+class NoStoreError(ServerError):
+    """No store is open."""
+
+    def __init__(self) -> None:
+        super().__init__("No plants are open. The API starts when they are.")
+
+
+class NotAnsweringError(ServerError):
+    """The server no longer answers."""
+
+    def __init__(self) -> None:
+        super().__init__("The server no longer answers. Turn it off and on again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Off:
+    """The server is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """The server is starting on `port` (0: any free one)."""
+
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """The server answers at `url` (`http://127.0.0.1:PORT`), as checked within the last seconds."""
+
+    url: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """No server answers on `port`; `error` says why."""
+
+    error: ServerError
+    port: int
+
+
+ServerState = Off | Starting | On | Failed

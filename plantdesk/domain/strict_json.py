@@ -1,0 +1,291 @@
+"""A strict JSON parser for plants (RFC 8259): UTF-8 only, exact numbers, no repeated members.
+
+Numbers are never converted to float. One that is not an int64 integer becomes `records.UnfitNumber`, which keeps its
+text for a message; the cost is linear in its digits.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+from collections import Counter
+from json.scanner import make_scanner
+from typing import TYPE_CHECKING, NoReturn
+
+from plantdesk.domain.errors import ErrorNumber, PlantDeskError, shortened
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.validation import UnfitNumber
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Digits of the largest int64.
+_MAX_DIGITS = 19
+#: A larger exponent exceeds the number of digits that a body of 1 MiB can have.
+_MAX_EXPONENT_DIGITS = 8
+#: Characters from which garbage collection is disabled while parsing.
+_LARGE = 20_000
+#: Repeated members that the message names.
+_MAX_NAMED = 5
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_EXAMPLE = 'Send one plant as {"id": 1, "name": "Fern"}.'
+
+
+class NotJsonError(PlantDeskError):
+    """The bytes are not JSON in UTF-8."""
+
+    number = ErrorNumber.NOT_JSON
+
+
+class NotAnObjectError(PlantDeskError):
+    """The JSON is an array, a string, a number or a literal."""
+
+    number = ErrorNumber.NOT_AN_OBJECT
+
+    def __init__(self) -> None:
+        super().__init__(f"The JSON is not an object. {_EXAMPLE}")
+
+
+class RepeatedMemberError(PlantDeskError):
+    """The object has a member more than once; JSON does not define which one counts."""
+
+    number = ErrorNumber.REPEATED_MEMBER
+
+    def __init__(self, names: list[str]) -> None:
+        listed = ", ".join(f"“{shortened(name)}”" for name in names[:_MAX_NAMED])
+        more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+        super().__init__(f"Given more than once: {listed}{more}. Give each member of the object once.")
+
+
+def parse_object(data: bytes | bytearray) -> dict[str, object]:
+    """Return the members of the JSON object in `data`. Raises NotJsonError, NotAnObjectError, RepeatedMemberError.
+
+    Nested objects, and numbers with a fraction or exponent in arrays, are opaque; their members are not checked.
+    """
+    return _members(_value(_text(data)))
+
+
+def line_value(line: str) -> dict[str, object] | PlantDeskError:
+    """Return the members of the object in a line, or what is wrong with it, as `parse_object` raises it."""
+    try:
+        top, end = _scan(line, 0) if len(line) <= _LARGE else (None, 0)
+    except (ValueError, RecursionError, StopIteration, NotJsonError):
+        top, end = None, 0  # it is parsed again for the message
+    if end == len(line) and isinstance(top, _Object):
+        members = dict(top)
+        if len(members) == len(top) and _Decimal not in map(type, members.values()):
+            return members
+    try:
+        return _members(_value(line))
+    except PlantDeskError as error:
+        return error
+
+
+def _members_or_error(value: object) -> dict[str, object] | PlantDeskError:
+    try:
+        return _members(value)
+    except PlantDeskError as error:
+        return error
+
+
+class FileSyntaxError(Exception):
+    """A file is not an array in JSON. `line` is counted from 1."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.reason, self.line = reason, line
+
+
+def array_items(pieces: Iterator[str], longest: int) -> Iterator[tuple[int, dict[str, object] | PlantDeskError]]:
+    """Yield the line and the members of each object of an array, or what is wrong with it, as `line_value` does.
+
+    No item may have more than `longest` characters. Raises FileSyntaxError.
+    """
+    buffer = _Buffer(pieces, longest)
+    if buffer.next_character() != "[":
+        lines = " If each line is an object, name the file .jsonl." if buffer.next_character() == "{" else ""
+        raise buffer.error(f"It is not a JSON array, a list in [ ].{lines}")
+    buffer.at += 1
+    if buffer.next_character() == "]":
+        buffer.at += 1
+    else:
+        yield buffer.item()
+        while buffer.next_character() == ",":
+            buffer.at += 1
+            yield buffer.item()
+        if buffer.next_character() != "]":
+            raise buffer.error("The array is not closed, or a comma is missing.")
+        buffer.at += 1
+    if buffer.next_character():
+        raise buffer.error("Something follows the end of the array.")
+
+
+class _Buffer:
+    """The part of a text that is being parsed."""
+
+    def __init__(self, pieces: Iterator[str], longest: int) -> None:
+        self._pieces, self._longest = pieces, longest
+        self._text, self.at = "", 0
+        self._line, self._counted = 1, 0
+
+    def error(self, reason: str) -> FileSyntaxError:
+        return FileSyntaxError(reason, self.line())
+
+    def line(self) -> int:
+        """Return the line of the present position."""
+        self._line += self._text.count("\n", self._counted, self.at)
+        self._counted = self.at
+        return self._line
+
+    def next_character(self) -> str:
+        """Skip blanks; return the character there, or nothing at the end."""
+        while True:
+            found = _BLANKS.match(self._text, self.at)
+            self.at = found.end() if found else self.at
+            if self.at < len(self._text):
+                return self._text[self.at]
+            if not self._more():
+                return ""
+
+    def item(self) -> tuple[int, dict[str, object] | PlantDeskError]:
+        """Return the line and the value of the item that begins here."""
+        self.next_character()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self.at)
+            except NotJsonError as error:
+                raise self.error(str(error)) from None
+            except RecursionError:
+                raise self.error("An object is nested too deeply.") from None
+            except json.JSONDecodeError as error:
+                if len(self._text) - self.at > self._longest:
+                    raise self.error(f"An object is longer than {self._longest:,} characters.") from None
+                if not self._more():
+                    self.at = error.pos
+                    raise self.error(f"It is not JSON: {error.msg}.") from None
+            else:
+                if end < len(self._text) or not self._more():  # else a number may go on in the next piece
+                    line, self.at = self.line(), end
+                    return line, _members_or_error(value)
+
+    def _more(self) -> bool:
+        """Read at least as much again, so that a long item is not parsed often; False at the end."""
+        self.line()
+        parts, size = [self._text[self.at :]], 0
+        self.at = self._counted = 0
+        for piece in self._pieces:
+            parts.append(piece)
+            size += len(piece)
+            if size >= len(parts[0]) and size:
+                break
+        self._text = "".join(parts)
+        return size > 0
+
+
+def _members(top: object) -> dict[str, object]:
+    if not isinstance(top, _Object):
+        raise NotAnObjectError
+    members = dict(top)
+    if len(members) != len(top):
+        counts = Counter(name for name, _ in top)
+        raise RepeatedMemberError([name for name, count in counts.items() if count > 1])
+    for name, value in top:
+        if isinstance(value, _Decimal):
+            members[name] = _decimal(value)
+    return members
+
+
+def _text(data: bytes | bytearray) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        message = f"The JSON is not in UTF-8: the byte at position {error.start} belongs to no character. Send UTF-8."
+        raise NotJsonError(message) from None
+    if text.startswith("\ufeff"):
+        raise NotJsonError("The JSON begins with a byte order mark. Send it without one.")
+    return text
+
+
+def _value(text: str) -> object:
+    decode = _DECODER.decode if len(text) <= _LARGE else _decode_large
+    try:
+        return decode(text)
+    except json.JSONDecodeError as error:
+        raise NotJsonError(_syntax_message(error)) from None
+    except RecursionError:
+        raise NotJsonError("The JSON is nested too deeply. A plant is one object without others in it.") from None
+
+
+def _decode_large(text: str) -> object:
+    """Decode without garbage collection: it would scan up to 300,000 new values of a body, none of which is garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return _DECODER.decode(text)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _syntax_message(error: json.JSONDecodeError) -> str:
+    if not error.doc.strip(" \t\r\n"):
+        return f"The body is empty. {_EXAMPLE}"
+    return f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+
+
+# Both are created without executing Python code: a body of 1 MiB may have 300,000, and they block the event loop.
+
+
+class _Object(tuple[tuple[str, object], ...]):
+    """An object with repeated members, as scanned."""
+
+    __slots__ = ()
+
+
+class _Decimal(str):
+    """The text of a number with a fraction or an exponent."""
+
+    __slots__ = ()
+
+
+def _integer(text: str) -> int | UnfitNumber:
+    if len(text) < _MAX_DIGITS:
+        return int(text)
+    return _within_int64(text, text.lstrip("-"), 0)
+
+
+def _decimal(text: str) -> int | UnfitNumber:
+    mantissa, _, exponent = text.lower().partition("e")
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return 0
+    if len(exponent.lstrip("+-0")) > _MAX_EXPONENT_DIGITS:
+        return UnfitNumber(text, is_whole="-" not in exponent)
+    significant = digits.rstrip("0")
+    zeros = int(exponent or 0) - len(fraction) + len(digits) - len(significant)
+    return _within_int64(text, significant, zeros) if zeros >= 0 else UnfitNumber(text, is_whole=False)
+
+
+def _within_int64(text: str, digits: str, zeros: int) -> int | UnfitNumber:
+    """Return the number of `digits` followed by `zeros`, with the sign of `text`."""
+    if len(digits) + zeros > _MAX_DIGITS:
+        return UnfitNumber(text, is_whole=True)
+    number = int(digits) * 10**zeros
+    number = -number if text.startswith("-") else number
+    return number if SMALLEST_ID <= number <= LARGEST_ID else UnfitNumber(text, is_whole=True)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise NotJsonError(f"This is not JSON: {name} is not a JSON number.")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_Object,
+    parse_int=_integer,
+    parse_float=_Decimal,
+    parse_constant=_no_constant,
+)
+#: Without the checks of `decode` for blanks around a value, which take longer than a line.
+_scan = make_scanner(_DECODER)  # type: ignore[arg-type] # it takes a decoder

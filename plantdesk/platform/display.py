@@ -1,0 +1,158 @@
+"""Checks that Qt can open a window, since Qt aborts the process where it cannot (Linux).
+
+Only the standard library is imported: packaging/dev.py uses this module before the environment exists.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from plantdesk.domain.errors import PlantDeskError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping, Sequence
+
+
+class Library(NamedTuple):
+    """A shared library that PySide6's wheel needs from the system, and its Debian package."""
+
+    file: str
+    debian: str
+
+
+QT_LIBRARIES = (
+    Library("libGL.so.1", "libgl1"),
+    Library("libEGL.so.1", "libegl1"),
+    Library("libglib-2.0.so.0", "libglib2.0-0"),
+    Library("libfontconfig.so.1", "libfontconfig1"),
+    Library("libxkbcommon.so.0", "libxkbcommon0"),
+    Library("libdbus-1.so.3", "libdbus-1-3"),
+    Library("libgssapi_krb5.so.2", "libgssapi-krb5-2"),
+)
+X11_LIBRARIES = (
+    Library("libxcb-cursor.so.0", "libxcb-cursor0"),
+    Library("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
+    Library("libxcb-icccm.so.4", "libxcb-icccm4"),
+    Library("libxcb-keysyms.so.1", "libxcb-keysyms1"),
+    Library("libxcb-shape.so.0", "libxcb-shape0"),
+)
+WAYLAND_LIBRARIES = (
+    Library("libwayland-cursor.so.0", "libwayland-cursor0"),
+    Library("libwayland-egl.so.1", "libwayland-egl1"),
+)
+
+
+class NoDisplayError(PlantDeskError):
+    """No display is reachable."""
+
+    def __init__(self, serve: str = "plantdesk serve") -> None:
+        super().__init__(
+            "There is no display to open a window on. Log in to a desktop (or set DISPLAY), "
+            f"or run “{serve}”, which needs none."
+        )
+
+
+class MissingLibrariesError(PlantDeskError):
+    """Qt needs these libraries to load or to open a window."""
+
+    def __init__(self, missing: Sequence[Library]) -> None:
+        super().__init__(install_hint(missing))
+        self.missing = tuple(missing)
+
+
+def missing_libraries(libraries: Sequence[Library]) -> list[Library]:
+    """Return those that the dynamic loader does not find, as it will not for Qt."""
+    return [library for library in libraries if not _loads(library.file)]
+
+
+def install_hint(missing: Sequence[Library]) -> str:
+    """Return one line that names the missing libraries and the command that installs them on this system."""
+    files = ", ".join(library.file for library in missing)
+    if shutil.which("apt-get"):
+        packages = " ".join(sorted({library.debian for library in missing}))
+        line = f"sudo apt-get update && sudo apt-get install --yes {packages}"
+    elif shutil.which("dnf"):  # it finds packages by the libraries they provide
+        line = "sudo dnf install " + " ".join(f"'{library.file}()(64bit)'" for library in missing)
+    else:
+        return f"PlantDesk needs libraries that are not installed: {files}. Install their packages."
+    return f"PlantDesk needs libraries that are not installed ({files}). Install them with: {line}"
+
+
+def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Raise where QApplication would abort the process. Call it before Qt is imported.
+
+    Chooses Wayland where both displays are available but X11's libraries are not. Raises NoDisplayError,
+    MissingLibrariesError.
+    """
+    if not sys.platform.startswith("linux"):
+        pass
+    elif not has_display(environment):
+        raise NoDisplayError
+    elif missing := missing_libraries(QT_LIBRARIES) or _missing_for_display(environment):
+        raise MissingLibrariesError(missing)
+
+
+def has_display(environment: Mapping[str, str]) -> bool:
+    """Whether a display is named in the environment; it may not be reachable."""
+    return any(environment.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]:
+    """Choose a reachable display; return the libraries that are missing for it. Raises NoDisplayError."""
+    requested = environment.get("QT_QPA_PLATFORM", "") or "wayland;xcb"
+    candidates = {"xcb": (_x11_answers, X11_LIBRARIES), "wayland": (_wayland_answers, WAYLAND_LIBRARIES)}
+    if not any(name in requested for name in candidates):  # such as offscreen
+        return []
+    missing = {
+        name: missing_libraries(libraries)
+        for name, (answers, libraries) in candidates.items()
+        if name in requested and answers(environment)
+    }
+    if not missing:
+        raise NoDisplayError
+    usable = [name for name, libraries in missing.items() if not libraries]
+    if usable == ["wayland"]:
+        environment["QT_QPA_PLATFORM"] = "wayland"
+    return [] if usable else next(iter(missing.values()))
+
+
+def _loads(file: str) -> bool:
+    try:
+        ctypes.CDLL(file)
+    except OSError:
+        return False
+    return True
+
+
+def _x11_answers(environment: Mapping[str, str]) -> bool:
+    """Whether the X server in DISPLAY accepts a connection: Qt aborts where the name is stale."""
+    name = environment.get("DISPLAY")
+    if not name or not _loads("libxcb.so.1"):
+        return False
+    xcb = ctypes.CDLL("libxcb.so.1")
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
+    refused = xcb.xcb_connection_has_error(connection)
+    xcb.xcb_disconnect(connection)
+    return not refused
+
+
+def _wayland_answers(environment: Mapping[str, str]) -> bool:
+    name = environment.get("WAYLAND_DISPLAY")
+    if not name:
+        return False
+    import socket  # takes 5 ms, and a start on X11 does not need it
+
+    path = Path(environment.get("XDG_RUNTIME_DIR", "/")) / name  # the name may be absolute
+    # Python for Windows has no AF_UNIX, and does not call this.
+    with socket.socket(getattr(socket, "AF_UNIX", socket.AF_INET)) as client:
+        try:
+            client.connect(str(path))
+        except OSError:
+            return False
+    return True

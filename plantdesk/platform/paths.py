@@ -1,0 +1,126 @@
+"""The folders and files of PlantDesk. Folders are created with mode 0700, just before a file is written there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from platformdirs import PlatformDirs
+
+from plantdesk.domain.errors import PlantDeskError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HOME_VARIABLE = "PLANTDESK_HOME"
+
+
+class FolderUnusableError(PlantDeskError):
+    """A folder of PlantDesk cannot be created."""
+
+    def __init__(self, folder: Path, reason: OSError) -> None:
+        super().__init__(
+            f"PlantDesk cannot create its folder {folder} ({reason.strerror}). "
+            f"Set {HOME_VARIABLE} to a folder that you may write to."
+        )
+
+
+class NoHomeFolderError(PlantDeskError):
+    """The user has no home folder: no HOME, and no entry in the user database."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"You have no home folder here. Set {HOME_VARIABLE} to a folder that you may write to, or HOME."
+        )
+
+
+def home_folder() -> Path:
+    """Return the user's home folder. Raises NoHomeFolderError."""
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise NoHomeFolderError from error
+
+
+def expanded(name: str) -> Path:
+    """Return the absolute path of `name`, with `~` expanded. Raises NoHomeFolderError."""
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError as error:
+        raise NoHomeFolderError from error
+
+
+def data_folder() -> Path:
+    """Create and return the folder of the database. Raises FolderUnusableError."""
+    folder = _data()
+    try:
+        create_folder(folder)
+    except OSError as reason:
+        raise FolderUnusableError(folder, reason) from reason
+    return folder
+
+
+def usable(place: Callable[[], Path]) -> Path | None:
+    """Return a folder or file of PlantDesk, None where its folder cannot be made: the window opens and says so."""
+    try:
+        return place()
+    except PlantDeskError:
+        return None
+
+
+def settings_folder() -> Path:
+    """Return the folder of the settings file, which may not exist."""
+    return _folder("settings", "user_config_path")
+
+
+def log_folder() -> Path:
+    """Return the folder of the log files, which may not exist."""
+    return _folder("logs", "user_log_path")
+
+
+def runtime_folder() -> Path:
+    """Return the folder of the runtime files, which may not exist."""
+    return _data() / "run"
+
+
+def database_file(*, with_folder: bool = True) -> Path:
+    """Return the default store, which may not exist; create its folder if `with_folder`."""
+    return (data_folder() if with_folder else _data()) / "plants.db"
+
+
+def settings_file() -> Path:
+    """Return the settings file, which may not exist."""
+    return settings_folder() / "settings.json"
+
+
+def create_folder(folder: Path) -> None:
+    """Create one of PlantDesk's own folders and its parents with mode 0700. Raises OSError.
+
+    Makes an existing folder private, too (POSIX).
+    """
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # raises where it is a file
+    if sys.platform != "win32":
+        status = folder.stat()
+        if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+            folder.chmod(0o700)
+
+
+def _data() -> Path:
+    return _folder("data", "user_data_path")
+
+
+def _folder(name: str, platformdirs_name: str) -> Path:
+    """Return `name` in PLANTDESK_HOME, or the folder of platformdirs. Raises NoHomeFolderError."""
+    home = os.environ.get(HOME_VARIABLE)
+    if home:
+        return expanded(home) / name
+    try:
+        # Not cached: it takes microseconds, and tests change the environment.
+        found: Path = getattr(PlatformDirs("PlantDesk", appauthor=False), platformdirs_name)
+    except RuntimeError as error:
+        raise NoHomeFolderError from error
+    return found

@@ -1,0 +1,200 @@
+"""The user's settings and their file. `Settings` is immutable: a change makes a new object.
+
+Dataclasses instead of a pydantic model: the window reads its settings before it shows, and importing pydantic takes as
+long as opening an empty Qt window.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import time
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+_Kind = TypeVar("_Kind", "Settings", "WindowSettings")
+_Value = TypeVar("_Value")
+
+logger = logging.getLogger(__name__)
+
+#: Fixed, so that scripts keep working.
+DEFAULT_PORT = 8721
+THEMES = ("system", "light", "dark")
+SMALLEST_TEXT, LARGEST_TEXT = 0.5, 3.0
+#: Seconds for which a change of the settings waits for that of another window.
+_LOCK_TIMEOUT = 1.0
+_RETRY_DELAY = 0.005
+
+
+class InvalidSettingError(ValueError):
+    """A setting has an invalid value."""
+
+
+def _setting(default: _Value, is_valid: Callable[[Any], bool]) -> _Value:
+    return field(default=default, metadata={"is_valid": is_valid})
+
+
+def _integer(default: int, lowest: int, highest: int) -> int:
+    return _setting(default, lambda value: type(value) is int and lowest <= value <= highest)
+
+
+def _flag(*, default: bool) -> bool:
+    return _setting(default, lambda value: isinstance(value, bool))
+
+
+def _is_text_scale(value: object) -> bool:
+    return isinstance(value, int | float) and type(value) is not bool and SMALLEST_TEXT <= value <= LARGEST_TEXT
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+@dataclass(frozen=True)
+class WindowSettings:
+    """The window's last size, in device-independent pixels."""
+
+    width: int = _integer(1180, 1, 32767)
+    height: int = _integer(760, 1, 32767)
+    maximized: bool = _flag(default=False)
+    others: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings. `others` keeps unknown ones, so that an older PlantDesk does not drop those of a newer one."""
+
+    theme: str = _setting("system", lambda value: value in THEMES)
+    text_scale: float = _setting(1.0, _is_text_scale)
+    api_enabled: bool = _flag(default=True)
+    port: int = _integer(DEFAULT_PORT, 0, 65535)
+    ask_for_updates: bool = _flag(default=False)
+    updates_answered: bool = _flag(default=False)  # whether the user has answered that question
+    updates_asked_at: int = _integer(0, 0, 2**53)  # seconds since 1970
+    label_sheet: int = _integer(0, 0, 1000)  # its place in the list of sheets
+    #: What is remembered for each store, by the path of its file; the one used last is the last.
+    layouts: Mapping[str, object] = field(default_factory=dict, metadata={"is_valid": _is_object})
+    window: WindowSettings = field(default_factory=WindowSettings, metadata={"nested": WindowSettings})
+    others: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def changed(self, **values: object) -> Settings:
+        """Return a copy with `values`; those of `window` may be a partial dict. Raises InvalidSettingError."""
+        now = _flat(asdict(self))
+        window = values.get("window")
+        if isinstance(window, dict):
+            values["window"] = {**now["window"], **window}
+        return _built(Settings, {**now, **values})
+
+
+def _built(kind: type[_Kind], values: object) -> _Kind:
+    """Return the settings in a JSON object; unknown members go into `others`."""
+    if not isinstance(values, dict):
+        raise InvalidSettingError(f"{values!r} is not an object")
+    others = dict(values)
+    known: dict[str, Any] = {}
+    for each in fields(kind):
+        if each.name in others and each.name != "others":
+            value, nested = others.pop(each.name), each.metadata.get("nested")
+            known[each.name] = _built(nested, value) if nested else value
+    return kind(**known, others=others)
+
+
+def _check(settings: Settings | WindowSettings) -> None:
+    for each in fields(settings):
+        is_valid, value = each.metadata.get("is_valid"), getattr(settings, each.name)
+        if is_valid is not None and not is_valid(value):
+            raise InvalidSettingError(f"{each.name} cannot be {value!r}")
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON object of settings, with `others` as members of it."""
+    others = values.pop("others")
+    nested = {each.name for each in fields(Settings) if each.metadata.get("nested")}
+    return {**others, **{name: _flat(value) if name in nested else value for name, value in values.items()}}
+
+
+def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Settings:
+    """Read the settings. A damaged file is renamed, and the defaults are used: they never prevent a start.
+
+    `on_damaged` is called with the new name of a damaged file.
+    """
+    try:
+        return _built(Settings, json.loads(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return Settings()
+    except (ValueError, RecursionError) as error:
+        aside = file.with_name(f"{file.stem}.damaged{file.suffix}")
+        logger.warning("The settings in %s are damaged and were moved to %s: %s", file, aside.name, error)
+        _set_aside(file, aside)
+        if on_damaged is not None:
+            on_damaged(aside)
+    except OSError as error:
+        logger.warning("The settings cannot be read, the defaults are used: %s", error)
+    return Settings()
+
+
+def update(file: Path, change: Callable[[Settings], Settings], known: Settings) -> None:
+    """Change the settings that are in the file now, which other windows change as well, atomically.
+
+    Where there are none, or damaged ones, `known` is changed. Raises OSError.
+    """
+    from plantdesk.platform import paths
+
+    paths.create_folder(file.parent)
+    with _locked(file):
+        try:
+            now = _built(Settings, json.loads(file.read_text(encoding="utf-8")))
+        except (FileNotFoundError, ValueError, RecursionError):
+            now = known
+        save(change(now), file)
+
+
+def save(settings: Settings, file: Path) -> None:
+    """Write the settings atomically, whatever is in the file. Raises OSError."""
+    from plantdesk.platform import paths
+    from plantdesk.platform.atomic_replace import write_private
+
+    paths.create_folder(file.parent)
+    write_private(file, json.dumps(_flat(asdict(settings)), indent=2) + "\n")
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Hold the lock of the settings for a block. Raises OSError, also when another program holds it for long."""
+    import portalocker
+    from portalocker.exceptions import LockException
+
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    handle = os.open(file.with_name(f".{file.name}.lock"), flags, 0o600)
+    deadline = time.monotonic() + _LOCK_TIMEOUT
+    try:
+        while True:
+            try:
+                portalocker.lock(handle, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+                break
+            except LockException as error:
+                if time.monotonic() > deadline:
+                    raise TimeoutError("another PlantDesk changes them") from error
+                time.sleep(_RETRY_DELAY)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _set_aside(file: Path, aside: Path) -> None:
+    try:
+        file.replace(aside)
+    except OSError as error:
+        logger.warning("The damaged settings could not be moved: %s", error)

@@ -1,0 +1,360 @@
+"""The commands that read and change plants, run as a user runs them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.cli.main import main
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
+from plantdesk.platform import paths
+from plantdesk.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    #: Runs a command; returns its exit code, standard output and standard error.
+    Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        printed = capfd.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def plants() -> None:
+    """A fern and an aloe in the kitchen, and a rose without a tag; a token has added a cactus."""
+    with closing(Store(paths.database_file())) as store:
+        source = store.tokens.create("greenhouse").result(30).row.source
+        values: list[dict[str, object]] = [
+            {"id": 3, "name": "Fern", "tag": "kitchen"},
+            {"id": -1, "name": "Aloe", "tag": "kitchen"},
+            {"id": 2, "name": 'Röse, "red"'},
+        ]
+        for each in values:
+            store.add(new_plant(each), FORM).result(30)
+        store.add(new_plant({"id": 9, "name": "Cactus", "tag": "desert"}), source).result(30)
+
+
+def listed(run: Run, *arguments: str) -> list[int]:
+    code, printed, _ = run("list", "--json", *arguments)
+    assert code == 0
+    return [plant["id"] for plant in json.loads(printed)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids"),
+    [
+        ([], [9, 2, -1, 3]),
+        (["--limit", "2"], [9, 2]),
+        (["--search", "rose"], [2]),
+        (["--tag", "kitchen"], [-1, 3]),
+        (["--no-tag"], [2]),
+        (["--from", "form", "--tag", "kitchen"], [-1, 3]),
+        (["--from", "greenhouse"], [9]),
+        (["--from", "token", "--since", "1h"], [9]),
+        (["--since", "2999-01-01"], []),
+    ],
+)
+def test_list_shows_what_matches_newest_first(run: Run, arguments: list[str], ids: list[int]) -> None:
+    assert listed(run, *arguments) == ids
+
+
+def test_list_prints_lines_or_csv(run: Run) -> None:
+    assert [line.split()[0] for line in run("list")[1].splitlines()] == ["9", "2", "-1", "3"]
+    rows = list(csv.DictReader(run("list", "--csv", "--no-tag")[1].splitlines()))
+    assert [(row["id"], row["name"], row["tag"], row["source"]) for row in rows] == [("2", 'Röse, "red"', "", "form")]
+
+
+def test_list_ends_quietly_when_its_reader_does() -> None:
+    command = [sys.executable, "-m", "plantdesk", "list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_plant_is_shown_and_edited(run: Run) -> None:
+    code, _, hint = run("edit", "-1", "--name", "Aloe vera", "--note", "Little water")
+    assert code == 0
+    assert "plantdesk undo 1" in hint
+    plant = json.loads(run("get", "-1", "--json")[1])
+    assert (plant["name"], plant["tag"], plant["note"]) == ("Aloe vera", "kitchen", "Little water")
+    assert run("edit", "-1", "--no-tag", "--note", "")[0] == 0
+    shown = run("get", "-1")[1]
+    assert "Aloe vera" in shown
+    assert "kitchen" not in shown
+    assert "Little water" not in shown
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["get", "77"],
+        ["get", "seven"],
+        ["edit", "77", "--name", "x"],
+        ["edit", "3", "--note", "x" * 100_001],
+        ["delete", "3", "77"],
+        ["list", "--from", "nobody"],
+        ["tag", "rename", "attic", "cellar"],
+        ["tag", "rename", "kitchen", "desert"],
+        ["tag", "merge", "kitchen", "attic", "desert"],
+        ["tag", "remove", "attic"],
+        ["undo"],
+        ["undo", "5"],
+        ["redo"],
+    ],
+    ids=lambda arguments: " ".join(arguments)[:40],
+)
+def test_what_cannot_be_done_is_refused_and_changes_nothing(run: Run, arguments: list[str]) -> None:
+    before = run("list", "--json")[1]
+    code, printed, error = run(*arguments)
+    assert (code, printed) == (1, "")
+    assert error.startswith("plantdesk: ")
+    assert run("list", "--json")[1] == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["edit", "3"],
+        ["edit", "3", "--tag", "x", "--no-tag"],
+        ["delete"],
+        ["delete", "3", "--tag", "kitchen"],
+        ["tag"],
+        ["list", "--since", "yesterday"],
+        ["list", "--json", "--csv"],
+        ["list", "--limit", "0"],
+        ["list", "--search", "rose " * 301],
+        ["delete", "--search", '""'],
+        ["undo", "last"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_refused(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        main(arguments)
+    assert exit_code.value.code == 2
+
+
+def test_deleting_many_needs_a_yes(run: Run) -> None:
+    pty = pytest.importorskip("pty")
+    command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
+    assert subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 1
+    for answer, left in ((b"n\n", [9, 2, -1, 3]), (b"yes\n", [9, 2])):
+        terminal, theirs = pty.openpty()
+        with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+            os.write(terminal, answer)
+            process.wait(30)
+        os.close(theirs)
+        os.close(terminal)
+        assert listed(run) == left
+
+
+def test_one_plant_is_deleted_without_a_question_and_brought_back(run: Run) -> None:
+    before = run("list", "--json")[1]
+    assert run("delete", "3")[0] == 0
+    assert listed(run) == [9, 2, -1]
+    assert run("delete", "--from", "greenhouse", "--yes")[0] == 0
+    assert listed(run) == [2, -1]
+    assert run("undo")[0] == 0
+    assert run("undo")[0] == 0
+    assert run("list", "--json")[1] == before
+    assert run("redo")[0] == 0
+    assert listed(run) == [9, 2, -1]
+
+
+def test_tags_are_listed_renamed_merged_and_removed(run: Run) -> None:
+    def counts() -> dict[str, int]:
+        return {each["tag"]: each["plants"] for each in json.loads(run("tag", "list", "--json")[1])}
+
+    assert counts() == {"desert": 1, "kitchen": 2}
+    assert run("tag", "rename", "kitchen", "Küche")[0] == 0
+    assert counts() == {"desert": 1, "Küche": 2}
+    assert run("tag", "merge", "Küche", "desert", "all")[0] == 0
+    assert counts() == {"all": 3}
+    assert run("tag", "remove", "all")[0] == 0
+    assert counts() == {}
+    changes = json.loads(run("history", "--json")[1])
+    assert [(change["plants"], change["undone"]) for change in changes] == [(3, False), (3, False), (2, False)]
+    assert run("undo", "1")[0] == 1  # the plants have been changed since
+    for _ in range(3):
+        assert run("undo")[0] == 0
+    assert counts() == {"desert": 1, "kitchen": 2}
+    assert "(undone)" in run("history")[1]
+
+
+def test_an_undo_reports_what_it_left(run: Run) -> None:
+    run("tag", "remove", "kitchen")
+    run("edit", "3", "--note", "mine")
+    code, _, report = run("undo", "1")
+    assert code == 0
+    assert "1 plant has been" in report
+    assert report.rstrip().endswith("3")
+    assert json.loads(run("get", "3", "--json")[1])["note"] == "mine"
+    assert json.loads(run("get", "-1", "--json")[1])["tag"] == "kitchen"
+
+
+def test_the_undo_that_is_printed_takes_back_this_very_change(run: Run, tmp_path: Path) -> None:
+    """In another database than the default one, as typed: first that of a restore, then that of an import."""
+    rows, other = tmp_path / "rows.csv", ("--database", str(tmp_path / "other plants.db"))
+    rows.write_text("name\nRose\n", encoding="utf-8")
+    imported = run("import", str(rows), *other)
+    backup = run("backup", *other)[1].strip()
+    run("add", "--name", "Fern", *other)
+    restored = run("restore", backup, "--yes", *other)
+    for _, out, err in (restored, imported):
+        (command,) = re.findall("type: plantdesk (.*)", out + err)
+        assert run(*shlex.split(command))[0] == 0
+    assert [plant["name"] for plant in json.loads(run("list", "--json", *other)[1])] == ["Fern"]
+
+
+def test_texts_are_shown_whole_and_cannot_control_the_terminal(run: Run) -> None:
+    name, note = "N" * 200 + "\x1b[31m", "first " * 50 + "\n\x1b]0;title\x07second"
+    assert run("edit", "3", "--name", name, "--note", note)[0] == 0
+    shown = run("get", "3")[1]
+    assert "N" * 200 in shown
+    assert "first " * 50 in shown
+    everything = shown + run("list")[1] + run("history")[1] + run("undo")[2]
+    assert "\x1b" not in everything
+    assert "\x07" not in everything
+
+
+def test_csv_is_exact_in_a_pipe_and_safe_on_a_terminal(run: Run) -> None:
+    pty = pytest.importorskip("pty")
+    name = 'a\rb\nc\r\nd,"e" \x1b[31m Röse 🌵'
+    assert run("edit", "3", "--name", name)[0] == 0
+    command = [sys.executable, "-m", "plantdesk", "list", "--csv"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    printed = subprocess.run(command, capture_output=True, check=True, env=environment).stdout.decode()
+    rows = list(csv.DictReader(io.StringIO(printed, newline="")))
+    assert [row["name"] for row in rows if row["id"] == "3"] == [name]
+    terminal, theirs = pty.openpty()
+    subprocess.run(command, stdout=theirs, check=True)
+    os.close(theirs)
+    assert b"\x1b" not in os.read(terminal, 100_000)
+    os.close(terminal)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list"],
+        ["list", "--json"],
+        ["get", "1"],
+        ["edit", "1", "--name", "x"],
+        ["delete", "1"],
+        ["delete", "--tag", "x", "--yes"],
+        ["tag", "list"],
+        ["tag", "remove", "x"],
+        ["history"],
+        ["token", "list"],
+        ["token", "revoke", "x"],
+        ["export", "-", "--format", "csv"],
+        ["backup"],
+        ["undo"],
+        ["redo"],
+    ],
+    ids=" ".join,
+)
+def test_no_database_is_created_by_a_command_that_only_changes_one(
+    run: Run, tmp_path: Path, arguments: list[str]
+) -> None:
+    code, printed, error = run(*arguments, "--database", str(tmp_path / "typo.db"))
+    assert (code, printed) == (1, "")
+    assert "typo.db" in error
+    assert list(tmp_path.glob("*typo.db*")) == []
+
+
+@pytest.mark.parametrize("option", ["--tag", "--search"])
+def test_text_that_is_not_unicode_is_wrong_usage(option: str) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        main(["list", option, "\udcff"])
+    assert exit_code.value.code == 2
+
+
+def test_an_empty_search_deletes_nothing(run: Run) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        main(["delete", "--search", " ", "--yes"])
+    assert exit_code.value.code == 2
+    assert listed(run) == [9, 2, -1, 3]
+
+
+def test_plants_that_match_since_the_question_are_not_deleted(run: Run) -> None:
+    pty = pytest.importorskip("pty")
+    terminal, theirs = pty.openpty()
+    command = [sys.executable, "-m", "plantdesk", "delete", "--tag", "kitchen"]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        printed = b""
+        while b"[y/N]" not in printed:
+            printed += os.read(terminal, 1000)
+        assert run("edit", "2", "--tag", "kitchen")[0] == 0
+        os.write(terminal, b"y\n")
+        process.wait(30)
+    printed += os.read(terminal, 1000)
+    os.close(theirs)
+    os.close(terminal)
+    assert process.returncode == 1
+    assert b"plantdesk: 3 plants match now" in printed
+    assert listed(run) == [9, 2, -1, 3]
+
+
+def test_the_hint_names_another_database(run: Run, tmp_path: Path) -> None:
+    database = tmp_path / "my other.db"
+    for _ in range(2):
+        assert run("add", "--name", "Fern", "--database", str(database))[0] == 0
+    _, _, hint = run("delete", "1", "--database", str(database))
+    _, command = hint.rstrip().split("type: plantdesk ")
+    assert main(shlex.split(command)) == 0
+    assert run("get", "1", "--database", str(database))[0] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+def test_a_change_that_cannot_be_reported_is_no_failure(run: Run) -> None:
+    for arguments in (["delete", "3"], ["undo"]):
+        with Path("/dev/full").open("w", encoding="utf-8") as full:
+            done = subprocess.run([sys.executable, "-m", "plantdesk", *arguments], stderr=full, check=False)
+        assert done.returncode == 0
+    assert listed(run) == [9, 2, -1, 3]
+
+
+def test_tokens_of_one_name_count_together(run: Run) -> None:
+    with closing(Store(paths.database_file())) as store:
+        store.tokens.revoke("greenhouse").result(30)
+        source = store.tokens.create("greenhouse").result(30).row.source
+        store.add(new_plant({"id": 10, "name": "Agave"}), source).result(30)
+    assert listed(run, "--from", "greenhouse") == [10, 9]
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("tag:kitchen", [-1, 3]),
+        ("tag:none added:today", [2]),
+        ("-tag:none from:form", [-1, 3]),
+        ("from:token/greenhouse", [9]),
+        ("id:2-9 -tag:kitchen", [9, 2]),
+    ],
+)
+def test_a_search_has_terms(run: Run, search: str, found: list[int]) -> None:
+    assert listed(run, "--search", search) == found
+    assert listed(run, "--search", search, "--no-tag") == [plant_id for plant_id in found if plant_id == 2]

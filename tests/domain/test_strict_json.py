@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import contextlib
+import json
+from decimal import Decimal, InvalidOperation
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plantdesk.domain.errors import ErrorNumber, PlantDeskError
+from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
+from plantdesk.domain.strict_json import NotAnObjectError, NotJsonError, RepeatedMemberError, parse_object
+from plantdesk.domain.validation import UnfitNumber
+from tests.support.cases import cases
+from tests.support.costs import cpu_seconds
+
+
+def value(text: str) -> object:
+    return parse_object(f'{{"x": {text}}}'.encode())["x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("7", 7),
+        ("7.0", 7),
+        ("7e0", 7),
+        ("-7.000", -7),
+        ("70e-1", 7),
+        ("0.07E+2", 7),
+        ("-0", 0),
+        ("-0.0", 0),
+        ("0e99999999999999999999", 0),
+        ("0.000e-99999999999999999999", 0),
+        ("9007199254740993.0", 9007199254740993),
+        ("9223372036854775807", LARGEST_ID),
+        ("9.223372036854775807e18", LARGEST_ID),
+        ("-9223372036854775808", SMALLEST_ID),
+        ("-9223372036854775808.0", SMALLEST_ID),
+        ("1" + "0" * 1000 + "e-1000", 1),
+    ],
+)
+def test_an_integer_is_exact_in_any_notation(text: str, number: int) -> None:
+    found = value(text)
+    assert (found, type(found)) == (number, int)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7.5",
+        "1e-400",
+        "0.99999999999999999999",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "9223372036854775808.0",
+        "9e99999999999999999999",
+        "1e1000000000",
+        "-1e-1000000000",
+        "1e19",
+        "1" * 500_000,
+        "1." + "1" * 500_000,
+        "1e" + "9" * 500_000,
+    ],
+)
+def test_a_number_beyond_int64_keeps_its_text_and_is_as_cheap_as_a_string(text: str) -> None:
+    # Python would take seconds for most of these, and all memory for others.
+    assert cpu_seconds(lambda: value(text), rounds=1) <= 1000 * cpu_seconds(lambda: value(f'"{text:9999}"'))
+    found = value(text)
+    assert isinstance(found, UnfitNumber)
+    assert found.text == text
+
+
+@given(st.from_regex(r"-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?", fullmatch=True))
+@settings(derandomize=True, max_examples=300, deadline=None)
+def test_numbers_are_those_of_exact_arithmetic(text: str) -> None:
+    exact = Decimal(text)
+    found = value(text)
+    if isinstance(found, int):
+        assert Decimal(found) == exact
+    else:
+        assert not (_is_whole(exact) and SMALLEST_ID <= exact <= LARGEST_ID)
+
+
+def _is_whole(number: Decimal) -> bool:
+    try:
+        return number == number.to_integral_value()
+    except InvalidOperation:
+        return False
+
+
+@given(
+    st.dictionaries(
+        st.text(),
+        st.recursive(
+            st.none() | st.booleans() | st.integers(SMALLEST_ID, LARGEST_ID) | st.text(),
+            lambda inner: st.lists(inner, max_size=3),
+            max_leaves=8,
+        ),
+        max_size=5,
+    )
+)
+@settings(derandomize=True, max_examples=200, deadline=None)
+def test_the_output_of_json_is_parsed(members: dict[str, object]) -> None:
+    assert parse_object(json.dumps(members).encode()) == members
+    assert parse_object(json.dumps(members, ensure_ascii=False, indent=1).encode(errors="surrogatepass")) == members
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", "empty"),
+        (b" \r\n\t ", "empty"),
+        (b"{", "line 1, column 2"),
+        (b'{"x": 1,}', "column"),
+        (b'{"x": 01}', "column"),
+        (b"{'x': 1}", "column"),
+        (b'{"x": 1} {}', "Extra data"),
+        (b'{"x": "\n"}', "control character"),
+        (b'{"x": NaN}', "NaN"),
+        (b'{"x": [-Infinity]}', "-Infinity"),
+        (b"\xef\xbb\xbf{}", "byte order mark"),
+        ('{"x": 1}'.encode("utf-16"), "UTF-8"),
+        ('{"x": 1}'.encode("utf-16-le"), "column"),
+        ('{"x": 1}'.encode("utf-32"), "UTF-8"),
+        (b'{"x": "\xed\xa0\x80"}', "position 7"),
+        (b'{"x": "\xff"}', "position 7"),
+    ],
+)
+def test_invalid_json_is_refused_with_its_position(data: bytes, expected: str) -> None:
+    with pytest.raises(NotJsonError, match=expected) as caught:
+        parse_object(data)
+    assert caught.value.number is ErrorNumber.NOT_JSON
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"x":', b'{"x":{"x":[['])
+def test_deep_nesting_is_refused(opening: bytes) -> None:
+    bomb = b'{"x":' + opening * (900_000 // len(opening))
+    with pytest.raises(NotJsonError, match="nested too deeply"):
+        parse_object(bomb)
+
+
+def test_brackets_in_a_string_are_not_nesting() -> None:
+    text = "[" * 900_000
+    assert parse_object(json.dumps({"x": text}).encode()) == {"x": text}
+
+
+@pytest.mark.parametrize("data", [b"[]", b'[{"x": 1}]', b"7", b'"x"', b"null", b"true"])
+def test_other_values_than_objects_are_refused(data: bytes) -> None:
+    with pytest.raises(NotAnObjectError):
+        parse_object(data)
+
+
+def test_repeated_members_are_named() -> None:
+    with pytest.raises(RepeatedMemberError, match="“id”, “z”") as caught:
+        parse_object(b'{"id": 1, "z": 0, "name": "Fern", "id": 1, "z": 2}')
+    assert caught.value.number is ErrorNumber.REPEATED_MEMBER
+    with pytest.raises(RepeatedMemberError):
+        parse_object(rb'{"id": 1, "\u0069d": 2}')
+
+
+def test_repeated_members_of_nested_objects_are_ignored() -> None:
+    assert parse_object(b'{"id": 1, "x": {"a": 1, "a": [{"b": 1, "b": 2}]}}')["id"] == 1
+
+
+def test_a_normal_body_costs_a_few_times_what_json_does() -> None:
+    body = b'{"id": 123456, "name": "Monstera deliciosa", "tag": "house plant"}'
+    own = cpu_seconds(lambda: [parse_object(body) for _ in range(2_000)])
+    assert own <= 20 * cpu_seconds(lambda: [json.loads(body) for _ in range(2_000)])  # measured: 2
+
+
+@given(st.binary(max_size=200))
+@settings(derandomize=True, max_examples=300, deadline=None)
+def test_any_bytes_are_an_object_or_refused(data: bytes) -> None:
+    with contextlib.suppress(PlantDeskError):
+        assert isinstance(parse_object(data), dict)
+
+
+# --- against Python's own reader, with exact numbers -------------------------------------------------------------
+
+_NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
+_STRINGS = st.text(max_size=5).map(json.dumps) | st.sampled_from(
+    ['"\\ud83c\\udf31"', '"\\ud800"', '"\\u0000"', '"a\tb"', '"é"']
+)
+
+
+def _object(members: list[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"{name}: {value}" for name, value in members) + "}"
+
+
+_VALUES = st.recursive(
+    _NUMBERS
+    | _STRINGS
+    | st.sampled_from(["null", "true", "false", "NaN", "-Infinity", "01", "1.", ".5", "+1", "'x'", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda values: f"[{', '.join(values)}]")
+        | st.lists(st.tuples(_STRINGS, inner), max_size=3).map(_object)
+    ),
+    max_leaves=5,
+)
+_TEXTS = st.lists(st.tuples(st.sampled_from(['"id"', '"name"', '"tag"']) | _STRINGS, _VALUES), max_size=4)
+
+
+def expected(data: bytes) -> dict[str, object] | None:
+    """Return the kinds of the members; None where the JSON is refused."""
+    try:
+        text = data.decode()
+        members = json.loads(
+            text, parse_int=Decimal, parse_float=Decimal, parse_constant=_refused, object_pairs_hook=tuple
+        )
+    except ValueError:
+        return None
+    if not isinstance(members, tuple) or len(dict(members)) != len(members):
+        return None
+    return {name: _number(value) if isinstance(value, Decimal) else "other" for name, value in members}
+
+
+def _refused(name: str) -> object:
+    raise ValueError(name)
+
+
+def _number(exact: Decimal) -> object:
+    fits = SMALLEST_ID <= exact <= LARGEST_ID and _is_whole(exact)
+    return int(exact) if fits else "unfit"
+
+
+@cases(300)
+@given(_TEXTS.map(_object) | _VALUES, st.none() | st.tuples(st.floats(0, 1), st.binary(max_size=2)))
+def test_it_accepts_the_same_json_as_python(text: str, change: tuple[float, bytes] | None) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    if change is not None:
+        at = int(change[0] * len(data))
+        data = data[:at] + change[1] + data[at + 1 :]
+    wanted = expected(data)
+    try:
+        found: dict[str, object] | None = parse_object(data)
+    except PlantDeskError:
+        found = None
+    assert (found is None) == (wanted is None)
+    for name, value in (found or {}).items():
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        actual = value if is_number else "unfit" if isinstance(value, UnfitNumber) else "other"
+        assert (wanted or {})[name] == actual

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from plantdesk.platform.atomic_replace import replace, replaced_bytes
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    draft, file = tmp_path / "draft", tmp_path / "file"
+    draft.write_text("new", encoding="utf-8")
+    file.write_text("old", encoding="utf-8")
+    return draft, file
+
+
+def keep_open(times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail `times` renames, as Windows does while another process has the file open."""
+    left, real_replace = [times], Path.replace
+
+    def fail_first(draft: Path, file: Path) -> Path:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise PermissionError(13, "Access is denied")
+        return real_replace(draft, file)
+
+    monkeypatch.setattr(Path, "replace", fail_first)
+
+
+def test_the_draft_replaces_the_file(files: tuple[Path, Path]) -> None:
+    draft, file = files
+    replace(draft, file)
+    assert (file.read_text(encoding="utf-8"), draft.exists()) == ("new", False)
+
+
+def test_a_rename_is_retried_on_windows(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    draft, file = files
+    keep_open(3, monkeypatch)
+    replace(draft, file, platform="win32")
+    assert file.read_text(encoding="utf-8") == "new"
+
+
+def test_a_file_with_a_reader_is_replaced(files: tuple[Path, Path]) -> None:
+    draft, file = files
+    with file.open(encoding="utf-8") as reader:
+        closing = threading.Timer(0.1, reader.close)
+        closing.start()
+        replace(draft, file)
+        closing.join()
+    assert file.read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.parametrize("platform", ["win32", "linux"])
+def test_a_failed_rename_leaves_the_file_and_no_draft(
+    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
+    draft, file = files
+    keep_open(10_000, monkeypatch)
+    with pytest.raises(PermissionError):
+        replace(draft, file, platform=platform)
+    assert file.read_text(encoding="utf-8") == "old"
+    assert not draft.exists()
+
+
+def test_a_draft_that_cannot_be_renamed_is_removed(files: tuple[Path, Path], tmp_path: Path) -> None:
+    draft, _ = files
+    (tmp_path / "folder" / "file").mkdir(parents=True)
+    with pytest.raises(OSError):  # noqa: PT011 - which one depends on the system
+        replace(draft, tmp_path / "folder")
+    assert not draft.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are POSIX")
+def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path) -> None:
+    import resource
+
+    file = tmp_path / "plants.csv"
+    file.write_text("old", encoding="utf-8")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as raised, replaced_bytes(file) as draft:
+            draft.write(b"x" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert raised.value.filename == str(file)
+    assert [(each.name, each.read_text(encoding="utf-8")) for each in tmp_path.iterdir()] == [("plants.csv", "old")]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps what a killed process was writing")
+def test_what_a_killed_process_was_writing_is_removed_by_the_next(tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    code = (
+        "import sys; from pathlib import Path; from plantdesk.platform.atomic_replace import replaced_bytes\n"
+        "with replaced_bytes(Path(sys.argv[1])) as draft: draft.write(b'x'); draft.flush(); print(flush=True); input()"
+    )
+    command = [sys.executable, "-c", code, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        (draft,) = tmp_path.glob(".plants.csv-*")
+        os.utime(draft, (1, 1))
+        with replaced_bytes(file) as other:
+            other.write(b"1")
+        assert draft.exists()  # it is in use
+        process.kill()
+    os.utime(draft, (1, 1))
+    (tmp_path / ".plants.csv-20261122").touch()
+    (tmp_path / ".plants.csv-link.new").symlink_to(file)
+    with replaced_bytes(file) as other:
+        other.write(b"2")
+    assert {each.name for each in tmp_path.iterdir()} == {"plants.csv", ".plants.csv-20261122", ".plants.csv-link.new"}
+    assert file.read_bytes() == b"2"

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.platform import display
+from plantdesk.platform.display import Library, MissingLibrariesError, NoDisplayError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere Qt brings all it needs, and there is a display"
+)
+
+NOWHERE = Library("libplantdesk-nowhere.so.9", "libplantdesk-nowhere9")
+
+
+@pytest.fixture
+def wayland(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A compositor that accepts connections: as far as the question goes whether there is one."""
+    with socket.socket(socket.AF_UNIX) as compositor:
+        compositor.bind(str(tmp_path / "wayland-7"))
+        compositor.listen()
+        yield {"XDG_RUNTIME_DIR": str(tmp_path), "WAYLAND_DISPLAY": "wayland-7"}
+
+
+@pytest.fixture(scope="module")
+def x11() -> Iterator[dict[str, str]]:
+    """An X server of our own."""
+    program = shutil.which("Xvfb")
+    if program is None:
+        pytest.skip("Xvfb is not installed")
+    reading, writing = os.pipe()
+    # -noreset: else it starts anew, and answers nobody for a moment, whenever its last client goes.
+    command = [program, "-noreset", "-displayfd", str(writing)]
+    server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
+    os.close(writing)
+    with os.fdopen(reading, encoding="ascii") as ready:
+        number = ready.readline().strip()
+    assert number, "Xvfb did not start"
+    yield {"DISPLAY": f":{number}"}
+    server.terminate()
+    server.wait()
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only programs there are."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def test_what_the_loader_finds_is_not_missing() -> None:
+    assert display.missing_libraries([Library("libc.so.6", "libc6"), NOWHERE]) == [NOWHERE]
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        ("apt-get", "sudo apt-get install --yes libxcb-cursor0"),
+        ("dnf", "sudo dnf install 'libxcb-cursor.so.0()(64bit)'"),
+        ("pacman", "libxcb-cursor.so.0"),
+    ],
+)
+def test_the_line_to_type_is_that_of_the_system(program: str, line: str, programs: Path) -> None:
+    (programs / program).touch(mode=0o755)
+    hint = display.install_hint([Library("libxcb-cursor.so.0", "libxcb-cursor0")])
+    assert line in hint
+    assert "\n" not in hint
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"DISPLAY": ""},
+        {"DISPLAY": ":987"},
+        {"WAYLAND_DISPLAY": "wayland-987", "XDG_RUNTIME_DIR": "/nowhere"},
+        {"QT_QPA_PLATFORM": "xcb"},
+    ],
+    ids=str,
+)
+def test_without_a_display_that_answers_serve_is_offered(environment: dict[str, str]) -> None:
+    with pytest.raises(NoDisplayError, match="plantdesk serve") as refused:
+        display.prepare(environment)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_platform_without_display_is_nobodys_business() -> None:
+    display.prepare({"QT_QPA_PLATFORM": "offscreen"})
+
+
+def test_a_library_that_qt_cannot_do_without_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "QT_LIBRARIES", (NOWHERE,))
+    with pytest.raises(MissingLibrariesError, match=NOWHERE.file):
+        display.prepare({"QT_QPA_PLATFORM": "offscreen"})
+
+
+def test_wayland_alone_is_chosen(wayland: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "WAYLAND_LIBRARIES", ())
+    display.prepare(wayland)
+    assert wayland["QT_QPA_PLATFORM"] == "wayland"
+
+
+def test_wayland_without_its_libraries_is_told(wayland: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "WAYLAND_LIBRARIES", (NOWHERE,))
+    with pytest.raises(MissingLibrariesError, match=NOWHERE.file):
+        display.prepare(wayland)
+
+
+def test_x11_without_its_libraries_is_told(x11: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "X11_LIBRARIES", (NOWHERE,))
+    with pytest.raises(MissingLibrariesError, match=NOWHERE.file):
+        display.prepare(x11)
+
+
+def test_wayland_stands_in_where_x11_lacks_libraries(
+    x11: dict[str, str], wayland: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(display, "X11_LIBRARIES", (NOWHERE,))
+    monkeypatch.setattr(display, "WAYLAND_LIBRARIES", ())
+    both = {**x11, **wayland}
+    display.prepare(both)
+    assert both["QT_QPA_PLATFORM"] == "wayland"
+
+
+def test_with_both_and_all_libraries_qt_chooses(
+    x11: dict[str, str], wayland: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(display, "X11_LIBRARIES", ())
+    monkeypatch.setattr(display, "WAYLAND_LIBRARIES", ())
+    both = {**x11, **wayland}
+    display.prepare(both)
+    assert both == {**x11, **wayland}
+
+
+def test_it_needs_nothing_but_the_standard_library() -> None:
+    """packaging/dev.py reads it on a machine where nothing is installed yet."""
+    root = str(Path(display.__file__).parents[2])
+    code = f"import sys; sys.path.insert(0, {root!r}); import plantdesk.platform.display"
+    assert subprocess.run([sys.executable, "-I", "-S", "-c", code], check=False).returncode == 0

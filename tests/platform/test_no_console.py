@@ -1,0 +1,148 @@
+"""A program without standard streams, as windowed programs on Windows: it works, and its output is shown."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from plantdesk.cli.main import main
+from plantdesk.platform import no_console, paths
+from plantdesk.store import Store
+from tests.support.programs import runtimes
+
+_WITHOUT = (
+    "import sys; sys.stdin = sys.stdout = sys.stderr = None; from plantdesk.cli.main import main; sys.exit(main({}))"
+)
+TIMEOUT = 30
+
+
+class WithoutStreams:
+    """Runs commands without standard streams; `shown` has the texts and exit codes of the message boxes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.shown: list[tuple[str, int]] = []
+        self._monkeypatch = monkeypatch
+        monkeypatch.setattr(no_console, "HAS_MESSAGE_BOX", True)
+        monkeypatch.setattr(no_console, "message_box", lambda text, code: self.shown.append((text, code)))
+
+    def __call__(self, *arguments: str) -> int:
+        with self._monkeypatch.context() as without:
+            for name in ("stdin", "stdout", "stderr"):
+                without.setattr(sys, name, None)
+            code = main(arguments)
+            assert sys.stdout is None
+            assert sys.stderr is None
+            return code
+
+
+@pytest.fixture
+def without_streams(monkeypatch: pytest.MonkeyPatch) -> WithoutStreams:
+    return WithoutStreams(monkeypatch)
+
+
+def test_output_is_shown(without_streams: WithoutStreams) -> None:
+    assert without_streams("add", "--name", "Fern") == 0
+    assert without_streams.shown == [("1", 0)]
+
+
+def test_an_error_is_shown(without_streams: WithoutStreams) -> None:
+    assert without_streams("token", "revoke", "nobody") == 1
+    ((text, code),) = without_streams.shown
+    assert code == 1
+    assert text.startswith("plantdesk: ")
+
+
+@pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("--version", 0), ("--nonsense", 2)])
+def test_help_and_wrong_usage_are_shown(argument: str, code: int, without_streams: WithoutStreams) -> None:
+    assert without_streams(argument) == code
+    ((text, exit_code),) = without_streams.shown
+    assert exit_code == code
+    assert "plantdesk" in text
+
+
+def test_no_output_shows_no_box(without_streams: WithoutStreams) -> None:
+    assert without_streams("token", "create", "tests") == 0
+    assert without_streams("token", "revoke", "tests") == 0
+    assert len(without_streams.shown) == 1
+
+
+def test_a_defect_is_not_hidden(without_streams: WithoutStreams, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(paths, "database_file", fail)
+    with pytest.raises(ZeroDivisionError):
+        without_streams("info")
+    assert without_streams.shown == []
+
+
+def test_captured_output_is_limited() -> None:
+    answer = no_console.CapturedOutput()
+    for _ in range(100):
+        assert answer.write("x" * 1000) == 1000
+    assert len(answer.getvalue()) == 20_000
+
+
+def starts() -> list[tuple[str, list[str]]]:
+    """Return commands that start the window without streams: set to None, and with closed descriptors."""
+    ways = [("None", [sys.executable, "-c", _WITHOUT.format(["--port", "0"])])]
+    if os.name == "posix":
+        shell = 'exec "$0" -m plantdesk --port 0 <&- >&- 2>&-'
+        ways.append(("closed", ["sh", "-c", shell, sys.executable]))
+    return ways
+
+
+@pytest.mark.parametrize("command", [each for _, each in starts()], ids=[name for name, _ in starts()])
+def test_the_window_accepts_a_plant_by_its_api(command: list[str]) -> None:
+    with closing(Store(paths.database_file())) as store:
+        token = store.tokens.create("tests").result(TIMEOUT).token
+    with subprocess.Popen(command) as window:
+        try:
+            assert post(port_of(window), token, {"id": 7, "name": "Fern"}) == 200
+            if command[0] == "sh" and sys.platform == "linux":  # no file of ours has the number of a stream
+                streams = {Path(f"/proc/{window.pid}/fd/{number}").readlink() for number in range(3)}
+                assert streams == {Path(os.devnull)}
+        finally:
+            window.terminate()
+    with closing(sqlite3.connect(paths.database_file())) as database:
+        assert database.execute("SELECT id, name FROM plant").fetchall() == [(7, "Fern")]
+    log = (paths.log_folder() / "plantdesk.log").read_text(encoding="utf-8")
+    assert "ERROR" not in log
+    assert "CRITICAL" not in log
+
+
+def port_of(window: subprocess.Popen[bytes]) -> int:
+    end = time.monotonic() + TIMEOUT
+    while not (found := list(runtimes(paths.runtime_folder()))):
+        assert window.poll() is None, "the window has ended"
+        assert time.monotonic() < end, "the API never started"
+        time.sleep(0.05)  # between two looks at what another process does
+    return int(found[0]["port"])
+
+
+def post(port: int, token: str, plant: dict[str, object]) -> int:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)) as connection:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        connection.request("POST", "/plants", json.dumps(plant), headers)
+        return connection.getresponse().status
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nothing asks a program without a window and a console to end there")
+def test_a_server_that_stops_shows_no_box(tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
+    box = "from plantdesk.platform import no_console; "
+    box += f"no_console.message_box = lambda text, code: open({str(shown)!r}, 'w')"
+    with subprocess.Popen([sys.executable, "-c", f"{box}; {_WITHOUT.format(['serve', '--port', '0'])}"]) as server:
+        port_of(server)
+        server.terminate()
+        assert server.wait(TIMEOUT) == 0
+    assert not shown.exists()

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import os
+import re
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.platform import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FOLDERS = [paths.data_folder, paths.settings_folder, paths.log_folder, paths.runtime_folder]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda function: function.__name__)
+def test_plantdesk_home_moves_everything(folder: Callable[[], Path], home: Path) -> None:
+    assert folder().is_relative_to(home)
+    assert folder().is_dir() is (folder is paths.data_folder)
+
+
+def test_the_folders_are_separate() -> None:
+    assert len({folder() for folder in FOLDERS}) == len(FOLDERS)
+
+
+def test_a_home_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("PLANTDESK_HOME", "~/here")
+    assert paths.database_file() == tmp_path / "here" / "data" / "plants.db"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_an_existing_folder_is_made_private(home: Path) -> None:
+    paths.create_folder(home / "data")
+    (home / "data").chmod(0o777)
+    assert stat.S_IMODE(paths.data_folder().stat().st_mode) == 0o700
+
+
+def test_the_names_for_completions_fail_silently_for_an_unknown_user() -> None:
+    command = [sys.executable, "-m", "plantdesk", "__complete", "tokens", "--database", "~no-such-user/plants.db"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+#: The user may be unable to read the modules, so they are imported before.
+_AS_NOBODY = """
+import locale, os, sys
+from plantdesk.cli import main as cli, options
+from plantdesk.cli.commands import info, integration
+from plantdesk.platform.integration import linux_login
+os.setuid(54321)
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root may become a user who is not known")
+@pytest.mark.parametrize(("home", "command"), [(None, "info"), ("~/x", "info"), (None, "integration")])
+def test_a_missing_home_folder_is_reported(home: str | None, command: str) -> None:
+    environment = {} if home is None else {"PLANTDESK_HOME": home}
+    arguments = [sys.executable, "-c", _AS_NOBODY, command]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch("plantdesk: You have no home folder here. Set PLANTDESK_HOME .*\n", done.stderr)
+
+
+def test_files_are_in_their_folders(home: Path) -> None:
+    assert paths.database_file() == home / "data" / "plants.db"
+    assert paths.runtime_folder() == home / "data" / "run"
+    assert paths.settings_file() == home / "settings" / "settings.json"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows makes the user's folders private by itself")
+def test_folders_are_private(home: Path) -> None:
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (paths.data_folder(), home)} == {0o700}
+
+
+def test_a_relative_home_is_resolved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PLANTDESK_HOME", "here")
+    assert paths.data_folder() == tmp_path / "here" / "data"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows is asked, and no variable changes its answer")
+@pytest.mark.parametrize("value", ["", None])
+def test_default_folders_are_the_systems(value: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    if value is None:
+        monkeypatch.delenv("PLANTDESK_HOME")
+    else:
+        monkeypatch.setenv("PLANTDESK_HOME", value)
+    assert paths.data_folder().is_relative_to(tmp_path)
+    assert paths.data_folder().name == "PlantDesk"
+
+
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PLANTDESK_HOME", str(tmp_path / "file"))
+    with pytest.raises(paths.FolderUnusableError, match="Set PLANTDESK_HOME to a folder"):
+        paths.data_folder()

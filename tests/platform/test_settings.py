@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import FrozenInstanceError
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plantdesk.platform import settings
+from plantdesk.platform.settings import InvalidSettingError, Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "settings.json"
+
+
+def test_without_a_file_there_are_defaults(file: Path) -> None:
+    loaded = settings.load(file)
+    assert (loaded.theme, loaded.port, loaded.api_enabled) == ("system", 8721, True)
+    assert (loaded.window.width, loaded.window.height) == (1180, 760)
+    assert not file.exists()
+
+
+def test_what_is_saved_is_loaded(file: Path) -> None:
+    changed = Settings().changed(theme="dark", port=0, window={"width": 800, "height": 600, "maximized": True})
+    settings.save(changed, file)
+    assert settings.load(file) == changed
+
+
+@pytest.mark.parametrize("content", [{"others": {"a": 1}}, {"window": {"others": 5}}, {"others": 5, "theme": "dark"}])
+def test_a_member_named_others_is_one_that_a_newer_version_may_know(file: Path, content: dict[str, object]) -> None:
+    file.write_text(json.dumps(content))
+    settings.save(settings.load(file).changed(port=9000), file)
+    stored = json.loads(file.read_text())
+    assert stored["port"] == 9000
+    assert stored.get("others") == content.get("others")
+    assert "window" not in content or stored["window"]["others"] == 5
+
+
+def test_a_change_does_not_affect_the_old_settings() -> None:
+    old = Settings()
+    assert old.changed(text_scale=1.25).text_scale == 1.25
+    assert old.text_scale == 1.0
+    with pytest.raises(FrozenInstanceError):
+        old.theme = "dark"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("values", [{"port": 70000}, {"theme": "pink"}, {"text_scale": 9}, {"window": {"width": 0}}])
+def test_an_invalid_change_is_refused(values: dict[str, object]) -> None:
+    with pytest.raises(InvalidSettingError):
+        Settings().changed(**values)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"port": "yes"}', b"\xff\xfe", b'{"theme": null}', b'{"window": 3}']
+)
+def test_a_damaged_file_is_renamed(content: bytes, file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file.write_bytes(content)
+    assert settings.load(file) == Settings()
+    assert not file.exists()
+    assert file.with_name("settings.damaged.json").read_bytes() == content
+    assert "settings.damaged.json" in caplog.text
+
+
+@given(
+    content=st.binary(max_size=50) | st.recursive(st.integers() | st.text(), st.lists).map(json.dumps).map(str.encode)
+)
+def test_any_content_can_be_loaded(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+    file = tmp_path_factory.mktemp("settings") / "settings.json"
+    file.write_bytes(content)
+    assert isinstance(settings.load(file), Settings)
+
+
+def test_an_unreadable_file_is_unchanged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert settings.load(tmp_path) == Settings()  # a folder
+    assert tmp_path.is_dir()
+    assert "cannot be read" in caplog.text
+
+
+def test_unknown_settings_are_kept(file: Path) -> None:
+    file.write_text('{"port": 9000, "language": "eo", "window": {"split": [1, 2]}}', encoding="utf-8")
+    settings.save(settings.load(file).changed(theme="light"), file)
+    written = json.loads(file.read_text(encoding="utf-8"))
+    assert (written["language"], written["window"]["split"], written["port"]) == ("eo", [1, 2], 9000)
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.save(Settings().changed(port=9000), file)
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        settings.save(Settings(), file)
+    assert settings.load(file).port == 9000
+    assert [entry.name for entry in file.parent.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_the_file_is_private(file: Path) -> None:
+    settings.save(Settings(), file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
