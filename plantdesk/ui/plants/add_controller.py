@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
@@ -36,8 +35,6 @@ _log = logging.getLogger(__name__)
 
 #: Milliseconds after which plants that are not yet saved are mentioned, and a store that is not yet open.
 _SLOW, _SLOW_OPENING = 150, 300
-#: Seconds in which an Enter in an empty form belongs to the one before.
-_SAME_ENTER = 0.3
 
 
 class AddPlantController(QObject):
@@ -52,7 +49,7 @@ class AddPlantController(QObject):
         self._undo_stack = undo_stack
         self._form = form
         self._queries: StoreQueries | None = None
-        self._submitted_at = float("-inf")
+        self._is_id_new = False
         self._was_saving = False
         self._last_added: PlantRow | None = None
         self._shown_added: Step | None = None
@@ -73,7 +70,7 @@ class AddPlantController(QObject):
         form.submitted.connect(self.submit)
         form.tag_edited.connect(self._on_tag_edited)
         form.emptied.connect(self._on_emptied)
-        form.id_edited.connect(self._ask_owner)
+        form.id_edited.connect(self._on_id_edited)
         bridge.changed.connect(self._on_changed)
         form.message.set_hint(self.tr("Press Enter to add the plant."))
 
@@ -118,7 +115,6 @@ class AddPlantController(QObject):
             return
         submission = Submission(entries, form.texts)
         self.unsaved.edited = None
-        self._submitted_at = time.monotonic()
         self._completion.remember(entries[0].name, entries[0].tag)
         if form.message.tone is not Tone.OK:
             form.message.clear()
@@ -178,13 +174,10 @@ class AddPlantController(QObject):
         return [Entry(name, tag or None, plant_id) for plant_id in ids]
 
     def _show_nameless(self) -> None:
-        """Ask for a name, unless the form is empty since an Enter that was pressed twice, as barcode readers do."""
-        is_new = time.monotonic() - self._submitted_at > _SAME_ENTER
-        if self._form.id_text or (is_new and self._form.message.tone is not Tone.OK):
-            self._form.show_faults([FieldName.NAME], self.tr("Give the plant a name."))
-            self._form.focus_field(FieldName.NAME)
-        else:
-            self._form.focus_name()  # from Add
+        """Ask for a name, unless the form is empty: barcode readers press Enter twice."""
+        if not self._form.is_empty:
+            self._form.show_faults([FieldName.NAME], self.tr("Enter a name."))
+        self._form.focus_field(FieldName.NAME)
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
         fields = [fault.field for fault in error.faults]
@@ -272,7 +265,7 @@ class AddPlantController(QObject):
             aside = next((each for each in reversed(self.queue.unsaved) if each.state is State.PUT_ASIDE), None)
             self.queue.add_unsaved([edited])
             if aside is not None:
-                self.queue.discard(aside)
+                self.queue.discard([aside])
                 self._form.fill(aside.texts)
 
     # --- ids ---
@@ -321,9 +314,13 @@ class AddPlantController(QObject):
         self._form.message.rename_action(before, self._next_id_label)
 
     @Slot()
+    def _on_id_edited(self) -> None:
+        self._is_id_new = True
+        self._ask_owner()
+
     def _ask_owner(self) -> None:
-        """Report that the ID belongs to another plant, while it is typed or when a script adds that plant."""
-        if self._queries is None or not self._form.id_text:
+        """Report once that a typed ID belongs to another plant, which a script may also add later."""
+        if self._queries is None or not self._is_id_new or not self._form.id_text:
             return
         from plantdesk.domain.records import parse_id
 
@@ -338,9 +335,8 @@ class AddPlantController(QObject):
         self._queries.ask(self, owner, self._on_owner)
 
     def _on_owner(self, owner: PlantRow | None) -> None:
-        if owner is None or self._form.id_text != str(owner.id):
-            return
-        if self._form.message.text != str(IdTakenError(owner)):  # a button in use must not be replaced
+        if self._is_id_new and owner is not None and self._form.id_text == str(owner.id):
+            self._is_id_new = False
             self._show_taken(owner)
 
     # --- slots ---

@@ -10,6 +10,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import partial
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -58,6 +59,7 @@ class Submission:
     """The plants of one Enter, or of one paste; all are added, or none.
 
     `texts` are those of the form (id, name, tag); empty for plants that were pasted. `error` is why they are not saved.
+    The `number` tells which was submitted before which; one that `is_sent` is on its way to the store.
     """
 
     entries: Sequence[Entry]
@@ -65,6 +67,8 @@ class Submission:
     state: State = State.SAVING
     error: Exception | None = None
     saving: Future[Any] | None = field(default=None, repr=False)
+    is_sent: bool = False
+    number: int = field(default_factory=count().__next__)
 
 
 class AddQueue(QObject):
@@ -86,7 +90,7 @@ class AddQueue(QObject):
         self._without_store = State.SAVING
         self._submissions: list[Submission] = []
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
-        self._retry.timeout.connect(self._send_waiting)
+        self._retry.timeout.connect(self._send_pending)
         bridge.health_changed.connect(self._on_health_changed)
 
     @property
@@ -107,74 +111,81 @@ class AddQueue(QObject):
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Save in this store, also what was submitted before it was open."""
         self._store, self._queries = store, queries
-        for submission in self._submissions:
-            if submission.state in {State.SAVING, State.WAITING}:
-                self._send(submission)
-        self.changed.emit()
+        self._send_pending()
 
     def show_no_store(self) -> None:
         """Let what is submitted wait for a store, which could not be opened."""
         self._without_store = State.WAITING
-        for submission in self.saving:
-            submission.state = State.WAITING
-        self.changed.emit()
+        self._send_pending()
 
     def release_store(self) -> None:
-        """Wait for what is being written. Afterwards `unsaved` is all that is not in the store."""
+        """Save what can be saved, and wait for it. Afterwards `unsaved` is all that is not in the store."""
         self._retry.stop()
-        futures = {each.saving for each in self.saving if each.saving is not None}
-        wait(futures, _CLOSE_TIMEOUT)
-        for submission in self.saving:
-            future = submission.saving
-            if future is None:
-                submission.state = State.WAITING
-            elif future.done() and (error := future.exception()) is not None:
-                self._keep(submission, error)
-            else:
-                self._submissions.remove(submission)
+        while futures := {each.saving for each in self.saving if each.saving is not None}:
+            wait(futures, _CLOSE_TIMEOUT)
+            for submission in self.saving:
+                self._settle(submission)
+            if not any(each.state is State.WAITING for each in self._submissions):
+                self._send_pending()
         self._store = self._queries = None
+        for submission in self.saving:
+            submission.state, submission.is_sent = State.WAITING, False
         self.changed.emit()
+
+    def _settle(self, submission: Submission) -> None:
+        future = submission.saving
+        if future is not None and future.done() and (error := future.exception()) is not None:
+            self._keep(submission, error)
+        elif future is not None:
+            self._submissions.remove(submission)
 
     def submit(self, submission: Submission) -> None:
         """Save it behind what was submitted before."""
         self._submissions.append(submission)
-        self._send(submission)
-        self.changed.emit()
+        self._send_pending()
 
     def add_unsaved(self, submissions: Iterable[Submission]) -> None:
-        """Keep what was not saved: what was put aside, or what an earlier window has kept."""
-        self._submissions += submissions
+        """Keep what was not saved: what was put aside, or discarded, or what an earlier window has kept."""
+        self._submissions = sorted([*self._submissions, *submissions], key=lambda each: each.number)
         self.changed.emit()
 
-    def send_again(self, submission: Submission, *, with_free_ids: bool = False) -> None:
+    def send_again(self, submissions: Iterable[Submission], *, with_free_ids: bool = False) -> None:
         """Try again to save what was not saved, on request with the next free IDs; what waits as well goes along."""
-        if submission.state not in {State.WAITING, State.REFUSED}:
-            return
-        if with_free_ids:
-            submission.entries = [entry._replace(id=None) for entry in submission.entries]
-            submission.texts = ("", *submission.texts[1:])
-        submission.state = State.WAITING
-        self._send_waiting()
+        for submission in submissions:
+            if submission not in self.unsaved or submission.state is State.PUT_ASIDE:
+                continue
+            if with_free_ids:
+                submission.entries = [entry._replace(id=None) for entry in submission.entries]
+                submission.texts = ("", *submission.texts[1:]) if submission.texts else ()
+            submission.state = State.WAITING
+        self._send_pending()
 
-    def discard(self, submission: Submission) -> None:
+    def discard(self, submissions: Iterable[Submission]) -> None:
         """Forget what was not saved."""
-        if submission in self.unsaved:
-            self._submissions.remove(submission)
-            self.changed.emit()
+        for submission in submissions:
+            if submission in self.unsaved:
+                self._submissions.remove(submission)
+        self.changed.emit()
 
     # --- sending ---
 
-    def _send(self, submission: Submission) -> None:
+    @Slot()
+    def _send_pending(self) -> None:
+        """Send what is to be saved once nothing is on its way, so that no plant gets an ID before an earlier one."""
+        pending = [each for each in self._submissions if each.state in {State.SAVING, State.WAITING}]
+        if self._store is None:
+            for submission in pending:
+                submission.state = self._without_store
+        elif not any(each.is_sent for each in pending):
+            for submission in list(takewhile(_is_single, pending)) or pending[:1]:
+                self._send(submission, self._store)
+        self.changed.emit()
+
+    def _send(self, submission: Submission, store: PlantStore) -> None:
         submission.error = submission.saving = None
-        if self._store is None or self._queries is None:
-            submission.state = self._without_store
-            return
-        submission.state = State.SAVING
-        if len(submission.entries) == 1 and submission.entries[0].note is None:
-            try:
-                self._follow(submission, _add(self._store, submission.entries[0]))
-            except InvalidPlantError as error:  # not from the form, which has checked it
-                self._on_failed(submission, error)
+        submission.state, submission.is_sent = State.SAVING, True
+        if _is_single(submission):
+            self._follow(submission, _add(store, submission.entries[0]))
         else:
             self._send_several(submission, _MAX_ATTEMPTS)
 
@@ -208,7 +219,7 @@ class AddQueue(QObject):
         if submission in self._submissions:
             self._submissions.remove(submission)
             self.added.emit(submission, result)
-            self.changed.emit()
+            self._send_pending()
 
     def _on_failed(self, submission: Submission, error: Exception, attempts: int = 1) -> None:
         if submission not in self._submissions:
@@ -217,30 +228,36 @@ class AddQueue(QObject):
             self._send_several(submission, attempts - 1)
             return
         self._keep(submission, error)
-        if submission.state is State.WAITING and self._store is not None and self._store.trouble is None:
-            self._retry.start()  # `health_changed` reports the end of every other error
+        if submission.state is State.WAITING:
+            self._wait(error)
         self.refused.emit(submission)
-        self.changed.emit()
+        if submission.state is not State.WAITING:
+            self._send_pending()
 
     def _keep(self, submission: Submission, error: BaseException) -> None:
         if not isinstance(error, Exception):
             raise error
         submission.state = State.WAITING if isinstance(error, StoreError) else State.REFUSED
-        submission.error, submission.saving = error, None
+        submission.error, submission.saving, submission.is_sent = error, None, False
+
+    def _wait(self, error: Exception) -> None:
+        """Let what is behind a submission that the store could not take wait as well."""
+        for submission in self.saving:
+            if not submission.is_sent:
+                submission.state, submission.error = State.WAITING, error
+        if self._store is not None and self._store.trouble is None:
+            self._retry.start()  # `health_changed` reports the end of every other error
+        self.changed.emit()
 
     @Slot(object)
     def _on_health_changed(self, trouble: StoreError | None) -> None:
         if trouble is None:
-            self._send_waiting()
+            self._send_pending()
 
-    @Slot()
-    def _send_waiting(self) -> None:
-        """Save what the store could not take, in its order."""
-        waiting = [each for each in self._submissions if each.state is State.WAITING]
-        for submission in waiting:
-            self._send(submission)
-        if waiting:
-            self.changed.emit()
+
+def _is_single(submission: Submission) -> bool:
+    """Whether the store gives it an ID as it writes it; for several plants the next free IDs are asked first."""
+    return len(submission.entries) == 1 and submission.entries[0].note is None
 
 
 def numbered(entries: Sequence[Entry], first_id: int) -> list[NewPlant]:
@@ -253,13 +270,18 @@ def numbered(entries: Sequence[Entry], first_id: int) -> list[NewPlant]:
 
 
 def _add(store: PlantStore, entry: Entry) -> Future[PlantRow]:
-    """Add one plant. Raises InvalidPlantError."""
+    """Add one plant. The Future fails with InvalidPlantError for one that is not of the form, which has checked it."""
     from plantdesk.domain.records import FORM
     from plantdesk.domain.validation import new_plant, plant_fields
 
-    if entry.id is None:
-        return store.add_as_next(plant_fields(_values(entry)), FORM)
-    return store.add(new_plant(_values(entry, entry.id)), FORM)
+    try:
+        if entry.id is None:
+            return store.add_as_next(plant_fields(_values(entry)), FORM)
+        return store.add(new_plant(_values(entry, entry.id)), FORM)
+    except InvalidPlantError as error:
+        failed: Future[PlantRow] = Future()
+        failed.set_exception(error)
+        return failed
 
 
 def _values(entry: Entry, plant_id: int | None = None) -> dict[str, object]:

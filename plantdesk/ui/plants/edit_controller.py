@@ -155,7 +155,7 @@ class EditController(QObject):
             self._show_fault(str(error))
             return False
         if not self._draft.name and self._draft.row.name:
-            self._show_fault(self.tr("Give the plant a name."))
+            self._show_fault(self.tr("Enter a name."))
             return False
         return True
 

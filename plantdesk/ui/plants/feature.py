@@ -26,6 +26,7 @@ from plantdesk.ui.widgets.message_line import Tone
 
 if TYPE_CHECKING:
     from array import array
+    from collections.abc import Sequence
 
     from PySide6.QtCore import QStringListModel
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes
     from plantdesk.domain.selections import Term
     from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.plants.add_queue import Submission
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
     from plantdesk.ui.plants.table.layout import TableLayout
@@ -74,6 +76,7 @@ class Plants(Feature):
         self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
         self._add_controller.unsaved.shown.connect(self._on_unsaved_shown)
         self._add_controller.unsaved.settled.connect(self._on_unsaved_settled)
+        self._add_controller.unsaved.discarded.connect(self._on_discarded)
         self._pasted = PastedPlants(self._form, self)
         self._pasted.wanted.connect(self._add_controller.add_entries)
         self._pasted.too_many.connect(self.import_wanted)
@@ -256,6 +259,11 @@ class Plants(Feature):
     def _on_unsaved_settled(self) -> None:
         if not self.keep_unsaved():
             self.settled.emit()
+
+    @Slot(str, object)
+    def _on_discarded(self, text: str, submissions: Sequence[Submission]) -> None:
+        undo = self.tr("Undo"), partial(self._add_controller.unsaved.put_back, submissions)
+        self.context.page.toast.show_message(text, undo)
 
     # --- commands ---
 

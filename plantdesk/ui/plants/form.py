@@ -107,6 +107,12 @@ class PlantForm(QFrame):
         return self.id_text, self._name_edit.text().strip(), self.tag_text
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing was typed, not even spaces; a pinned tag was typed for the plant before."""
+        tag = "" if self._tag_edit.is_pinned else self._tag_edit.text()
+        return not (self._id_edit.text() or self._name_edit.text() or tag)
+
+    @property
     def name_field(self) -> NameField:
         """The field for the name."""
         return self._name_edit
@@ -120,7 +126,7 @@ class PlantForm(QFrame):
         """Show the `texts` of an earlier form, unless something was typed already."""
         if not any(self.texts) and any(texts) and len(texts) == len(FieldName):
             self.clear_faults()
-            self.message.clear()  # “Give the plant a name”
+            self.message.clear()
             for field, text in zip(self._fields().values(), texts, strict=True):
                 field.setText(text[:MAX_LENGTH])
 

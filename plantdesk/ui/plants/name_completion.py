@@ -115,7 +115,7 @@ class NameCompletion(QObject):
         offer, self._current = self._offers[position], position
         if not self._tag.is_pinned and (self._tag.is_filled or not self._tag.text()):
             self._tag.fill(offer.tag)
-        self._popup.set_current(position)
+        self._popup.set_current(position, fills_tag=self._tag.is_filled)
 
     @Slot(int)
     def _on_stepped(self, step: int) -> None:

@@ -43,6 +43,7 @@ class NameOffers(QFrame):
         self._offers: Sequence[KnownName] = ()
         self._typed = 0
         self._current = 0
+        self._fills_tag = False
         self.setProperty("popup", "true")
         shadow = QGraphicsDropShadowEffect(self, blurRadius=24, offset=QPointF(0, 4), color=QColor(0, 0, 0, 70))
         self.setGraphicsEffect(shadow)
@@ -59,9 +60,9 @@ class NameOffers(QFrame):
         self.raise_()
         self.update()
 
-    def set_current(self, current: int) -> None:
-        """Mark another offer, and announce it to screen readers."""
-        self._current = current
+    def set_current(self, current: int, *, fills_tag: bool) -> None:
+        """Mark another offer, which has filled in its tag or not, and announce it to screen readers."""
+        self._current, self._fills_tag = current, fills_tag
         self.update()
         offer = self._offers[current]
         words = [one_line(offer.name), *([] if offer.tag is None else [tag_text(offer.tag)]), _number(offer)]
@@ -129,7 +130,7 @@ class NameOffers(QFrame):
         painter.setFont(metrics.font(FontRole.PILL))
         left, height = _PADDING + S, metrics.line + 4
         middle = top + 1 + (metrics.scaled(_FOOT) - height) // 2
-        for key, does in self._keys():
+        for key, does in self.keys:
             width = painter.fontMetrics().horizontalAdvance(key) + 2 * S
             if left + width + S + painter.fontMetrics().horizontalAdvance(does) > self.width():
                 return
@@ -143,12 +144,14 @@ class NameOffers(QFrame):
             self._draw(painter, text, does, _LEADING)
             left = text.right() + M + XS
 
-    def _keys(self) -> list[tuple[str, str]]:
-        return [
-            (self.tr("Enter"), self.tr("add with its tag")),
-            (self.tr("Tab"), self.tr("take and go on")),
-            (self.tr("Esc"), self.tr("keep what is typed")),
-        ]
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """The keys that are shown, and what they do."""
+        enter, escape = self.tr("Enter"), self.tr("Esc")
+        if self._current < 0:
+            return [(enter, self.tr("add what is typed")), ("↓", self.tr("choose")), (escape, self.tr("close"))]
+        add = self.tr("add with its tag") if self._fills_tag else self.tr("add")
+        return [(enter, add), (self.tr("Tab"), self.tr("take and go on")), (escape, self.tr("keep what is typed"))]
 
     def _draw(self, painter: QPainter, rect: QRect, text: str, side: Qt.AlignmentFlag) -> None:
         painter.drawText(self._mirrored(rect), QStyle.visualAlignment(self.layoutDirection(), side), text)

@@ -49,6 +49,7 @@ class Line(NamedTuple):
 class UnsavedBox(QFrame):
     """Hidden while there are no lines. The arrow keys move between lines and actions, Del discards a line.
 
+    The actions for all lines are below them.
     `discarded(position)`: Del was pressed on a line. `left`: the focus was on a line, and there is none any more.
     """
 
@@ -59,6 +60,7 @@ class UnsavedBox(QFrame):
         super().__init__(parent)
         self._theme = theme
         self._lines: Sequence[Line] = ()
+        self._actions_for_all: Sequence[MessageAction] = ()
         self._rows: list[_Row] = []
         self._shows_all = False
         self.setProperty("card", "true")
@@ -68,6 +70,8 @@ class UnsavedBox(QFrame):
         self._list.setContentsMargins(0, 0, 0, 0)
         self._list.setSpacing(0)
         self._list.addStretch(1)
+        self._for_all = _Links()
+        self._for_all.key_pressed.connect(self._on_key)
         self._more = PlainLabel(tone="muted")
         self._show_button = QPushButton()
         self._show_button.setProperty("variant", "link")
@@ -76,10 +80,11 @@ class UnsavedBox(QFrame):
         theme.changed.connect(self._fit)
         self.hide()
 
-    def show_lines(self, lines: Sequence[Line]) -> None:
+    def show_lines(self, lines: Sequence[Line], actions_for_all: Sequence[MessageAction]) -> None:
         """Show these lines, the first ones until the user asks for all; the focus stays in its line."""
         focus = self._focus()
-        self._lines = lines
+        self._lines, self._actions_for_all = lines, actions_for_all
+        self._for_all.show_actions(actions_for_all)
         shown = lines[: _MAX_LINES if self._shows_all else _FIRST]
         for row in self._rows[len(shown) :]:
             self._list.removeWidget(row)
@@ -89,13 +94,14 @@ class UnsavedBox(QFrame):
         for place, line in enumerate(shown):
             if place == len(self._rows):
                 self._rows.append(_Row(self._theme))
-                self._rows[place].key_pressed.connect(self._on_key)
+                self._rows[place].links.key_pressed.connect(self._on_key)
                 self._list.insertWidget(place, self._rows[place])
             self._rows[place].show_line(line)
         self._shows_all = self._shows_all and bool(lines)
         rest = len(lines) - len(shown)
         self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(rest)) if rest else "")
-        self._footer.setVisible(len(lines) > _FIRST)
+        self._footer.setVisible(len(lines) > _FIRST or bool(actions_for_all))
+        self._show_button.setVisible(len(lines) > _FIRST)
         self._show_button.setText(self.tr("Show fewer") if self._shows_all else self.tr("Show"))
         self._fit()
         self.setVisible(bool(lines))
@@ -112,12 +118,12 @@ class UnsavedBox(QFrame):
         focus = self._focus()
         if focus is None:
             return
-        if key == Qt.Key.Key_Delete:
-            self.discarded.emit(focus[0])
-        else:
+        if key != Qt.Key.Key_Delete:
             down, across = _STEPS[Qt.Key(key)]
             across = -across if self.isRightToLeft() else across
             self._restore_focus(focus[0] + down, max(0, focus[1] + across))
+        elif focus[0] < len(self._rows):
+            self.discarded.emit(focus[0])
 
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
@@ -132,27 +138,33 @@ class UnsavedBox(QFrame):
         footer.addWidget(self._more)
         footer.addWidget(self._show_button)
         footer.addStretch(1)
+        footer.addWidget(self._for_all)
         layout.addWidget(self._footer)
 
     def _focus(self) -> tuple[int, int] | None:
         """Return the line and the action that have the focus."""
-        for place, row in enumerate(self._rows):
-            for number, button in enumerate(row.buttons):
+        for place, buttons in enumerate(self._buttons()):
+            for number, button in enumerate(buttons):
                 if button.hasFocus():
                     return place, number
         return None
+
+    def _buttons(self) -> list[list[QPushButton]]:
+        """Return the buttons of each line."""
+        return [links.buttons for links in (*(row.links for row in self._rows), self._for_all) if links.buttons]
 
     def _restore_focus(self, place: int, number: int) -> None:
         if not self._rows:
             self.left.emit()
             return
-        buttons = self._rows[max(0, min(place, len(self._rows) - 1))].buttons
+        lines = self._buttons()
+        buttons = lines[max(0, min(place, len(lines) - 1))]
         buttons[min(number, len(buttons) - 1)].setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def _toggle(self) -> None:
         self._shows_all = not self._shows_all
-        self.show_lines(self._lines)
+        self.show_lines(self._lines, self._actions_for_all)
 
     @Slot()
     def _fit(self) -> None:
@@ -165,43 +177,58 @@ class UnsavedBox(QFrame):
 
 
 class _Row(QWidget):
-    """One line. Its texts are cut where there is no room for them; a tooltip shows them.
+    """One line. Its texts are cut where there is no room for them; a tooltip shows them."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._icon = Icon(theme, "circle-alert", "error")
+        self._name = _CutLabel(role="strong")
+        self._reason = _CutLabel()
+        self.links = _Links()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        layout.addWidget(self._icon)
+        layout.addWidget(self._name)
+        layout.addSpacing(XS)
+        layout.addWidget(self._reason, 1)
+        layout.addWidget(self.links)
+
+    def show_line(self, line: Line) -> None:
+        """Show a line in the place of another."""
+        self._icon.show_icon(line.icon, "error" if line.tone == "error" else "text_2")
+        self._name.show_text(line.name)
+        self._reason.show_text(line.reason, line.tone)
+        self.setAccessibleName(f"{line.name}: {line.reason}")
+        self.links.show_actions(line.actions)
+
+
+class _Links(QWidget):
+    """The buttons of a line.
 
     `key_pressed(key)`: one of the keys of the box.
     """
 
     key_pressed = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
-        self._line: Line | None = None
-        self._icon = Icon(theme, "circle-alert", "error")
-        self._name = _CutLabel(role="strong")
-        self._reason = _CutLabel()
+        self._actions: Sequence[MessageAction] = ()
         self.buttons: list[QPushButton] = []
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(S)
-        self._layout.addWidget(self._icon)
-        self._layout.addWidget(self._name)
-        self._layout.addSpacing(XS)
-        self._layout.addWidget(self._reason, 1)
 
-    def show_line(self, line: Line) -> None:
-        """Show a line in the place of another. Its buttons stay, so that one that is pressed is not replaced."""
-        self._line = line
-        self._icon.show_icon(line.icon, "error" if line.tone == "error" else "text_2")
-        self._name.show_text(line.name)
-        self._reason.show_text(line.reason, line.tone)
-        self.setAccessibleName(f"{line.name}: {line.reason}")
-        for button in self.buttons[len(line.actions) :]:
+    def show_actions(self, actions: Sequence[MessageAction]) -> None:
+        """Show a button for each action. Buttons stay, so that one that is pressed is not replaced."""
+        self._actions = actions
+        for button in self.buttons[len(actions) :]:
             self._layout.removeWidget(button)
             button.hide()
             button.deleteLater()
-        del self.buttons[len(line.actions) :]
-        self.buttons += [self._button() for _ in line.actions[len(self.buttons) :]]
-        for button, (label, _) in zip(self.buttons, line.actions, strict=True):
+        del self.buttons[len(actions) :]
+        self.buttons += [self._button() for _ in actions[len(self.buttons) :]]
+        for button, (label, _) in zip(self.buttons, actions, strict=True):
             button.setText(label)
 
     def _button(self) -> QPushButton:
@@ -216,8 +243,8 @@ class _Row(QWidget):
     @Slot()
     def _on_clicked(self) -> None:
         button = self.sender()
-        if self._line is not None and isinstance(button, QPushButton):
-            _, action = self._line.actions[self.buttons.index(button)]
+        if isinstance(button, QPushButton):
+            _, action = self._actions[self.buttons.index(button)]
             action()
 
 

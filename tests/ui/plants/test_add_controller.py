@@ -76,6 +76,12 @@ class FormDesk(Desk):
         """Wait until these plants were added to the first one."""
         self.qtbot.waitUntil(lambda: [name for _, name, _ in self.rows()[1:]] == names)
 
+    def answers(self) -> None:
+        """Wait until all questions to the store are answered, such as the one whose an ID is."""
+        answered: list[bool] = []
+        self.queries.ask(self.form, lambda _reader, _task: True, answered.append)
+        self.qtbot.waitUntil(lambda: bool(answered))
+
     def press_in_box(self, label: str) -> None:
         Desk(self.qtbot, self.form.findChildren(UnsavedBox)[0]).buttons()[label].click()
 
@@ -194,18 +200,27 @@ def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDesk, text: s
     assert desk.rows() == [(1, "Aloe vera", "kitchen")]
 
 
-@pytest.mark.parametrize("name", ["", "   "])
-def test_a_plant_needs_a_name(desk: FormDesk, name: str) -> None:
-    desk.type(desk.tag, "kitchen")
-    desk.type(desk.name, name)
+@pytest.mark.parametrize("texts", [("", "", "kitchen"), ("", "   ", ""), ("5", "   ", "")])
+def test_a_plant_needs_a_name(desk: FormDesk, texts: tuple[str, str, str]) -> None:
+    for field, text in zip((desk.id, desk.name, desk.tag), texts, strict=True):
+        desk.type(field, text)
     desk.enter()
-    desk.sees("Give the plant a name.")
+    desk.sees("Enter a name.")
     assert desk.name.hasFocus()
     assert desk.name.property("fault") == "true"
-    assert desk.tag.text() == "kitchen"
+    assert (desk.id.text(), desk.name.text(), desk.tag.text()) == texts
     desk.qtbot.keyClicks(desk.name, "A")
     assert desk.name.property("fault") == "false"
     assert desk.message.tone is Tone.HINT
+
+
+@pytest.mark.parametrize("pinned", ["", "kitchen"])
+def test_enter_in_an_empty_form_does_nothing(desk: FormDesk, pinned: str) -> None:
+    desk.button("Pin").setChecked(bool(pinned))
+    desk.type(desk.tag, pinned)
+    desk.enter(desk.tag)
+    assert (desk.message.tone, desk.rows()) == (Tone.HINT, [])
+    assert desk.name.hasFocus()
 
 
 def test_a_used_id_names_its_owner_and_offers_the_next_free_one(desk: FormDesk) -> None:
@@ -227,9 +242,7 @@ def test_a_script_does_not_take_away_the_button_that_has_the_focus(desk: FormDes
     desk.actions["Show that plant"].setFocus()
     desk.store.add(new_plant({"id": 42, "name": "by a script"}), COMMAND).result(10)
     desk.qtbot.waitUntil(lambda: desk.next_id == "43")
-    answered: list[bool] = []
-    desk.queries.ask(desk.form, lambda _reader, _task: True, answered.append)  # after the question whose ID 41 is
-    desk.qtbot.waitUntil(lambda: bool(answered))
+    desk.answers()
     assert desk.actions["Show that plant"].hasFocus()
     assert "Use 43" in desk.actions
 
@@ -256,6 +269,21 @@ def test_a_typed_id_is_kept_and_reported_when_a_script_uses_it(desk: FormDesk) -
     desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(10)
     desk.sees("ID 50 already belongs to “by a script”")
     assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("50", "half a na", True)
+
+
+def test_a_closed_message_about_an_id_does_not_come_back_with_the_plants_of_scripts(desk: FormDesk) -> None:
+    desk.store.add(new_plant({"id": 50, "name": "by a script"}), COMMAND).result(10)
+    desk.type(desk.id, "50")
+    desk.sees("ID 50 already belongs")
+    desk.qtbot.keyClick(desk.id, Qt.Key.Key_Escape)
+    desk.store.add(new_plant({"id": 51, "name": "by a script"}), COMMAND).result(10)
+    desk.qtbot.waitUntil(lambda: desk.next_id == "52")
+    desk.answers()
+    assert (desk.id.text(), desk.message.tone) == ("50", Tone.HINT)
+    desk.id.setFocus()
+    desk.qtbot.keyClick(desk.id, Qt.Key.Key_Backspace)
+    desk.qtbot.keyClick(desk.id, Qt.Key.Key_1)
+    desk.sees("ID 51 already belongs")
 
 
 def test_the_tag_is_kept_when_it_is_pinned(desk: FormDesk) -> None:
@@ -302,7 +330,6 @@ def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_rest
     desk = FormDesk(qtbot, form, store)
     desk.name.setFocus()
     desk.enter()
-    desk.sees("Give the plant a name.")
     form.restore(("", "Half typed", ""))
     entry.set_store(store, queries)
     qtbot.waitUntil(lambda: desk.next_id == "1")
@@ -414,6 +441,52 @@ def test_pasted_plants_that_cannot_be_saved_are_listed_as_one(
     desk.lists()
 
 
+def test_plants_get_their_ids_in_the_order_in_which_they_were_typed(
+    desk: FormDesk, entry: AddPlantController, locked: sqlite3.Connection
+) -> None:
+    desk.adds("Patience")
+    desk.lists(Patience="Another program")
+    desk.store._writer._transactions._current.get().raw.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
+    desk.adds("Fern")
+    entry.add_entries([Entry(name, None) for name in ("Salvia", "Thyme")])
+    desk.adds("Basil")
+    locked.execute("ROLLBACK")
+    desk.has(["Patience", "Fern", "Salvia", "Thyme", "Basil"])
+    assert [plant_id for plant_id, _, _ in desk.rows()] == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_cannot_be_saved_is_tried_again_at_once(
+    desk: FormDesk, entry: AddPlantController, locked: sqlite3.Connection
+) -> None:
+    reasons = [{"texts": ["", name, ""], "plants": [[name, None, None, None]], "reason": "Closed."} for name in "abc"]
+    entry.unsaved.restore(reasons)
+    desk.lists(a="Closed", b="Closed", c="Closed")
+    locked.execute("ROLLBACK")
+    desk.press_in_box("Try all again")
+    desk.has(["a", "b", "c"])
+    desk.lists()
+
+
+@pytest.mark.parametrize(("label", "added"), [("Use free IDs for all", [42, 43]), ("Discard all", [])])
+def test_several_plants_with_used_ids_are_handled_at_once_by_keys(desk: FormDesk, label: str, added: list[int]) -> None:
+    desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
+    desk.adds("Aster", "41")
+    desk.lists(Aster="already belongs")
+    box = Desk(desk.qtbot, desk.form.findChildren(UnsavedBox)[0])
+    assert label not in box.buttons(), "there is one line"
+    desk.adds("Basil", "41")
+    desk.lists(Aster="already belongs", Basil="already belongs")
+    assert "Try all again" not in box.buttons()
+    box.buttons()["Edit"].setFocus()
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Delete, Qt.Key.Key_Left, Qt.Key.Key_Left):
+        QTest.keyClick(desk.form.window().focusWidget(), key)
+    assert box.buttons()["Use free IDs for all"].hasFocus()
+    QTest.keyClick(box.buttons()[label], Qt.Key.Key_Space)
+    desk.lists()
+    desk.has(["Aster", "Basil"] if added else [])
+    assert [plant_id for plant_id, _, _ in desk.rows()[1:]] == added
+
+
 # --- typing while plants are saved ------------------------------------------------------------------------------------
 
 
@@ -492,18 +565,19 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     entry.queue.add_unsaved([Submission((), ("", "half", ""), State.PUT_ASIDE)])
     desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 3)
     kept = json.loads(json.dumps(entry.unsaved.as_json()))
-    for each in entry.queue.unsaved:
-        entry.queue.discard(each)
+    entry.queue.discard(entry.queue.unsaved)
     hostile: list[object] = [None, 7, {}]
     hostile += [{"texts": ["a"], "plants": [], "reason": ""}, {"texts": [], "plants": [], "reason": ""}]
     hostile += [{"texts": [], "plants": [["x", 5, None, None]], "reason": ""}, {"texts": 5, "plants": 6, "reason": 7}]
+    hostile += [{"texts": [], "plants": [["x", None, None, None]], "reason": "", "owner": [1]}]
     hostile += [{"texts": [], "plants": [["x"]], "reason": ""}, {"texts": ["a", "b", 3], "plants": [], "reason": ""}]
     entry.unsaved.restore([*hostile, *kept])
     entry.unsaved.restore("nonsense")
     desk.lists(**{"Ficus": "already", "2 plants": "already", "half": "put aside"})
     assert json.loads(json.dumps(entry.unsaved.as_json())) == kept
-    desk.press_in_box("Try again")
-    desk.qtbot.waitUntil(lambda: any(text.startswith("Use") for text in Desk(desk.qtbot, desk.form).buttons()))
+    desk.press_in_box("Use free IDs for all")
+    desk.lists(half="put aside")
+    assert [row[:2] for row in desk.rows()[1:]] == [(42, "Ficus"), (43, "Salvia"), (44, "Thyme")]
 
 
 def test_one_enter_adds_once_however_long_it_is_held(desk: FormDesk) -> None:
@@ -511,6 +585,6 @@ def test_one_enter_adds_once_however_long_it_is_held(desk: FormDesk) -> None:
     for repeated in (False, True, True):
         event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "", repeated)
         QApplication.sendEvent(desk.name, event)
-    assert "Give the plant a name." not in desk.message.text
+    assert desk.message.tone is not Tone.ERROR
     desk.sees("Added “Fern”.")
     assert len(desk.rows()) == 1

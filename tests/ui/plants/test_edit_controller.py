@@ -217,7 +217,7 @@ def test_a_click_elsewhere_saves(desk: EditDesk) -> None:
 def test_an_empty_name_is_refused_with_a_message(desk: EditDesk) -> None:
     desk.edit(2)
     desk.enter("  ")
-    assert desk.toast.text == "Give the plant a name."
+    assert desk.toast.text == "Enter a name."
     assert desk.editor.hasFocus()
     desk.press(Qt.Key.Key_Tab)
     assert desk.editor.accessibleName() == "Name of plant 2"
