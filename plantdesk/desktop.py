@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from plantdesk import APP_ID, __version__
-from plantdesk.platform import paths, qt_options
+from plantdesk.platform import display, paths
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.platform.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.preferences import Preferences
@@ -153,7 +153,7 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
     Raises StuckWindowError.
     """
     os.umask(0o077)  # PlantDesk's own files name their mode; Qt's, such as the lock of the window, do not
-    of_qt, _ = qt_options.split(sys.argv[1:])
+    of_qt, _ = display.split_qt_options(sys.argv[1:])
     app = QApplication([*sys.argv[:1], *STYLE_ARGUMENTS, *of_qt])
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)

@@ -15,7 +15,7 @@ from plantdesk.api.request_log import RequestLog
 from plantdesk.api.server import Server
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
-from plantdesk.platform import core_dumps, logs, no_console, output, paths
+from plantdesk.platform import core_dumps, logs, output, paths
 from plantdesk.store import AutomaticBackups
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def serve(open_store: Callable[[], Store], port: int, *, verbose: bool = False) 
         contextlib.closing(AutomaticBackups(store.file)),
         _running(Server(store, runtime_folder=paths.runtime_folder(), activity=activity), port) as url,
     ):
-        if not isinstance(sys.stdout, no_console.CapturedOutput):  # shown only at the end
+        if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
         logger.info("Listening on %s with %s", url, store.path)
         # A collection of all generations takes 20 ms for the objects of the start alone, and requests wait for it.

@@ -37,7 +37,9 @@ import itertools, sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import DeleteAll, Selection, SetTag, Store
+from plantdesk.domain.edits import DeleteAll, SetTag
+from plantdesk.domain.selections import Selection
+from plantdesk.store import Store
 store, own = Store(Path(sys.argv[1])), Selection(ids=range(1, 51))
 for plant_id in own.ids:
     store.add(new_plant({"id": plant_id, "name": "Fern"}), COMMAND).result()

@@ -40,7 +40,12 @@ TESTING = {
 }
 #: The tests of what differs on Windows, except fonts and Ctrl+Break, which wine lacks.
 TESTS = [
-    *("tests/platform/integration", "tests/platform/test_no_console.py", "tests/platform/test_updates.py"),
+    *(
+        "tests/platform/test_login.py",
+        "tests/platform/test_windows.py",
+        "tests/platform/test_no_console.py",
+        "tests/platform/test_updates.py",
+    ),
     *("tests/platform/test_settings.py", "tests/platform/test_logs.py", "tests/platform/test_atomic_replace.py"),
     *("tests/ui/platform/test_single_window.py", "tests/ui/test_bridge.py"),
     *("tests/ui/notices/test_update_notice.py", "tests/api/test_windows_acceptor.py"),

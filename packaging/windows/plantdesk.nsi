@@ -33,7 +33,7 @@ SetDateSave off ; the same files make the same installer
 !define UNINSTALL_KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\PlantDesk"
 !define APP_PATHS_KEY "Software\Microsoft\Windows\CurrentVersion\App Paths"
 !define RUN_KEY "Software\Microsoft\Windows\CurrentVersion\Run"
-!define RUNNING_MUTEX "Local\PlantDesk-running" ; as in plantdesk/platform/running_mutex.py
+!define RUNNING_MUTEX "Local\PlantDesk-running" ; as in plantdesk/platform/windows.py
 !define SYNCHRONIZE 0x00100000
 
 Name "PlantDesk"

@@ -14,19 +14,18 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from plantdesk.api.app import Application, make_application
-from plantdesk.api.batch_inserter import BatchInserter
-from plantdesk.api.file_descriptors import free_descriptors, max_connections
 from plantdesk.api.http.flow_control import with_small_reads
 from plantdesk.api.http.protocol import HttpProtocol
-from plantdesk.api.http.responses import Responses
-from plantdesk.api.sockets import BACKLOG
+from plantdesk.api.http.requests import Responses
+from plantdesk.api.plants import BatchInserter
+from plantdesk.api.sockets import BACKLOG, free_descriptors, max_connections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
-    from plantdesk.api.discovery.server_identity import Identity
-    from plantdesk.api.limits import Limits
+    from plantdesk.api.discovery.server_identity import ServerIdentity
+    from plantdesk.api.http.requests import ConnectionLimits
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import PlantStore
 
@@ -50,8 +49,8 @@ class ApiThread:
         self,
         sockets: Sequence[socket.socket],
         store: PlantStore,
-        identity: Identity,
-        limits: Limits,
+        identity: ServerIdentity,
+        limits: ConnectionLimits,
         activity: Activity,
     ) -> None:
         """Raises TooFewDescriptorsError where the process may open too few connections."""
@@ -123,7 +122,7 @@ class ApiThread:
     ) -> Sequence[_Closable]:
         servers: list[_Closable] = []
         if sys.platform == "win32":
-            from plantdesk.api.http.windows_acceptor import WindowsAcceptor
+            from plantdesk.api.sockets import WindowsAcceptor
 
             servers.append(WindowsAcceptor(listener, protocol))
         elif listener.family == socket.AF_UNIX:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route, Router
 from typing_extensions import override
 
-from plantdesk.api.access_control import AccessControl, TokenUsage
-from plantdesk.api.error_response import error_response
-from plantdesk.api.errors import ClientDisconnectedError, PathNotFoundError
-from plantdesk.api.openapi_endpoint import OpenApiEndpoint
-from plantdesk.api.plants import PlantsEndpoint
-from plantdesk.api.request_body import RequestBodies
-from plantdesk.api.throttle import InvalidTokenThrottle
+from plantdesk.api.access_control import AccessControl, InvalidTokenThrottle, TokenUsage
+from plantdesk.api.discovery.server_identity import NONCE_HEADER, PROOF_HEADER, proof
+from plantdesk.api.errors import ClientDisconnectedError, MethodNotAllowedError, PathNotFoundError, error_response
+from plantdesk.api.openapi import description
+from plantdesk.api.plants import PlantsEndpoint, RequestBodies
 from plantdesk.domain.errors import StoreError, TokenRefusedError
 from plantdesk.domain.protocols import TokenEndedError
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from plantdesk.api.access_control import Client
-    from plantdesk.api.batch_inserter import BatchInserter
-    from plantdesk.api.discovery.server_identity import Identity
-    from plantdesk.api.limits import Limits
+    from plantdesk.api.discovery.server_identity import ServerIdentity
+    from plantdesk.api.http.requests import ConnectionLimits
+    from plantdesk.api.plants import BatchInserter
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.protocols import PlantStore, TokenLookup
+
 
 DOCUMENT_PATH = "/openapi.json"
 
@@ -69,8 +70,8 @@ def make_application(
     inserter: BatchInserter,
     activity: Activity,
     *,
-    identity: Identity,
-    limits: Limits,
+    identity: ServerIdentity,
+    limits: ConnectionLimits,
 ) -> Application:
     """Return the application; `checker` and `inserter` belong to the thread that will serve it."""
     routes = Router(
@@ -94,3 +95,32 @@ class _ExactRoute(Route):
 
 async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise PathNotFoundError
+
+
+_NONCE = re.compile(rb"[0-9a-f]{64}")
+
+
+class OpenApiEndpoint:
+    """The endpoint, as an ASGI application."""
+
+    def __init__(self, identity: ServerIdentity) -> None:
+        self._identity = identity
+        self._body = json.dumps(description(), indent=2, ensure_ascii=False).encode()
+        self._headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(self._body)),
+        ]
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Send the document."""
+        if scope["method"] not in {"GET", "HEAD"}:
+            raise MethodNotAllowedError("GET, HEAD")
+        client: Client = scope["client_access"]
+        headers = [*self._headers, *self._proof(client.fields.get(NONCE_HEADER.lower().encode(), b""))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": self._body})
+
+    def _proof(self, nonce: bytes) -> list[tuple[bytes, bytes]]:
+        if not _NONCE.fullmatch(nonce):
+            return []
+        return [(PROOF_HEADER.lower().encode(), proof(self._identity, nonce))]

@@ -1,11 +1,26 @@
-"""`POST /plants`: the one operation of the API."""
+"""`POST /plants`: reads the body, and passes the plant to the store with all that arrive in the same turn of the loop.
+
+A plant of 1 MiB takes about 10 MB while it is read, stored and answered, so two hundred at once would fill the memory.
+Large bodies take turns; each must be sent quickly, since others wait for it.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from plantdesk.api.errors import MethodNotAllowedError, TokenMissingError, WrongContentTypeError
+from plantdesk.api.errors import (
+    BodyTooLargeError,
+    ClientDisconnectedError,
+    MethodNotAllowedError,
+    RequestTimeoutError,
+    TokenMissingError,
+    WrongContentTypeError,
+)
+from plantdesk.api.http.requests import SMALL_BODY
+from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.domain.validation import new_plant
 
@@ -13,10 +28,123 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from plantdesk.api.access_control import Client
-    from plantdesk.api.batch_inserter import BatchInserter
-    from plantdesk.api.request_body import RequestBodies
+    from plantdesk.api.http.requests import ConnectionLimits
     from plantdesk.domain.activity import Activity
     from plantdesk.domain.records import PlantRow
+
+
+class RequestBodies:
+    """Opens the bodies of one server's requests. For the thread of one loop."""
+
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self._limits = limits
+        self._large_bodies = asyncio.Semaphore(limits.large_bodies)
+
+    def open(self, fields: dict[bytes, bytes], receive: Receive) -> RequestBody:
+        """Return the unread body of a request. Raises BodyTooLargeError by its Content-Length."""
+        # The parser lets only digits through; int() would refuse thousands of leading zeros.
+        content_length = int(fields.get(b"content-length", b"").lstrip(b"0") or b"0")
+        if content_length > self._limits.body:
+            raise BodyTooLargeError(self._limits.body)
+        return RequestBody(receive, content_length, self._limits, self._large_bodies)
+
+
+class RequestBody:
+    """The body of one request, as a context manager: it ends when the plant no longer takes memory."""
+
+    def __init__(
+        self, receive: Receive, content_length: int, limits: ConnectionLimits, large_bodies: asyncio.Semaphore
+    ) -> None:
+        self._receive = receive
+        self._is_large = content_length > SMALL_BODY
+        self._limits = limits
+        self._large_bodies = large_bodies
+        self._has_turn = False
+        self._body = bytearray()
+        self._more = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let the next large body be read."""
+        if self._has_turn:
+            self._large_bodies.release()
+
+    async def read(self) -> bytearray:
+        """Return the complete body. Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError."""
+        if not self._is_large:
+            await self._receive_parts(SMALL_BODY)
+        if self._more:
+            await self._large_bodies.acquire()
+            self._has_turn = True
+            await self._receive_rest()
+        return self._body
+
+    async def _receive_rest(self) -> None:
+        try:
+            async with asyncio.timeout(self._limits.large_body_timeout):
+                await self._receive_parts(self._limits.body)
+        except TimeoutError:
+            raise RequestTimeoutError(self._limits.large_body_timeout) from None
+
+    async def _receive_parts(self, limit: int) -> None:
+        """Receive until the body is complete, or larger than `limit`."""
+        while self._more and len(self._body) <= limit:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnectedError
+            self._body += message["body"]
+            self._more = message["more_body"]
+        if len(self._body) > self._limits.body:
+            raise BodyTooLargeError(self._limits.body)
+
+
+if TYPE_CHECKING:
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.domain.validation import NewPlant
+
+    Outcome = PlantRow | PlantDeskError
+    Waiting = list[asyncio.Future[Outcome]]
+
+
+class BatchInserter:
+    """Adds plants for one event loop; all methods are for its thread."""
+
+    def __init__(self, store: PlantStore, loop: asyncio.AbstractEventLoop) -> None:
+        self._store = store
+        self._loop = loop
+        self._batch: list[tuple[NewPlant, Source]] = []
+        self._waiting: Waiting = []
+
+    async def add(self, plant: NewPlant, source: Source) -> PlantRow:
+        """Return the plant's row when it is durable. Raises IdTakenError, TokenRefusedError, StoreError."""
+        if not self._batch:
+            self._loop.call_soon(self._submit)
+        future: asyncio.Future[Outcome] = self._loop.create_future()
+        self._batch.append((plant, source))
+        self._waiting.append(future)
+        outcome = await future
+        if isinstance(outcome, PlantDeskError):
+            raise outcome
+        return outcome
+
+    def _submit(self) -> None:
+        batch, waiting = self._batch, self._waiting
+        self._batch, self._waiting = [], []
+
+        def on_added(outcomes: list[Outcome]) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: no client is left
+                self._loop.call_soon_threadsafe(_resolve, waiting, outcomes)
+
+        self._store.add_each(batch, on_added)
+
+
+def _resolve(waiting: Waiting, outcomes: list[Outcome]) -> None:
+    for future, outcome in zip(waiting, outcomes, strict=True):
+        if not future.done():
+            future.set_result(outcome)
 
 
 class PlantsEndpoint:

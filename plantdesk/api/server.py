@@ -17,9 +17,9 @@ import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from plantdesk.api.discovery.announcement import Announcement
-from plantdesk.api.discovery.server_identity import Identity, is_running, new_key
-from plantdesk.api.limits import Limits
+from plantdesk.api.discovery.runtime_file import Announcement
+from plantdesk.api.discovery.server_identity import ServerIdentity, is_running, new_key
+from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError
@@ -57,13 +57,13 @@ class Server:
         store: Store,
         *,
         runtime_folder: Path | None = None,
-        limits: Limits | None = None,
+        limits: ConnectionLimits | None = None,
         activity: Activity | None = None,
     ) -> None:
         """While the server is on, it is announced in `runtime_folder`. `activity` records its requests."""
         self._store = store
         self._runtime_folder = runtime_folder
-        self._limits = limits or Limits()
+        self._limits = limits or ConnectionLimits()
         self._activity = activity or Activity()
         self._lock = threading.RLock()  # keeps notifications in order
         self._starting = threading.Lock()
@@ -138,7 +138,7 @@ class Server:
     def _serve(self, port: int, run: _Run) -> None:
         with ExitStack() as stack:
             sockets = [stack.enter_context(listener) for listener in listen(port)]
-            identity = Identity(new_key(), sockets[0].getsockname()[1])
+            identity = ServerIdentity(new_key(), sockets[0].getsockname()[1])
             announcement = None
             if self._runtime_folder is not None:
                 announcement = Announcement(self._runtime_folder, self._store.path)
@@ -150,12 +150,12 @@ class Server:
                 stack.callback(announcement.withdraw)
             self._monitor(identity, announcement, run)
 
-    def _make_thread(self, sockets: list[socket.socket], identity: Identity) -> ApiThread:
+    def _make_thread(self, sockets: list[socket.socket], identity: ServerIdentity) -> ApiThread:
         from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
         return ApiThread(sockets, self._store, identity, self._limits, self._activity)
 
-    def _monitor(self, identity: Identity, announcement: Announcement | None, run: _Run) -> None:
+    def _monitor(self, identity: ServerIdentity, announcement: Announcement | None, run: _Run) -> None:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
         failure: ServerError = NotReachableError()
         while not run.stopping.is_set():

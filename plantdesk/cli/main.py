@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, without_controls
-from plantdesk.platform import core_dumps, output, qt_options, running_mutex
+from plantdesk.platform import core_dumps, display, output, windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +19,14 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. Wrong usage and --help raise SystemExit, as in argparse."""
-    _, given = qt_options.split(sys.argv[1:] if arguments is None else arguments)  # `desktop` passes Qt's options to Qt
+    # `desktop` passes Qt's options to Qt.
+    _, given = display.split_qt_options(sys.argv[1:] if arguments is None else arguments)
     core_dumps.forbid_core_dumps()
-    running_mutex.hold()
+    windows.hold_running_mutex()
     if sys.stdout is None or sys.stderr is None:
-        from plantdesk.platform import no_console
+        from plantdesk.platform import output
 
-        return no_console.run(lambda: _run(given))
+        return output.run_without_console(lambda: _run(given))
     return _run(given)
 
 

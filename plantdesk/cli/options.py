@@ -1,25 +1,38 @@
 """The command line: commands, options and help.
 
-A command's module is imported only when the command runs, so that `plantdesk token` does not import Qt. argparse is in
-the standard library and imports fast.
+A command's module is imported only when the command runs, so that `plantdesk token` does not import Qt.
 """
 
 from __future__ import annotations
 
+import argparse
 from argparse import SUPPRESS
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.cli import plant_options, transfer_options
-from plantdesk.cli.command_parser import add_command, add_database, add_port, database_of, sentence
-from plantdesk.cli.parser import Parser, seconds, span, switch, whole_number
+from plantdesk.cli.parser import (
+    Parser,
+    add_command,
+    add_database,
+    add_port,
+    database_of,
+    seconds,
+    sentence,
+    span,
+    switch,
+    time_ago,
+    unicode_text,
+    whole_number,
+)
+from plantdesk.transfer.formats import WRITTEN, Format
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
-    from plantdesk.cli.command_parser import Commands, Run
+    from plantdesk.cli.commands.stores import Filter
+    from plantdesk.cli.parser import Commands, Run
+
 
 DESCRIPTION = "Keep your plants in one place: in a window, from scripts over a local HTTP API, or by these commands."
 EPILOG = """\
@@ -98,8 +111,14 @@ def parser() -> Parser:
     _add_selfcheck(commands)
     _add_serve(commands)
     _add_token(commands)
-    plant_options.add_to(commands)
-    transfer_options.add_to(commands)
+    _add_list(commands)
+    _add_get(commands)
+    _add_edit(commands)
+    _add_delete(commands)
+    _add_tag(commands)
+    _add_history(commands)
+    _add_export(commands)
+    _add_import(commands)
     return top
 
 
@@ -114,9 +133,9 @@ def _add_add(commands: Commands) -> None:
 
 
 def _run_add(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import add
+    from plantdesk.cli.commands import plants
 
-    return add.run(database_of(options), options.name, options.id, options.tag)
+    return plants.add(database_of(options), options.name, options.id, options.tag)
 
 
 def _add_backup(commands: Commands) -> None:
@@ -260,7 +279,7 @@ def _add_token(commands: Commands) -> None:
 def _run_token_create(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import token
 
-    limits = token.Limits(options.expires, options.max_plants)
+    limits = token.TokenLimits(options.expires, options.max_plants)
     return token.create(database_of(options), options.name, limits, options.output)
 
 
@@ -281,3 +300,294 @@ def _run_window(options: argparse.Namespace) -> int:
 
     named: Path | None = options.database
     return window.run(named and named.absolute(), options.port, background=bool(options.background))
+
+
+_JSON = "print JSON, for scripts"
+#: SQLite accepts expressions up to a depth of 1,000.
+_MAX_WORDS = 300
+_SEARCH = (
+    'only those with these words and "phrases"; also tag:x, tag:none, from:x, added:today, 7d or 2026-11, id:5-90; '
+    "-word and -tag:x exclude (--search=-word)"
+)
+
+
+def _database(options: argparse.Namespace) -> Path:
+    return database_of(options, with_folder=False)  # these commands do not create a database
+
+
+def add_filter(command: Parser) -> None:
+    """Add the options that select plants."""
+    command.add_argument("--search", metavar="TEXT", type=unicode_text, help=_SEARCH)
+    command.add_argument("--tag", type=unicode_text, help="only those with this tag")
+    command.add_argument("--no-tag", action="store_true", help="only those without a tag")
+    command.add_argument(
+        "--from",
+        dest="source",
+        metavar="SOURCE",
+        help="only those of: form, command, import, token, or a token's name",
+    )
+    command.add_argument(
+        "--since", metavar="TIME", type=time_ago, help="only those added since: 12h, 7d, 2026-11-21 or 2026-11-21T18:00"
+    )
+
+
+def filter_of(options: argparse.Namespace) -> Filter:
+    """Return the filter of the options that `add_filter` added."""
+    from plantdesk.cli.commands.stores import Filter
+
+    if options.no_tag and options.tag is not None:
+        options.parser.error("--no-tag has no effect with --tag")
+    if options.search is not None and len(options.search.split()) > _MAX_WORDS:
+        options.parser.error(f"--search takes at most {_MAX_WORDS} words")
+    return Filter(options.search, options.tag, options.no_tag, options.source, options.since)
+
+
+def _add_list(commands: Commands) -> None:
+    command = add_command(commands, "list", "list plants, newest first", _run_list, "database")
+    add_filter(command)
+    command.add_argument("--limit", metavar="N", type=whole_number, help="list at most N plants")
+    formats = command.add_mutually_exclusive_group()
+    formats.add_argument("--json", action="store_true", help=_JSON)
+    formats.add_argument("--csv", action="store_true", help="print CSV, for spreadsheets")
+
+
+def _run_list(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import plants
+
+    form = plants.Form.JSON if options.json else plants.Form.CSV if options.csv else plants.Form.TEXT
+    return plants.show_list(_database(options), filter_of(options), options.limit, form)
+
+
+def _add_get(commands: Commands) -> None:
+    command = add_command(commands, "get", "show one plant", _run_get, "database")
+    command.add_argument("id", metavar="ID", help="its ID")
+    command.add_argument("--json", action="store_true", help=_JSON)
+
+
+def _run_get(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import plants
+
+    return plants.show(_database(options), options.id, as_json=options.json)
+
+
+def _add_edit(commands: Commands) -> None:
+    command = add_command(commands, "edit", "change name, tag or note of a plant", _run_edit, "database")
+    command.add_argument("id", metavar="ID", help="its ID")
+    command.add_argument("--name", help="its new name")
+    command.add_argument("--tag", help="its new tag")
+    command.add_argument("--no-tag", action="store_true", help="remove its tag")
+    command.add_argument("--note", help='its new note; "": none')
+
+
+def _run_edit(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import plants
+
+    if options.no_tag and options.tag is not None:
+        options.parser.error("--no-tag has no effect with --tag")
+    if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
+        options.parser.error("give --name, --tag, --no-tag or --note")
+    wanted = plants.NewValues(options.name, options.tag, options.no_tag, options.note)
+    return plants.edit(_database(options), options.id, wanted)
+
+
+def _add_delete(commands: Commands) -> None:
+    command = add_command(commands, "delete", "delete plants; undo brings them back", _run_delete, "database")
+    command.add_argument("ids", metavar="ID", nargs="*", help="IDs of plants")
+    add_filter(command)
+    command.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _run_delete(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import plants, stores
+    from plantdesk.domain.search import parse_search
+
+    wanted = filter_of(options)
+    if bool(options.ids) == (wanted != stores.Filter()):
+        options.parser.error("give either IDs, or --search, --tag, --no-tag, --from or --since")
+    if wanted.text is not None and parse_search(wanted.text).is_everything:
+        options.parser.error("--search needs a word, since an empty one selects all plants")
+    return plants.delete(_database(options), options.ids, wanted, confirmed=options.yes)
+
+
+def _add_tag(commands: Commands) -> None:
+    does = "list, rename, merge and remove tags"
+    tag = commands.add_parser("tag", help=does, description=sentence(does))
+    tag.set_defaults(parser=tag)
+    add_database(tag, "group_database")
+    actions = tag.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    shown = add_command(actions, "list", "list the tags with the number of their plants", _run_tag_list, "database")
+    shown.add_argument("--json", action="store_true", help=_JSON)
+    rename = add_command(actions, "rename", "rename a tag on all its plants", _run_tag_rename, "database")
+    rename.add_argument("tag", metavar="TAG", help="the tag")
+    rename.add_argument("new", metavar="NEW", help="a name that no other tag has")
+    merge = add_command(actions, "merge", "give the plants of tags another tag", _run_tag_merge, "database")
+    merge.add_argument("tags", metavar="TAG", nargs="+", help="the tags")
+    merge.add_argument("into", metavar="INTO", help="the tag that they all get")
+    remove = add_command(actions, "remove", "remove a tag from all its plants", _run_tag_remove, "database")
+    remove.add_argument("tag", metavar="TAG", help="the tag")
+
+
+def _run_tag_list(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import tags
+
+    return tags.show(_database(options), as_json=options.json)
+
+
+def _run_tag_rename(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import tags
+
+    return tags.rename(_database(options), options.tag, options.new)
+
+
+def _run_tag_merge(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import tags
+
+    return tags.merge(_database(options), options.tags, options.into)
+
+
+def _run_tag_remove(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import tags
+
+    return tags.remove(_database(options), options.tag)
+
+
+def _add_history(commands: Commands) -> None:
+    does = "list the changes of plants, newest first"
+    command = add_command(commands, "history", does, _run_history, "database")
+    command.add_argument("--limit", metavar="N", type=whole_number, default=100, help="list at most N (default: 100)")
+    command.add_argument("--json", action="store_true", help=_JSON)
+    does = "undo a change; again: the change before it"
+    undo = add_command(commands, "undo", does, _run_undo, "database")
+    undo.add_argument(
+        "number", metavar="NUMBER", nargs="?", type=whole_number, help="a number in `history` (default: the latest)"
+    )
+    add_command(commands, "redo", "take back the latest undo", _run_redo, "database")
+
+
+def _run_history(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import history
+
+    return history.show(_database(options), options.limit, as_json=options.json)
+
+
+def _run_undo(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import history
+
+    return history.undo(_database(options), options.number)
+
+
+def _run_redo(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import history
+
+    return history.redo(_database(options))
+
+
+#: Of `OnClash`, which takes long to import.
+_ON_CLASH = ("refuse", "skip", "new-id", "replace")
+_FIELDS = ("id", "name", "tag", "note")
+_MAX_LINES_DIGITS = 6
+#: Encodings of Python that decode to half surrogate pairs, or are not for files.
+_NO_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
+
+
+def _add_format(command: Parser, forms: Sequence[Format]) -> None:
+    command.add_argument(
+        "--format", choices=[form.value for form in forms], help="the format (default: by the file's name)"
+    )
+
+
+def _format(options: argparse.Namespace) -> Format | None:
+    return None if options.format is None else Format(options.format)
+
+
+def _add_export(commands: Commands) -> None:
+    does = "write plants to a file: CSV, TSV, JSON, JSON Lines or Excel"
+    command = add_command(commands, "export", does, _run_export, "database")
+    command.add_argument("file", metavar="FILE", type=Path, help="the file, replaced if it exists; -: standard output")
+    _add_format(command, WRITTEN)
+    add_filter(command)
+
+
+def _run_export(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import transfer
+
+    return transfer.export_plants(
+        database_of(options, with_folder=False), options.file, _format(options), filter_of(options)
+    )
+
+
+def _add_import(commands: Commands) -> None:
+    does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel, Markdown or PlantDesk; undo removes them"
+    command = add_command(commands, "import", does, _run_import, "database")
+    command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
+    _add_format(command, tuple(Format))
+    command.add_argument("--encoding", type=_encoding, help="the encoding of the files, such as cp1252")
+    command.add_argument(
+        "--no-header", action="store_true", help="the first row is a plant; --map takes the numbers of columns, from 1"
+    )
+    command.add_argument(
+        "--skip-lines", metavar="NUMBER", type=_lines, default=0, help="lines above the header, such as a title"
+    )
+    command.add_argument("--dry-run", action="store_true", help="show only what would be new, clash or be invalid")
+    command.add_argument(
+        "--map",
+        metavar="FIELD=COLUMN",
+        action="append",
+        type=_column,
+        default=[],
+        help="the column of id, name, tag or note, where its header is another word",
+    )
+    command.add_argument(
+        "--on-clash",
+        choices=_ON_CLASH,
+        default="refuse",
+        help="for an ID that another plant has: import nothing, skip the row, take a new ID, or replace the plant",
+    )
+    command.add_argument("--skip-invalid", action="store_true", help="import the other rows when some are invalid")
+    command.add_argument("--rejects", metavar="FILE", type=Path, help="write the rows left out to a CSV file")
+    command.add_argument("--tag", help="the tag of plants that have none in the file")
+    command.add_argument("--json", action="store_true", help="print the counts as JSON, for scripts")
+
+
+def _run_import(options: argparse.Namespace) -> int:
+    from plantdesk.cli.commands import transfer
+    from plantdesk.domain.import_batches import OnClash
+    from plantdesk.transfer.columns import Columns
+    from plantdesk.transfer.importing import Wanted
+    from plantdesk.transfer.inputs import Reading
+
+    if len(dict(options.map)) < len(options.map):
+        options.parser.error("--map may name each field only once")
+    columns = Columns(dict(options.map), has_header=not options.no_header)
+    reading = Reading(_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines)
+    wanted = Wanted(reading, OnClash(options.on_clash), options.skip_invalid, options.tag)
+    database = database_of(options)
+    return transfer.import_plants(
+        database, options.files, wanted, options.rejects, dry_run=options.dry_run, as_json=options.json
+    )
+
+
+def _encoding(text: str) -> str:
+    import codecs
+
+    try:
+        name = codecs.lookup(text).name
+        "".encode(name)
+    except (LookupError, UnicodeError):  # unknown, or a codec that is not for text
+        name = ""
+    if not name or name in _NO_FILE_ENCODINGS:
+        raise argparse.ArgumentTypeError(f"“{text}” is not an encoding of text files")
+    return name
+
+
+def _lines(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_LINES_DIGITS):
+        raise argparse.ArgumentTypeError(f"“{text}” is not a number of lines")
+    return int(text)
+
+
+def _column(text: str) -> tuple[str, str]:
+    field, is_given, column = text.partition("=")
+    if field not in _FIELDS or not is_given:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a column: give id, name, tag or note, as in name=Species")
+    return field, column

@@ -1,4 +1,4 @@
-"""An ArgumentParser with suggestions for misspelt words and without repeated options; types of values."""
+"""The argparse subclass, the types of values, and the options that commands share."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import argparse
 import difflib
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
 
 from plantdesk.domain.errors import printable
+from plantdesk.platform.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
 
 _MAX_PORT = 65535
 _MAX_WAIT = 86_400
@@ -128,3 +131,44 @@ def seconds(text: str) -> float:
     if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) is None or float(text) > _MAX_WAIT:
         raise argparse.ArgumentTypeError(f"“{text}” is not a number of seconds from 0 to {_MAX_WAIT}")
     return float(text)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Commands = argparse._SubParsersAction[Parser]  # noqa: SLF001 - has no public name
+    Run = Callable[[argparse.Namespace], int]
+
+
+def add_command(commands: Commands, name: str, does: str, run: Run, *takes: str) -> Parser:
+    """Add a command; the global options in `takes` are also allowed before its name."""
+    command = commands.add_parser(name, help=does, description=sentence(does))
+    command.set_defaults(run=run, parser=command, takes=takes)
+    if "database" in takes:
+        add_database(command, "database")
+    return command
+
+
+def sentence(does: str) -> str:
+    """Return the description of a command for the one-line text of its parent."""
+    return f"{does[0].upper()}{does[1:]}."
+
+
+def add_database(command: Parser, dest: str) -> None:
+    """Add the option --database."""
+    text = "the database of plants (default: your own)"
+    command.add_argument("--database", dest=dest, metavar="FILE", type=Path, help=text)
+
+
+def add_port(command: Parser, dest: str) -> None:
+    """Add the option --port."""
+    text = f"the port of the API; 0: any free port (default: the port set in the window, initially {DEFAULT_PORT})"
+    command.add_argument("--port", dest=dest, metavar="N", type=port, help=text)
+
+
+def database_of(options: argparse.Namespace, *, with_folder: bool = True) -> Path:
+    """Return the database of a command. Creates the folder of the default one if `with_folder`."""
+    from plantdesk.platform import paths
+
+    chosen: Path | None = options.database
+    return paths.database_file(with_folder=with_folder) if chosen is None else chosen.absolute()

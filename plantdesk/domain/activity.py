@@ -12,7 +12,7 @@ from collections import deque
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import now_ms
 from plantdesk.domain.validation import UnfitNumber
 
 if TYPE_CHECKING:

@@ -15,15 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from concurrent.futures import Future
 
-    from plantdesk.domain.counts import Counts
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import PlantDeskError, StoreDamagedError, StoreError
     from plantdesk.domain.import_batches import Clash, ImportBatch, ImportCounts, OnClash
-    from plantdesk.domain.insertion_points import InsertionPoint
     from plantdesk.domain.records import Change, ChangeKind, Changes, PlantChange, PlantRow, Source, TokenRow
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.validation import NewPlant, PlantFields
-    from plantdesk.domain.views import KnownName, View
+    from plantdesk.domain.views import Counts, InsertionPoint, KnownName, View
 
 
 class NewToken(NamedTuple):

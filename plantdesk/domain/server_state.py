@@ -69,7 +69,7 @@ class NotReachableError(ServerError):
         super().__init__("The server cannot be reached on 127.0.0.1. Check that the loopback interface is up.")
 
 
-class NoStoreError(ServerError):
+class NoOpenStoreError(ServerError):
     """No store is open."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Checks that Qt can open a window, since Qt aborts the process where it cannot (Linux).
+"""Checks that Qt can open a window, since Qt aborts the process where it cannot (Linux), and finds its options.
 
 Only the standard library is imported: packaging/dev.py uses this module before the environment exists.
 """
@@ -156,3 +156,35 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
         except OSError:
             return False
     return True
+
+
+_SWITCHES = {"-reverse", "-widgetcount"}
+_WITH_VALUE = {"-style", "-stylesheet", "-platform", "-platformpluginpath", "-platformtheme", "-plugin"}
+_WITH_VALUE |= {"-qwindowgeometry", "-qwindowicon", "-qwindowtitle", "-session", "-display", "-geometry"}
+#: PlantDesk's own options that have a value.
+_OWN_WITH_VALUE = {"--database", "--port"}
+
+
+def split_qt_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return Qt's options and the other arguments. A command and everything after it belongs to the others."""
+    for_qt: list[str] = []
+    others: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        length = _length(rest[0])
+        (for_qt if length else others).extend(rest[: length or 1])
+        if rest[0] in _OWN_WITH_VALUE:
+            others.extend(rest[1:2])
+            length = 2
+        del rest[: length or 1]
+    return for_qt, others + rest
+
+
+def _length(argument: str) -> int:
+    """Return the number of arguments of a Qt option with its value; 0 where it is not Qt's."""
+    name, equals, _ = argument.partition("=")
+    if name in _SWITCHES:
+        return 1
+    if name in _WITH_VALUE:
+        return 1 if equals else 2
+    return 0

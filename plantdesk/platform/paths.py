@@ -1,4 +1,7 @@
-"""The folders and files of PlantDesk. Folders are created with mode 0700, just before a file is written there."""
+"""The folders and files of PlantDesk. Folders are created with mode 0700, just before a file is written there.
+
+The resources are in the folder of a frozen program, in an installed wheel, or in a checkout.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from plantdesk.domain.errors import PlantDeskError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 HOME_VARIABLE = "PLANTDESK_HOME"
 
@@ -124,3 +128,21 @@ def _folder(name: str, platformdirs_name: str) -> Path:
     except RuntimeError as error:
         raise NoHomeFolderError from error
     return found
+
+
+def resources_folder() -> Path:
+    """Return the folder that contains icons/ and the other resources."""
+    frozen = getattr(sys, "_MEIPASS", None)  # set by the bootloader of PyInstaller
+    if frozen is not None:
+        return Path(frozen) / "resources"
+    package = Path(__file__).resolve().parents[1]
+    wheel = package / "_resources"  # force-included by the build; missing in an editable install
+    return wheel if wheel.is_dir() else package.parent / "resources"
+
+
+def package_channel() -> str:
+    """Return the distribution channel that the package names: deb, rpm, tar, nsis, zip or dmg; otherwise "source"."""
+    try:
+        return (resources_folder() / "channel").read_text(encoding="ascii").strip()
+    except OSError:
+        return "source"

@@ -11,7 +11,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.timestamps import utc_time
+from plantdesk.domain.records import utc_time
 from plantdesk.transfer.formats import FIELDS, Format
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
 from plantdesk.platform import paths
-from plantdesk.platform.file_signature import signature
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +18,21 @@ if TYPE_CHECKING:
     from plantdesk.store import Store
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
+
+
+def signature(path: Path) -> object:
+    """Return identity, size, modification time and permissions of a file and its folder; compare for equality."""
+    return [_of(each) for each in (path, path.parent)]
+
+
+def _of(path: Path) -> object:
+    try:
+        status = path.stat()
+    except OSError as error:
+        return error.errno
+    content = None if path.is_dir() else (status.st_size, status.st_mtime_ns)
+    return status.st_dev, status.st_ino, status.st_mode, status.st_uid, content, os.access(path, os.W_OK)
+
 
 #: Milliseconds between two checks of a file that could not be opened.
 _RETRY_DELAY = 2000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QIcon
 
-from plantdesk.platform import resources
+from plantdesk.platform import paths
 from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.appearance.commands import AppearanceCommands
 from plantdesk.ui.backups.controller import BackupController
@@ -92,7 +92,7 @@ class Workspace(Page):
         question.confirmed.connect(window.close_at_once)
         window.may_close = question.may_close
         window.setCentralWidget(self)
-        window.setWindowIcon(QIcon(str(resources.folder() / "icons" / "plantdesk.svg")))
+        window.setWindowIcon(QIcon(str(paths.resources_folder() / "icons" / "plantdesk.svg")))
         window.escape_pressed.connect(self._step_back)
         window.part_wanted.connect(self.focus_next_part)
         TabOrder(window, window.focus_moving, self, window.statusBar())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from plantdesk.api.limits import Limits
+    from plantdesk.api.http.requests import ConnectionLimits
 
     Serve = Callable[..., Api]
 
@@ -32,7 +32,9 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         yield lambda **options: _served(tmp_path / "plants.db", stack, **options)
 
 
-def _served(path: Path, stack: ExitStack, *, limits: Limits | None = None, runtime_folder: Path | None = None) -> Api:
+def _served(
+    path: Path, stack: ExitStack, *, limits: ConnectionLimits | None = None, runtime_folder: Path | None = None
+) -> Api:
     store = Store(path)
     stack.callback(store.close)
     server = Server(store, limits=limits, runtime_folder=runtime_folder)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api.http.responses import Responses
-from plantdesk.api.limits import Limits
+from plantdesk.api.http.requests import ConnectionLimits, Responses
 from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import answers, one_answer
 from tests.store.test_backups import until
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from tests.api.client import Api
     from tests.api.conftest import Serve
 
-HASTY = Limits(
+HASTY = ConnectionLimits(
     request_timeout=0.3, keep_alive_timeout=0.3, linger_timeout=0.3, shutdown_timeout=0.3, deadline_interval=0.02
 )
 
@@ -97,7 +96,7 @@ def test_a_client_that_does_not_read_is_disconnected(hasty: Api) -> None:
 
 def test_stopping_waits_for_no_client(serve: Serve) -> None:
     an_hour = 3600.0
-    api = serve(limits=Limits(request_timeout=an_hour, keep_alive_timeout=an_hour, shutdown_timeout=an_hour))
+    api = serve(limits=ConnectionLimits(request_timeout=an_hour, keep_alive_timeout=an_hour, shutdown_timeout=an_hour))
     with api.opened() as idle, api.opened() as half, api.opened() as kept:
         half.sendall(api.whole({"id": 1, "name": "Fern"})[:-5])
         kept.sendall(api.whole({"id": 2, "name": "Fern"}, "Connection: keep-alive"))

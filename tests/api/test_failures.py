@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.api import plants
-from plantdesk.api.error_response import error_response
-from plantdesk.api.limits import Limits
+from plantdesk.api.errors import error_response
+from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.domain import errors
 from plantdesk.domain.errors import ErrorNumber
 from plantdesk.store.sqlite import connections
@@ -36,7 +36,7 @@ def test_a_server_stops_although_the_store_is_locked(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(connections, "LOCK_SECONDS", 1.0)
-    api = serve(limits=Limits(shutdown_timeout=0.05))
+    api = serve(limits=ConnectionLimits(shutdown_timeout=0.05))
     with closing(sqlite3.connect(api.path, isolation_level=None)) as other, api.opened() as connection:
         other.execute("BEGIN IMMEDIATE")
         connection.sendall(api.whole(FERN, "Expect: 100-continue", "Connection: close"))

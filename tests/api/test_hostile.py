@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api.limits import Limits
+from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import TIMEOUT, Answer, answers, one_answer
 from tests.support.attackers import ATTACKS, SMUGGLING, Target
@@ -45,7 +45,7 @@ def quickly(api: Api, request: bytes) -> Answer:
 
 
 def test_a_repeated_field_among_thousands_is_cheap(serve: Serve) -> None:
-    api = serve(limits=Limits(fields=20_000))
+    api = serve(limits=ConnectionLimits(fields=20_000))
     lines = [f"{number:x}:" for number in range(9_000)]
     assert (
         quickly(api, api.head(*lines, lines[0], method="GET", target="/nowhere")).number is ErrorNumber.PATH_NOT_FOUND
@@ -157,7 +157,7 @@ def test_waiting_requests_are_answered_before_the_end_of_input(api: Api) -> None
 
 
 def test_large_bodies_take_turns_and_small_ones_do_not(serve: Serve) -> None:
-    api = serve(limits=Limits(large_bodies=1))
+    api = serve(limits=ConnectionLimits(large_bodies=1))
     large = api.whole({"id": 1, "name": "x" * 200_000})
     with api.opened() as holding, api.opened() as waiting:
         holding.sendall(large[:-1])
@@ -172,7 +172,7 @@ def test_large_bodies_take_turns_and_small_ones_do_not(serve: Serve) -> None:
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_a_large_body_that_is_not_sent_loses_its_turn(serve: Serve, announced: bool) -> None:  # noqa: FBT001
-    api = serve(limits=Limits(large_bodies=1, large_body_timeout=0.2))
+    api = serve(limits=ConnectionLimits(large_bodies=1, large_body_timeout=0.2))
     with api.opened() as slow:
         head = api.head("Content-Length: 200000" if announced else "Transfer-Encoding: chunked")
         slow.sendall(head + b"20000\r\n" + b" " * 120_000)
@@ -181,7 +181,7 @@ def test_a_large_body_that_is_not_sent_loses_its_turn(serve: Serve, announced: b
 
 
 def test_a_large_response_may_be_read_slowly(serve: Serve) -> None:
-    api = serve(limits=Limits(linger_timeout=0.1, deadline_interval=0.02))
+    api = serve(limits=ConnectionLimits(linger_timeout=0.1, deadline_interval=0.02))
     name = "x" * 1_000_000
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -200,7 +200,7 @@ def test_a_large_response_may_be_read_slowly(serve: Serve) -> None:
 
 
 def test_one_connection_too_many_closes_the_most_idle_one(serve: Serve) -> None:
-    api = serve(limits=Limits(connections=3))
+    api = serve(limits=ConnectionLimits(connections=3))
     with contextlib.ExitStack() as stack:
         first, second, third, fourth = (stack.enter_context(api.opened()) for _ in range(4))
         assert first.recv(1) == b""
@@ -214,7 +214,7 @@ def test_one_connection_too_many_closes_the_most_idle_one(serve: Serve) -> None:
 
 
 def test_slow_bodies_on_all_connections_leave_a_place_for_others(serve: Serve) -> None:
-    api = serve(limits=Limits(connections=8))
+    api = serve(limits=ConnectionLimits(connections=8))
     request = api.whole({"id": 1, "name": "Fern"}, "Connection: keep-alive")
     with contextlib.ExitStack() as stack:
         for _ in range(3):  # the attacker opens others for those that are closed

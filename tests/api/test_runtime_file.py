@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.api.discovery.runtime_file import Runtime, RuntimeFile, find_server, find_server_on_port
-from plantdesk.api.discovery.server_identity import Identity, is_running, new_key
-from plantdesk.api.limits import Limits
+from plantdesk.api.discovery.server_identity import ServerIdentity, is_running, new_key
+from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import Failed, On, PortOfOtherUserError
 from plantdesk.store import Store
@@ -44,7 +44,7 @@ def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
 
         def start(database: Path) -> tuple[Server, int]:
             store = stack.enter_context(closing(Store(database)))
-            server = Server(store, runtime_folder=folder, limits=Limits(check_interval=0.05))
+            server = Server(store, runtime_folder=folder, limits=ConnectionLimits(check_interval=0.05))
             stack.callback(server.stop)
             server.start(0)
             state = server.settled(TIMEOUT)
@@ -145,7 +145,7 @@ def test_a_server_proves_its_key_without_sending_it(serve: Serve, folder: Path) 
     runtime = find_server(folder, api.path)
     assert runtime is not None
     assert is_running(runtime.identity, timeout=TIMEOUT)
-    assert not is_running(Identity(new_key(), api.port), timeout=TIMEOUT)
+    assert not is_running(ServerIdentity(new_key(), api.port), timeout=TIMEOUT)
     answer = api.request("GET", "/openapi.json", headers={"PlantDesk-Nonce": "0" * 64})
     assert answer.headers["PlantDesk-Proof"]
     assert runtime.key not in str(answer.headers) + answer.body.decode()
@@ -169,7 +169,7 @@ def test_a_forwarded_challenge_is_refused(serve: Serve, folder: Path) -> None:
                 client.sendall(piece)
 
     with Impostor(pass_on) as port:
-        assert not is_running(Identity(runtime.identity.key, port), timeout=TIMEOUT)
+        assert not is_running(ServerIdentity(runtime.identity.key, port), timeout=TIMEOUT)
 
 
 def test_an_endless_response_ends_at_the_deadline() -> None:
@@ -180,7 +180,7 @@ def test_an_endless_response_ends_at_the_deadline() -> None:
 
     client_has_left = threading.Event()
     with Impostor(drip) as port:
-        assert not is_running(Identity(new_key(), port), timeout=0.3)
+        assert not is_running(ServerIdentity(new_key(), port), timeout=0.3)
 
 
 def test_an_endless_response_ends_after_64_kib() -> None:
@@ -189,7 +189,7 @@ def test_an_endless_response_ends_after_64_kib() -> None:
             client.sendall(b"X-Filler: x\r\n" * 1000)
 
     with Impostor(flood) as port:
-        assert not is_running(Identity(new_key(), port), timeout=TIMEOUT)
+        assert not is_running(ServerIdentity(new_key(), port), timeout=TIMEOUT)
 
 
 class Impostor:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.api import throttle
-from plantdesk.api.throttle import InvalidTokenThrottle
+from plantdesk.api import access_control
+from plantdesk.api.access_control import InvalidTokenThrottle
 from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import one_answer
 
@@ -64,7 +64,7 @@ def test_a_flood_is_soon_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_number_of_delayed_responses_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "_MAX_DELAYED", 3)
+    monkeypatch.setattr(access_control, "_MAX_DELAYED", 3)
     counting = InvalidTokenThrottle()
 
     async def flood() -> int:

@@ -9,8 +9,7 @@ from contextlib import closing
 
 from typing_extensions import override
 
-from plantdesk.api.http.windows_acceptor import WindowsAcceptor
-from plantdesk.api.sockets import listen
+from plantdesk.api.sockets import WindowsAcceptor, listen
 
 RESET = struct.pack("ii", 1, 0)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk import __version__
-from plantdesk.platform import resources
+from plantdesk.platform import paths
 
 if TYPE_CHECKING:
     import pytest
@@ -39,7 +39,7 @@ def test_a_folder_that_cannot_be_created_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_a_missing_module_and_missing_resources_are_problems(tmp_path: Path) -> None:
-    (tmp_path / "plantdesk").symlink_to(Path(resources.__file__).parents[1])
+    (tmp_path / "plantdesk").symlink_to(Path(paths.__file__).parents[1])
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nsys._MEIPASS = '/nowhere'\nsys.modules['plantdesk.ui.api_access.dialog'] = None\n",
         encoding="utf-8",
@@ -52,7 +52,7 @@ def test_a_missing_module_and_missing_resources_are_problems(tmp_path: Path) -> 
 
 def test_the_channel_is_that_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path), raising=False)
-    assert resources.channel() == "source"
+    assert paths.package_channel() == "source"
     (tmp_path / "resources").mkdir()
     (tmp_path / "resources" / "channel").write_text("deb\n", encoding="ascii")
-    assert resources.channel() == "deb"
+    assert paths.package_channel() == "deb"

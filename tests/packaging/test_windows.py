@@ -17,7 +17,7 @@ import dev
 import project
 from bundle import archives, freeze
 from plantdesk import APP_ID, HOME_PAGE, __version__
-from plantdesk.platform import running_mutex
+from plantdesk.platform import windows
 from proofs import wine
 from windows import installer
 
@@ -91,7 +91,7 @@ def test_the_uninstaller_removes_what_was_packed_by_name_and_nothing_else(frozen
 
 
 def test_the_installer_looks_for_the_mutex_that_the_program_holds() -> None:
-    assert f'!define RUNNING_MUTEX "{running_mutex.NAME}"' in SCRIPT.read_text(encoding="utf-8")
+    assert f'!define RUNNING_MUTEX "{windows.MUTEX_NAME}"' in SCRIPT.read_text(encoding="utf-8")
 
 
 def test_the_same_facts_are_everywhere() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.platform import no_console, paths
+from plantdesk.platform import output, paths
 from plantdesk.store import Store
 from tests.support.programs import runtimes
 
@@ -31,8 +31,8 @@ class WithoutStreams:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shown: list[tuple[str, int]] = []
         self._monkeypatch = monkeypatch
-        monkeypatch.setattr(no_console, "HAS_MESSAGE_BOX", True)
-        monkeypatch.setattr(no_console, "message_box", lambda text, code: self.shown.append((text, code)))
+        monkeypatch.setattr(output, "HAS_MESSAGE_BOX", True)
+        monkeypatch.setattr(output, "message_box", lambda text, code: self.shown.append((text, code)))
 
     def __call__(self, *arguments: str) -> int:
         with self._monkeypatch.context() as without:
@@ -86,7 +86,7 @@ def test_a_defect_is_not_hidden(without_streams: WithoutStreams, monkeypatch: py
 
 
 def test_captured_output_is_limited() -> None:
-    answer = no_console.CapturedOutput()
+    answer = output.CapturedOutput()
     for _ in range(100):
         assert answer.write("x" * 1000) == 1000
     assert len(answer.getvalue()) == 20_000
@@ -139,8 +139,8 @@ def post(port: int, token: str, plant: dict[str, object]) -> int:
 @pytest.mark.skipif(os.name != "posix", reason="nothing asks a program without a window and a console to end there")
 def test_a_server_that_stops_shows_no_box(tmp_path: Path) -> None:
     shown = tmp_path / "shown"
-    box = "from plantdesk.platform import no_console; "
-    box += f"no_console.message_box = lambda text, code: open({str(shown)!r}, 'w')"
+    box = "from plantdesk.platform import output; "
+    box += f"output.message_box = lambda text, code: open({str(shown)!r}, 'w')"
     with subprocess.Popen([sys.executable, "-c", f"{box}; {_WITHOUT.format(['serve', '--port', '0'])}"]) as server:
         port_of(server)
         server.terminate()

@@ -53,7 +53,7 @@ _AS_NOBODY = """
 import locale, os, sys
 from plantdesk.cli import main as cli, options
 from plantdesk.cli.commands import info, integration
-from plantdesk.platform.integration import linux_login
+from plantdesk.platform import login
 os.setuid(54321)
 sys.exit(cli.main(sys.argv[1:]))
 """

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from plantdesk.platform import paths, qt_options
+from plantdesk.platform import display, paths
 
 _MIRRORED = """
 import sys
@@ -42,7 +42,7 @@ sys.exit(cli.main())
     ],
 )
 def test_qt_options_are_separated(arguments: str, of_qt: str, ours: str) -> None:
-    assert qt_options.split(arguments.split()) == (of_qt.split(), ours.split())
+    assert display.split_qt_options(arguments.split()) == (of_qt.split(), ours.split())
 
 
 def test_a_qt_option_reaches_qt() -> None:

@@ -20,8 +20,7 @@ from plantdesk.domain.errors import (
     StoreUnreachableError,
     TokenRefusedError,
 )
-from plantdesk.domain.records import COMMAND
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.domain.validation import NewPlant
 from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store, back_up, copy_store
 from plantdesk.store.sqlite.backups.folder import copy_database, outdated

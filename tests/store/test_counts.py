@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from plantdesk.domain.counts import Counts
+    from plantdesk.domain.views import Counts
 
 SECONDS = 20
 _PLANTS = 3000

@@ -36,7 +36,9 @@ _ADD_AND_DIE = f"""
 import os, signal, sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
-from plantdesk.store import Selection, SetTag, Store
+from plantdesk.domain.edits import SetTag
+from plantdesk.domain.selections import Selection
+from plantdesk.store import Store
 from plantdesk.domain.validation import new_plant
 store = Store(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):

@@ -43,9 +43,9 @@ from tests.support.cases import cases
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from plantdesk.domain.counts import Counts
     from plantdesk.domain.edits import Edit, Undone
     from plantdesk.domain.selections import Term
+    from plantdesk.domain.views import Counts
 
 SECONDS = 30
 

@@ -75,10 +75,8 @@ FILE_OPERATIONS = {
     "plantdesk.platform.settings": {"open", "replace"},
     "plantdesk.platform.logs": {"open"},
     "plantdesk.api.sockets": {"chmod"},
-    "plantdesk.api.discovery.announcement": {"unlink"},
     "plantdesk.api.discovery.runtime_file": {"open", "unlink", "rmdir"},
-    "plantdesk.platform.integration.linux_login": {"mkdir", "write_text", "unlink"},
-    "plantdesk.platform.integration.macos_login": {"mkdir", "write_bytes", "unlink"},
+    "plantdesk.platform.login": {"mkdir", "write_text", "write_bytes", "unlink"},
     "plantdesk.store.sqlite.files.index_folder": {"open", "rmtree"},
     "plantdesk.store.sqlite.order_file": {"open"},
     "plantdesk.store.sqlite.view_index": {"open"},
@@ -89,7 +87,6 @@ FILE_OPERATIONS = {
     "plantdesk.cli.commands.token": {"open"},
     # Devices.
     "plantdesk.platform.output": {"open"},
-    "plantdesk.platform.no_console": {"open"},
 }
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 

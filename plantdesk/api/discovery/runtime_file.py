@@ -2,7 +2,8 @@
 
 Each server has its own file, `<store>-<server>.json`, so that a store may have several; `<store>` is a hash of the
 store's real path. Its Unix domain socket is beside it. A server holds a lock on its file, which ends with its process:
-a file without a lock is stale. The file holds the server's key, but never a token.
+a file without a lock is stale. The file holds the server's key, but never a token. The server works without it: where
+the folder is not writable, it only logs a warning.
 """
 
 from __future__ import annotations
@@ -11,21 +12,26 @@ import contextlib
 import errno
 import hashlib
 import json
+import logging
 import os
 import secrets
 import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.api.discovery.server_identity import Identity, is_running
-from plantdesk.api.sockets import foreign_owner
+from plantdesk import __version__
+from plantdesk.api.discovery.server_identity import ServerIdentity, is_running
+from plantdesk.api.sockets import foreign_owner, local_sockets
+from plantdesk.domain.records import now_ms
 from plantdesk.platform import paths
 from plantdesk.platform.atomic_replace import replace
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator
     from io import TextIOWrapper
     from pathlib import Path
+
 
 _MAX_FILE = 65_536
 _MAX_PORT = 65_535
@@ -46,9 +52,9 @@ class Runtime(NamedTuple):
     key: str
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> ServerIdentity:
         """What the server proves to be."""
-        return Identity(self.key.encode(), self.port)
+        return ServerIdentity(self.key.encode(), self.port)
 
 
 class RuntimeFile:
@@ -204,3 +210,66 @@ def _is_locked(descriptor: int) -> bool:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return False
     return True
+
+
+_log = logging.getLogger(__name__)
+
+
+class Announcement:
+    """Announces one server of `database` in `folder`. For the server's thread."""
+
+    def __init__(self, folder: Path, database: Path) -> None:
+        self._database = database
+        self._file = RuntimeFile(folder, database)
+        self._socket = ""
+        self._is_published = False
+        self._has_warned = False
+
+    @contextlib.contextmanager
+    def local_socket(self) -> Iterator[list[socket.socket]]:
+        """Listen on a Unix domain socket during the block, mode 0600; none on Windows."""
+        path = self._file.socket_path
+        found: list[socket.socket] = []
+        with self._log_failure():
+            self._file.prepare()
+            try:
+                found = local_sockets(path)
+            except OSError as error:  # its path is too long, or the file system has no sockets
+                _log.info("There is no Unix domain socket: %s", error)
+        try:
+            self._socket = str(path) if found else ""
+            yield found
+        finally:
+            if found:
+                found[0].close()
+                path.unlink(missing_ok=True)
+            self._file.remove_folder()
+
+    def publish(self, url: str, identity: ServerIdentity) -> None:
+        """Write the runtime file, by which `find_server` finds the server; again where it was removed."""
+        with self._log_failure():
+            if self._is_published:
+                self._file.restore()
+            else:
+                self._is_published = True
+                self._file.write(self._runtime(url, identity))
+
+    def _runtime(self, url: str, identity: ServerIdentity) -> Runtime:
+        started = now_ms()
+        key = identity.key.decode()
+        database = str(self._database)
+        return Runtime(url, identity.port, self._socket, os.getpid(), started, database, __version__, key)
+
+    def withdraw(self) -> None:
+        """Remove the runtime file."""
+        self._file.close()
+
+    @contextlib.contextmanager
+    def _log_failure(self) -> Iterator[None]:
+        """Suppress an OSError of the block; log the first."""
+        try:
+            yield
+        except OSError as error:
+            if not self._has_warned:
+                _log.warning("Scripts may not find this server: %s", error)
+            self._has_warned = True

@@ -20,7 +20,7 @@ _MAX_HEAD = 65_536
 _END = b"\r\n\r\n"
 
 
-class Identity(NamedTuple):
+class ServerIdentity(NamedTuple):
     """The key in a server's runtime file (256 bits in hexadecimal digits), and its port."""
 
     key: bytes
@@ -32,12 +32,12 @@ def new_key() -> bytes:
     return secrets.token_hex(32).encode()
 
 
-def proof(identity: Identity, nonce: bytes) -> bytes:
+def proof(identity: ServerIdentity, nonce: bytes) -> bytes:
     """Return the server's proof for `nonce`."""
     return hmac.new(identity.key, b"%b %d" % (nonce, identity.port), "sha256").hexdigest().encode()
 
 
-def is_running(identity: Identity, *, timeout: float) -> bool:
+def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
     """Return whether the server on 127.0.0.1 proves within `timeout` seconds that it has the key."""
     nonce = secrets.token_hex(32)
     head = b""

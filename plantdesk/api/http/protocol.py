@@ -8,32 +8,109 @@ event loop's thread.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, cast
+import re
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import httptools
 from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from plantdesk.api.error_response import error_response
-from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, parser_error
-from plantdesk.api.http.deadlines import Deadlines
+from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_response, parser_error
 from plantdesk.api.http.flow_control import READ_SIZE, Flow
-from plantdesk.api.http.request_cycle import RequestCycle
-from plantdesk.api.http.request_queue import RequestQueue
-from plantdesk.api.http.request_size import RequestSize
-from plantdesk.api.http.request_target import set_target
-from plantdesk.api.http.rewriting import KNOWN_METHOD, with_known_method, without_upgrade
+from plantdesk.api.http.requests import RequestCycle, RequestQueue, RequestSize, set_target
 from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Iterable
 
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-    from plantdesk.api.http.responses import Responses
-    from plantdesk.api.limits import Limits
+    from plantdesk.api.http.requests import ConnectionLimits, Responses
     from plantdesk.domain.activity import Activity
+
+
+_METHOD = re.compile(rb"(?:\r\n)*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ")
+#: A method that llhttp knows, in place of one that it does not.
+KNOWN_METHOD = b"PATCH"
+
+
+class Rewritten(NamedTuple):
+    """A request with `KNOWN_METHOD` in place of `method`."""
+
+    method: bytes
+    data: bytes
+
+
+def with_known_method(data: bytes) -> Rewritten | None:
+    """Rewrite the method at the start of `data`; None where there is none."""
+    found = _METHOD.match(data)
+    return None if found is None else Rewritten(found[1], KNOWN_METHOD + b" " + data[found.end() :])
+
+
+def without_upgrade(request_line: bytes, headers: Iterable[tuple[bytes, bytes]], rest: bytes) -> bytes:
+    """Return a request without its Upgrade header: llhttp takes what follows for the other protocol.
+
+    A server may ignore the offer (RFC 9110, section 7.8). Java's HttpClient makes it with each first request.
+    """
+    lines = [b"%b: %b\r\n" % header for header in headers if header[0] != b"upgrade"]
+    return b"".join((request_line, b"\r\n", *lines, b"\r\n", rest))
+
+
+class Deadlines:
+    """The deadlines of one connection, in the time of its event loop; `inf` means none."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, limits: ConnectionLimits) -> None:
+        self._loop = loop
+        self._limits = limits
+        self._due = inf  # of a request, of an idle connection, or of a client that has its last response
+        self._linger_end = inf
+        self._write_due = inf
+
+    def start_request(self) -> None:
+        """Start the timeout of a request, unless a deadline is set."""
+        if self._due == inf:
+            self.restart_request()
+
+    def restart_request(self) -> None:
+        """Give the client the whole timeout of a request from now on."""
+        self._due = self._loop.time() + self._limits.request_timeout
+
+    def start_keep_alive(self) -> None:
+        """Start the timeout of an idle connection."""
+        self._due = self._loop.time() + self._limits.keep_alive_timeout
+
+    def start_lingering(self) -> None:
+        """Start the timeout of a client that has been sent the last response."""
+        self._due = self._loop.time() + self._limits.linger_timeout
+        self._linger_end = self._loop.time() + self._limits.request_timeout
+
+    def clear(self) -> None:
+        """Set no deadline for input."""
+        self._due = inf
+
+    def start_writing(self) -> None:
+        """Start the timeout of a client that does not read its response."""
+        self._write_due = self._loop.time() + self._limits.request_timeout
+
+    def clear_writing(self) -> None:
+        """Set no deadline for output."""
+        self._write_due = inf
+
+    def has_expired(self, now: float) -> bool:
+        """Whether the client has not sent, or closed, in time."""
+        return now >= self._due
+
+    def has_write_expired(self, now: float) -> bool:
+        """Whether the client has not read in time."""
+        return now >= self._write_due
+
+    def has_linger_expired(self, now: float) -> bool:
+        """Whether a client that reads its last response slowly has had the longest time for it."""
+        return now >= self._linger_end
+
 
 _BLANKS = b" \t"
 #: Bytes parsed at once: a bound where a client sends thousands of requests in one segment.
@@ -52,7 +129,7 @@ class HttpProtocol(HttpToolsProtocol):
         config: Config,
         server_state: ServerState,
         loop: asyncio.AbstractEventLoop,
-        limits: Limits,
+        limits: ConnectionLimits,
         responses: Responses,
         activity: Activity,
     ) -> None:

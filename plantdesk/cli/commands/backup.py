@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.confirmation import confirm
-from plantdesk.cli.commands.formatting import iso_time, local_time, print_json, print_table
 from plantdesk.cli.commands.plants import undo_command
+from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
 from plantdesk.platform import output
 from plantdesk.store import Backups, back_up, copy_store, preview_restore, preview_text, restore
 

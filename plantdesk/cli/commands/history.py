@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.formatting import iso_time, local_time, print_json, print_table
-from plantdesk.cli.commands.opening import open_existing_store, open_read_only
+from plantdesk.cli.commands.stores import open_existing_store, open_read_only
+from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import PlantDeskError, UndoConflictError, shortened
 from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.platform import output
-from plantdesk.platform.integration import login as login_item
+from plantdesk.platform.login import login_item, switch_login
 
 
 class PathNotSupportedError(PlantDeskError):
@@ -19,16 +19,16 @@ def run(*, login: bool | None, path: bool | None) -> int:
     if path is not None:
         _switch_path(on=path)
     if login is not None:
-        login_item.switch(on=login)
+        switch_login(on=login)
     if login is None and path is None:
         output.write("\n".join(_state()))
     return 0
 
 
 def _state() -> list[str]:
-    lines = [f"Start at login: {_on_off(on=login_item.item().is_on())}"]
+    lines = [f"Start at login: {_on_off(on=login_item().is_on())}"]
     if sys.platform == "win32":
-        from plantdesk.platform.integration.windows_path import UserPath
+        from plantdesk.platform.windows import UserPath
 
         lines.append(f"On the PATH: {_on_off(on=UserPath().has(_folder()))}")
     return lines
@@ -40,7 +40,7 @@ def _on_off(*, on: bool) -> str:
 
 def _switch_path(*, on: bool) -> None:
     if sys.platform == "win32":
-        from plantdesk.platform.integration.windows_path import UserPath
+        from plantdesk.platform.windows import UserPath
 
         if not getattr(sys, "frozen", False):
             raise PathNotSupportedError("Only an installed PlantDesk can be added to PATH. Use its installer.")

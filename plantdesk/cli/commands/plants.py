@@ -1,4 +1,4 @@
-"""`plantdesk list`, `get`, `edit` and `delete`."""
+"""`plantdesk add`, `list`, `get`, `edit` and `delete`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from contextlib import closing
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.cli.commands.confirmation import confirm
-from plantdesk.cli.commands.filters import Filter, selection_of
-from plantdesk.cli.commands.formatting import iso_time, local_time, print_json
-from plantdesk.cli.commands.opening import open_existing_store, open_read_only
+from plantdesk.cli.commands.stores import Filter, open_existing_store, open_read_only, open_store, selection_of
+from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
 from plantdesk.domain.edits import KEEP, Delete, DeleteAll, edited
 from plantdesk.domain.errors import UnknownPlantError, printable, shortened
 from plantdesk.domain.records import COMMAND, parse_id
+from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.platform import output, paths
 
 if TYPE_CHECKING:
@@ -27,6 +26,24 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit
     from plantdesk.domain.records import PlantRow
     from plantdesk.store import Store
+
+
+def add(database: Path, name: str, chosen_id: str | None, tag: str | None) -> int:
+    """Add the plant and print its id. Raises InvalidPlantError, IdTakenError, StoreError."""
+    values = {"name": name} if tag is None else {"name": name, "tag": tag}
+    with closing(open_store(database)) as store:
+        if chosen_id is None:
+            added = store.add_as_next(plant_fields(values), COMMAND)
+        else:
+            added = store.add(new_plant({**values, "id": parse_id(chosen_id)}), COMMAND)
+        plant_id = added.result().id
+    try:
+        output.write(str(plant_id))
+    except output.OutputError as error:
+        # Not a failure: a script that retries would add the plant a second time.
+        print(f"plantdesk: The plant was added with ID {plant_id}. {error}", file=sys.stderr)
+    return 0
+
 
 #: Plants that are printed together.
 _BATCH = 500
@@ -43,7 +60,7 @@ class Form(Enum):
     CSV = auto()
 
 
-class Wanted(NamedTuple):
+class NewValues(NamedTuple):
     """The new values of a plant; None or False: as before."""
 
     name: str | None
@@ -79,7 +96,7 @@ def show(database: Path, plant_id: str, *, as_json: bool) -> int:
     return 0
 
 
-def edit(database: Path, plant_id: str, wanted: Wanted) -> int:
+def edit(database: Path, plant_id: str, wanted: NewValues) -> int:
     """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
     with closing(open_existing_store(database)) as store:
         row = _plant(store, parse_id(plant_id))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import plantdesk
 from plantdesk import __version__
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.platform import display, output, paths, resources
+from plantdesk.platform import display, output, paths
 
 if TYPE_CHECKING:
     from plantdesk.ui.platform.qt_diagnostics import QtDiagnostics
@@ -30,7 +30,7 @@ def run() -> int:
     display.prepare()
     from plantdesk.ui.platform.qt_diagnostics import qt_diagnostics
 
-    qt = qt_diagnostics(resources.folder() / "icons" / "plantdesk.svg")
+    qt = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg")
     problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
     output.write(json.dumps({"problems": problems, **_facts(), **qt._asdict()}, indent=2))
     return 1 if problems else 0
@@ -39,13 +39,13 @@ def run() -> int:
 def _facts() -> dict[str, object]:
     return {
         "version": __version__,
-        "channel": resources.channel(),
+        "channel": paths.package_channel(),
         "frozen": bool(getattr(sys, "frozen", False)),
         "system": platform.platform(),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "ssl": ssl.OPENSSL_VERSION,
-        "resources": str(resources.folder()),
+        "resources": str(paths.resources_folder()),
     }
 
 
@@ -66,7 +66,7 @@ def _qt_problems(qt: QtDiagnostics) -> list[str]:
     if own is not None and own not in qt.platforms:
         problems.append(f"Qt has no plugin for this system's windows, {own}")
     if not qt.draws_icon:
-        problems.append(f"no icon could be drawn from {resources.folder()}")
+        problems.append(f"no icon could be drawn from {paths.resources_folder()}")
     return problems
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plantdesk import headless
-from plantdesk.cli.commands.opening import open_store
+from plantdesk.cli.commands.stores import open_store
 from plantdesk.platform import paths, settings
 
 if TYPE_CHECKING:

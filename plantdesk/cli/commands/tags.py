@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.formatting import print_json, print_table
-from plantdesk.cli.commands.opening import open_existing_store
 from plantdesk.cli.commands.plants import report
+from plantdesk.cli.commands.stores import open_existing_store
+from plantdesk.cli.commands.terminal import print_json, print_table
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.errors import TagTakenError, UnknownTagError, shortened
 from plantdesk.domain.records import COMMAND

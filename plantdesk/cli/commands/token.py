@@ -10,9 +10,9 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.cli.commands.formatting import iso_time, local_time, print_json, print_table
-from plantdesk.cli.commands.opening import open_existing_store, open_store
 from plantdesk.cli.commands.plants import report
+from plantdesk.cli.commands.stores import open_existing_store, open_store
+from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
@@ -42,14 +42,14 @@ class TokenFileExistsError(PlantDeskError):
         super().__init__(f"“{file}” already exists, and no token was created. Name a new file, or remove that one.")
 
 
-class Limits(NamedTuple):
+class TokenLimits(NamedTuple):
     """How long a new token is valid, and how many plants it may add. None: no limit."""
 
     lifetime: timedelta | None = None
     max_plants: int | None = None
 
 
-def create(database: Path, name: str, limits: Limits, file: Path | None) -> int:
+def create(database: Path, name: str, limits: TokenLimits, file: Path | None) -> int:
     """Create a token and write it, alone, to the new `file` or to standard output.
 
     Raises InvalidTokenNameError, TokenFileExistsError, TokenNotWrittenError, StoreError, OSError.
@@ -90,7 +90,7 @@ def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
     return 0
 
 
-def _create(database: Path, name: str, limits: Limits, write: Callable[[str], None]) -> None:
+def _create(database: Path, name: str, limits: TokenLimits, write: Callable[[str], None]) -> None:
     expires_at = None if limits.lifetime is None else _milliseconds(datetime.now(UTC) + limits.lifetime)
     with closing(open_store(database)) as store:
         created = store.tokens.create(name, expires_at, limits.max_plants).result()

@@ -22,8 +22,7 @@ from plantdesk.domain.errors import (
     shortened,
 )
 from plantdesk.domain.folding import folded
-from plantdesk.domain.records import Change, ChangeKind, PlantRow, Source
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import Change, ChangeKind, PlantRow, Source, now_ms
 from plantdesk.store.sqlite.conditions import ids_of
 from plantdesk.store.sqlite.counts import store_counts
 from plantdesk.store.sqlite.engines import driver_connection
@@ -86,7 +85,7 @@ class Extent(NamedTuple):
     size: float
 
 
-class Entry(NamedTuple):
+class ChangeEntry(NamedTuple):
     """An entry of the history that is to be added."""
 
     number: int
@@ -122,7 +121,9 @@ def apply(
     if not plants:
         return Applied(None)
     (name,) = raw.execute(_FIRST_NAME, (number,)).fetchone()
-    return Applied(record(raw, Entry(number, source, kind or kind_of(edits), title or title_of(edits, plants, name))))
+    return Applied(
+        record(raw, ChangeEntry(number, source, kind or kind_of(edits), title or title_of(edits, plants, name)))
+    )
 
 
 def undo(connection: sqlite3.Connection, change: Change | int | None, source: Source) -> Undone:
@@ -152,7 +153,7 @@ def begin(connection: sqlite3.Connection) -> int:
     return last_number(connection) + 1
 
 
-def record(connection: sqlite3.Connection, entry: Entry) -> Change:
+def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
     """Add the entry of a change that is complete; without an extent its before-images are counted. Return it."""
     number, source, kind, title, undoes, extent = entry
     plants, size = extent or connection.execute(_EXTENT, (number,)).fetchone()
@@ -281,7 +282,7 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
     back = connection.execute(f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
     kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
     title = f"{kind.capitalize()}: {undone.title.removeprefix('Undo: ').removeprefix('Redo: ')}"
-    change = record(connection, Entry(values["number"], source, kind, title, number))
+    change = record(connection, ChangeEntry(values["number"], source, kind, title, number))
     _mark(connection, number, is_undone=True)
     ids = tuple(plant_id for (plant_id,) in back) if len(back) <= _MAX_LISTED else ()
     return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped), ids)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.counts import CountedAt, Counts
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import AddedOn
+from plantdesk.domain.views import CountedAt, Counts
 from plantdesk.store.sqlite.connections import snapshot
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.row_reads import last_seq

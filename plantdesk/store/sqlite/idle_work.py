@@ -12,7 +12,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import unused_memory
 from plantdesk.store.sqlite.connections import check_whole, translate_errors
 from plantdesk.store.sqlite.files.file_watch import FileWatch

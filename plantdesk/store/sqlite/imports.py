@@ -21,9 +21,8 @@ from plantdesk.domain.errors import StoreBusyError, StoreReadOnlyError, shortene
 from plantdesk.domain.folding import folded
 from plantdesk.domain.import_batches import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
 from plantdesk.domain.protocols import PlantImport
-from plantdesk.domain.records import LARGEST_ID, ChangeKind, Changes, Source, SourceKind
-from plantdesk.domain.timestamps import now_ms
-from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, Entry, Extent, begin, record, store_images
+from plantdesk.domain.records import LARGEST_ID, ChangeKind, Changes, Source, SourceKind, now_ms
+from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.atomic_file import locked_draft
@@ -340,7 +339,7 @@ class _Write:
         what = "1 plant" if plants == 1 else f"{plants:,} plants"
         title = f"Import {what} from “{shortened(self._label, _MAX_NAME)}”"
         extent = None if size is None else Extent(plants, size)
-        return Applied(record(raw, Entry(number, source, ChangeKind.IMPORT, title, extent=extent)))
+        return Applied(record(raw, ChangeEntry(number, source, ChangeKind.IMPORT, title, extent=extent)))
 
     def _insert(self, raw: sqlite3.Connection, values: dict[str, int]) -> int:
         """Insert the new plants in parts, for the progress; return their number."""

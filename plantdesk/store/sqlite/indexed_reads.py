@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, func, text
 from sqlmodel import col, select
 
-from plantdesk.domain.insertion_points import find_insertion_points
-from plantdesk.domain.views import Order
+from plantdesk.domain.views import Order, find_insertion_points
 from plantdesk.store.sqlite.conditions import ids_of
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.id_reads import gathered
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, TextClause
 
-    from plantdesk.domain.insertion_points import InsertionPoint
     from plantdesk.domain.selections import Selection
-    from plantdesk.domain.views import View
+    from plantdesk.domain.views import InsertionPoint, View
     from plantdesk.store.sqlite.text_index import Candidates
     from plantdesk.store.sqlite.view_index import ViewIndex
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, TokenRefusedError, TokenUsedUpError
 from plantdesk.domain.folding import folded
-from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_ms
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state
 from plantdesk.store.sqlite.row_reads import CHUNK, chunks, last_seq, next_free_id, rows_by_id

@@ -19,10 +19,9 @@ from sqlmodel import col, select
 from typing_extensions import override
 
 from plantdesk.domain.folding import natural_key
-from plantdesk.domain.insertion_points import find_insertion_points
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import Source, SourceKind
-from plantdesk.domain.views import KnownName, Order, View
+from plantdesk.domain.views import KnownName, Order, View, find_insertion_points
 from plantdesk.store.sqlite.conditions import MAX_PATTERN, ids_of, name_begins
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
@@ -42,11 +41,10 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Select, TextClause
     from sqlmodel.sql.expression import SelectOfScalar
 
-    from plantdesk.domain.counts import Counts
-    from plantdesk.domain.insertion_points import InsertionPoint
     from plantdesk.domain.protocols import HistorySummary, LinePage
     from plantdesk.domain.records import Change, PlantChange, PlantRow
     from plantdesk.domain.selections import Selection
+    from plantdesk.domain.views import Counts, InsertionPoint
     from plantdesk.store.sqlite.files.store_file import StoreFile
     from plantdesk.store.sqlite.view_index import ViewIndex
 

@@ -14,9 +14,8 @@ from typing_extensions import override
 from plantdesk.domain.edits import Applied, DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
-from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow
+from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
-from plantdesk.domain.timestamps import now_ms
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.changes import apply
 from plantdesk.store.sqlite.commit_key import COUNTERS, token_state

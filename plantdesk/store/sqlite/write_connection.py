@@ -30,7 +30,7 @@ from plantdesk.store.sqlite.inserts import GroupInserter
 from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
 
 if TYPE_CHECKING:
-    from plantdesk.store.sqlite.files.file_lock import Identity
+    from plantdesk.store.sqlite.files.file_lock import FileIdentity
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
 _log = logging.getLogger(__name__)
@@ -305,7 +305,7 @@ class _Failure:
 
     def __init__(self, error: StoreError, file: StoreFile) -> None:
         self.error = error
-        self._identity: Identity = file.identity_now
+        self._identity: FileIdentity = file.identity_now
         self._until = time.monotonic() + _RETRY_DELAY
 
     def is_recent(self, file: StoreFile) -> bool:

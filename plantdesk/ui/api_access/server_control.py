@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.domain.server_state import Failed, NoStoreError, Off, ServerFailedError, Starting
+from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, ServerFailedError, Starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,7 +128,7 @@ class ApiControl(QObject):
 
     def show_no_store(self) -> None:
         """Signal that there is no store to serve."""
-        self._failure = NoStoreError()
+        self._failure = NoOpenStoreError()
         self._signal_state()
 
     def serve(self, store: Store) -> None:

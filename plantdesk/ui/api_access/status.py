@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from plantdesk.domain.errors import shortened
-from plantdesk.domain.server_state import Failed, NoStoreError, Off, On, PortTakenError, Starting
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import now_ms
+from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, Starting
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import ago, one_line, plural, quoted
 from plantdesk.ui.theme.metrics import L, S
@@ -69,7 +69,7 @@ class ApiStatus(QWidget):
     def show_server(self, state: ServerState) -> None:
         """Show what the server is doing."""
         self._state = state
-        no_store = isinstance(state, Failed) and isinstance(state.error, NoStoreError)
+        no_store = isinstance(state, Failed) and isinstance(state.error, NoOpenStoreError)
         on = isinstance(state, On)
         self._word.setText(self._state_text(state))
         tone = "ok" if on else "warning" if isinstance(state, Failed) else "muted"
@@ -151,7 +151,7 @@ class ApiStatus(QWidget):
         if isinstance(state, Failed):
             if isinstance(state.error, PortTakenError):
                 return self.tr("API off: port {port} is in use").format(port=state.port)
-            if isinstance(state.error, NoStoreError):
+            if isinstance(state.error, NoOpenStoreError):
                 return self.tr("API off: no plants are open")
             return self.tr("API off: {reason}").format(reason=state.error)
         return self.tr("API off")

@@ -20,8 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.domain.errors import PlantDeskError, shortened
-from plantdesk.domain.records import FORM
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import FORM, now_ms
 from plantdesk.platform.atomic_replace import write_private
 from plantdesk.transfer.targets import checked_target
 from plantdesk.ui.qt import set_properties

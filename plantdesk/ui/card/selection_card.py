@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import now_ms
 from plantdesk.ui.card.history_lines import added_text
 from plantdesk.ui.card.sections import CardFrame, empty, text_button
 from plantdesk.ui.texts import date, long_time, plural, short_time, tag_text

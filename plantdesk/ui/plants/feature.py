@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QStringListModel
 
-    from plantdesk.domain.counts import Counts
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Changes
     from plantdesk.domain.selections import Term
+    from plantdesk.domain.views import Counts
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.plants.add_queue import Submission
     from plantdesk.ui.plants.browser import PlantBrowser

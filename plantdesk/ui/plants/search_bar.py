@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from plantdesk.domain.counts import Counts
     from plantdesk.domain.selections import Term
+    from plantdesk.domain.views import Counts
     from plantdesk.ui.theme.theme import Theme
 
 #: Widths for text of 13 px: of the search field in a wide window and at least, and of the window.

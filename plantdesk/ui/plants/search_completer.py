@@ -17,8 +17,8 @@ from plantdesk.ui.widgets.passed_clicks import PassedClicks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from plantdesk.domain.counts import Counts
     from plantdesk.domain.selections import Condition, Term
+    from plantdesk.domain.views import Counts
     from plantdesk.ui.plants.search_field import SearchField
 
 _MAX_OFFERS = 8

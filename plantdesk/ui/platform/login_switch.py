@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.platform.integration import login
+from plantdesk.platform import login
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.widgets.info_bar import BarKind
@@ -30,7 +30,7 @@ class LoginSwitch(Feature):
     @Slot()
     def _read(self) -> None:
         try:
-            on = login.item().is_on()
+            on = login.login_item().is_on()
         except (OSError, PlantDeskError) as error:
             logger.warning("Whether PlantDesk starts at login cannot be read: %s", error)
             on = False
@@ -39,7 +39,7 @@ class LoginSwitch(Feature):
     @Slot(bool)
     def _switch(self, on: bool) -> None:
         try:
-            login.switch(on=on)
+            login.switch_login(on=on)
         except (OSError, PlantDeskError) as error:
             title = self.tr("The start at login could not be changed")
             reason = getattr(error, "strerror", None) or str(error)

@@ -14,8 +14,8 @@ from plantdesk.ui.filters import TODAY, UNTAGGED, filter_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from plantdesk.domain.counts import Counts
     from plantdesk.domain.selections import Term
+    from plantdesk.domain.views import Counts
 
 translate = QCoreApplication.translate
 

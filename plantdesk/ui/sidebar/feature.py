@@ -33,10 +33,10 @@ from plantdesk.ui.texts import plural, quoted, tag_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.domain.counts import Counts
     from plantdesk.domain.errors import StoreError
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import Changes
+    from plantdesk.domain.views import Counts
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
 

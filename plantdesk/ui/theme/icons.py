@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QPushButton
 from shiboken6 import isValid
 
-from plantdesk.platform import resources
+from plantdesk.platform import paths
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import ICON
 
@@ -100,7 +100,7 @@ def _screen_ratio() -> float:
 
 @cache
 def _svg(name: str) -> str:
-    file = resources.folder() / "icons" / "lucide" / f"{name}.svg"
+    file = paths.resources_folder() / "icons" / "lucide" / f"{name}.svg"
     return file.read_text(encoding="utf-8").replace('stroke-width="2"', 'stroke-width="1.75"')
 
 

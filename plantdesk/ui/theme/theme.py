@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFont
 
-from plantdesk.platform import resources
+from plantdesk.platform import paths
 from plantdesk.ui.theme.colors import DARK, LIGHT, Colors, in_high_contrast, palette_of
 from plantdesk.ui.theme.first_colors import ThemeMode, open_portal
 from plantdesk.ui.theme.icons import Icons
@@ -146,6 +146,6 @@ class Theme(QObject):
         self._colors, self._metrics = colors, metrics
         self._app.setPalette(palette_of(colors))
         self._app.setFont(metrics.font(FontRole.BODY))
-        self._app.setStyleSheet(style_sheet(colors, metrics, resources.folder() / "icons" / "indicators"))
+        self._app.setStyleSheet(style_sheet(colors, metrics, paths.resources_folder() / "icons" / "indicators"))
         self._icons.rebuild()
         self.changed.emit()

@@ -12,9 +12,8 @@ import pytest
 
 from plantdesk.domain.edits import DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, TokenUsedUpError, UnknownTokenError
-from plantdesk.domain.records import COMMAND, FORM, Changes, SourceKind
+from plantdesk.domain.records import COMMAND, FORM, Changes, SourceKind, now_ms
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.timestamps import now_ms
 from plantdesk.domain.validation import new_plant
 from tests.support.adding import add_each
 

@@ -25,9 +25,8 @@ from shiboken6 import delete, isValid
 
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import ErrorNumber, TokenRefusedError
-from plantdesk.domain.records import FORM, Source, SourceKind
+from plantdesk.domain.records import FORM, Source, SourceKind, now_ms
 from plantdesk.domain.server_state import Failed, Off, On, PortInUseError, Starting
-from plantdesk.domain.timestamps import now_ms
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
 
 from plantdesk import HOME_PAGE
-from plantdesk.platform import resources
+from plantdesk.platform import paths
 from plantdesk.ui.notices.update_notice import UpdateNotice
 from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
 from tests.platform.test_updates import release, release_server
@@ -121,7 +121,7 @@ def wait_for_other_tasks() -> int:
 
 def test_it_is_offered_by_every_package(qtbot: QtBot, context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """No repository brings new versions, security fixes among them."""
-    monkeypatch.setattr(resources, "channel", lambda: "deb")
+    monkeypatch.setattr(paths, "package_channel", lambda: "deb")
     shown = Shown(context)
     shown.preferences.change(ask_for_updates=True)
     with release_server(release("v99.0.0")) as (address, came):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.platform.integration import login
+from plantdesk.platform import login
 from plantdesk.ui.platform.login_switch import LoginSwitch
 from tests.support.desk import Desk
 
@@ -38,8 +38,8 @@ def test_it_shows_and_changes_the_setting_of_the_system(qtbot: QtBot, context: W
     action = switch_of(context)
     desk = Desk(qtbot, context.page)
     desk.choose("Tools", "Start at login")
-    assert login.item().is_on()
-    login.switch(on=False)  # elsewhere, as in the desktop's settings
+    assert login.login_item().is_on()
+    login.switch_login(on=False)  # elsewhere, as in the desktop's settings
     assert desk.enabled("Tools") == ["Start at login"]
     assert not action.isChecked()
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QFontInfo, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
-from plantdesk.platform import resources
+from plantdesk.platform import paths
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.theme.first_colors import ThemeMode
 from plantdesk.ui.theme.metrics import FontRole
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 
-DRAWINGS = resources.folder() / "icons" / "lucide"
+DRAWINGS = paths.resources_folder() / "icons" / "lucide"
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, make_private_folder, new_file, remove_old_drafts

@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachableError
-from plantdesk.domain.timestamps import now_ms
+from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite.backups.difference import attached, same
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups, copy_database, unusable
 from plantdesk.store.sqlite.connections import connect, translate_errors

@@ -12,8 +12,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError
-from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, SourceKind
-from plantdesk.domain.timestamps import EARLIEST, LATEST
+from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, SMALLEST_ID, SourceKind
 from plantdesk.domain.validation import MAX_NOTE_BYTES
 from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors

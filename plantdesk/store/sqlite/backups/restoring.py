@@ -24,7 +24,7 @@ from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.backups.difference import Difference, difference
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
-from plantdesk.store.sqlite.changes import Entry, begin, record
+from plantdesk.store.sqlite.changes import ChangeEntry, begin, record
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import flush, put, unnamed_draft
 from plantdesk.store.sqlite.files.file_lock import identity, locked
@@ -166,7 +166,7 @@ def _take_plants(connection: sqlite3.Connection, source: Source, title: str) -> 
         connection.execute(statement, {"number": number})
     token_usage.skip(connection)
     commit_key.renew(connection)
-    return record(connection, Entry(number, source, ChangeKind.RESTORE, title))
+    return record(connection, ChangeEntry(number, source, ChangeKind.RESTORE, title))
 
 
 # --- a store that is damaged or missing ---

@@ -40,19 +40,19 @@ _IDENTITY_LENGTH = 32
 FileId = tuple[int, int]
 
 
-class Identity(NamedTuple):
+class FileIdentity(NamedTuple):
     """The files of a store: the database, and its write-ahead log, if there is one."""
 
     database: FileId | None = None
     wal: FileId | None = None
 
 
-def identity(path: Path) -> Identity:
+def identity(path: Path) -> FileIdentity:
     """Return which files are under the names of a store now."""
-    return Identity(file_id(path), file_id(f"{path}-wal"))
+    return FileIdentity(file_id(path), file_id(f"{path}-wal"))
 
 
-def has_identity(path: str, expected: Identity) -> bool:
+def has_identity(path: str, expected: FileIdentity) -> bool:
     """Whether the files of `expected` are under the names of a store now. Takes a few µs."""
     return file_id(path) == expected.database and file_id(path + "-wal") == expected.wal
 
@@ -76,7 +76,7 @@ class LockedStore:
         self._handle = handle
         self.used, self.store = _read(handle)
 
-    def note(self, used: Identity, store: str | None) -> None:
+    def note(self, used: FileIdentity, store: str | None) -> None:
         """Note which files are in use from now on. On a full disk the first note of a store may be lost."""
         known = store if store is not None and len(store) == _IDENTITY_LENGTH and store.isalnum() else None
         text = json.dumps({"database": used.database, "wal": used.wal, "store": known}).encode().ljust(_NOTE_SIZE)
@@ -143,14 +143,16 @@ def _acquire(handle: int) -> None:
             return
 
 
-def _read(handle: int) -> tuple[Identity, str | None]:
+def _read(handle: int) -> tuple[FileIdentity, str | None]:
     os.lseek(handle, 0, os.SEEK_SET)
     try:
         note = json.loads(os.read(handle, _NOTE_SIZE))
         store = note.get("store")
-        return Identity(*(_file_id(note[name]) for name in Identity._fields)), None if store is None else str(store)
+        return FileIdentity(*(_file_id(note[name]) for name in FileIdentity._fields)), None if store is None else str(
+            store
+        )
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        return Identity(), None
+        return FileIdentity(), None
 
 
 def _file_id(value: list[int] | None) -> FileId | None:

@@ -38,7 +38,7 @@ from plantdesk.store.sqlite.connections import (
     translate_errors,
 )
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_drafts, replaced_file
-from plantdesk.store.sqlite.files.file_lock import FileId, Identity, LockedStore, file_id, identity, locked
+from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, file_id, identity, locked
 from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, store_identity
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
@@ -70,7 +70,7 @@ HOLDER_TIMEOUT = 1.0
 class OpenedFile(NamedTuple):
     """One file that was opened. As long as `connection` is open, SQLite keeps its log."""
 
-    identity: Identity
+    identity: FileIdentity
     #: The index of the log. Processes with different ones would overwrite each other's commits.
     log_index: FileId | None
     read_only: bool
@@ -113,7 +113,7 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
     elif lock.used.database not in {None, found.database}:
         _set_aside_old_log(path, found, lock.used)
     try:
-        connection = _checked(path, found.database, progress, first_time=lock.used == Identity())
+        connection = _checked(path, found.database, progress, first_time=lock.used == FileIdentity())
     except StoreMovedError:
         return None
     opened = identity(path)
@@ -162,7 +162,7 @@ def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, 
     return connection
 
 
-def _set_aside_old_log(path: Path, found: Identity, used: Identity) -> None:
+def _set_aside_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> None:
     """Take what belongs to a replaced file away from beside the new one.
 
     A process that still has it open goes on with it. SQLite in this process would take the index for unused and
@@ -181,7 +181,7 @@ def _set_aside_log(path: Path) -> None:
         _log.warning("The log of another file was set aside as %s", aside.name)
 
 
-def _without_log(path: Path, found: Identity, used: Identity) -> Identity:
+def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
     """Set a foreign log aside, and return what is there now.
 
     The file may be the very one that was opened last, if it was copied over; a process may have that open.
@@ -192,7 +192,7 @@ def _without_log(path: Path, found: Identity, used: Identity) -> Identity:
     return identity(path)
 
 
-def _replace_by_copy(path: Path) -> Identity:
+def _replace_by_copy(path: Path) -> FileIdentity:
     """Put a copy in the place of a file, which leaves out any log beside it, and return what is there now.
 
     Where its log was deleted, a stopped process may still write to the file and to that log. What has begun a new log
@@ -295,14 +295,14 @@ def _make_private(path: Path) -> None:
             _log.warning("Every user of this machine can replace %s: its folder is writable for all.", path.name)
 
 
-def _is_log_of_other_store(path: Path, lock: LockedStore, found: Identity) -> bool:
+def _is_log_of_other_store(path: Path, lock: LockedStore, found: FileIdentity) -> bool:
     """Whether the log was there when another store was under the name, as far as note and file tell."""
     if lock.store is None or found.wal is None or found.wal != lock.used.wal:
         return False
     return store_identity(path) not in {None, lock.store}
 
 
-def _is_log_lost(lock: LockedStore, now: Identity) -> bool:
+def _is_log_lost(lock: LockedStore, now: FileIdentity) -> bool:
     """Whether the log of the file was deleted, and not by the last process that closed it, which notes that."""
     return now.database == lock.used.database and lock.used.wal not in {None, now.wal}
 

@@ -16,7 +16,7 @@ from plantdesk.domain.errors import StoreError, StoreMovedError
 from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
 from plantdesk.store.sqlite.connections import configure, connect
 from plantdesk.store.sqlite.files.atomic_file import replaced_file
-from plantdesk.store.sqlite.files.file_lock import Identity, file_id, has_identity, identity, locked
+from plantdesk.store.sqlite.files.file_lock import FileIdentity, file_id, has_identity, identity, locked
 from plantdesk.store.sqlite.files.open_checks import is_writable, resolved
 from plantdesk.store.sqlite.files.opening import HOLDER_TIMEOUT, connect_for_reading, naming, open_file
 
@@ -60,7 +60,7 @@ class StoreFile:
         return os.path.lexists(self.path)
 
     @property
-    def identity_now(self) -> Identity:
+    def identity_now(self) -> FileIdentity:
         """The files that are under the names now."""
         return identity(self.path)
 
@@ -132,7 +132,7 @@ class StoreFile:
         """
         with locked(self.path) as lock:
             now, known = identity(self.path), self._opened.identity
-            is_ours = lock.used in {known, Identity()} and now.database == known.database
+            is_ours = lock.used in {known, FileIdentity()} and now.database == known.database
             if is_ours and not (now.wal == known.wal and self.has_index):
                 with replaced_file(self.path) as draft:
                     fill_copy(connection, draft)
@@ -152,4 +152,4 @@ class StoreFile:
             is_whole = lock.used == opened.identity == identity(self.path)
             opened.connection.close()
             if is_whole and not os.path.lexists(f"{self.path}-wal"):
-                lock.note(Identity(opened.identity.database), lock.store)
+                lock.note(FileIdentity(opened.identity.database), lock.store)

@@ -25,9 +25,8 @@ from plantdesk.ui.store_queries import StoreQueries
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from plantdesk.domain.insertion_points import InsertionPoint
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.views import View
+    from plantdesk.domain.views import InsertionPoint, View
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.table.id_list_diff import Edit
     from plantdesk.ui.plants.table.order_queries import Chunk, Refreshed

@@ -11,9 +11,8 @@ from plantdesk.ui.plants.table.id_search import rows_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.domain.insertion_points import InsertionPoint
     from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.views import View
+    from plantdesk.domain.views import InsertionPoint, View
     from plantdesk.ui.background import Task
 
 

@@ -14,14 +14,13 @@ import pytest
 
 from plantdesk import APP_ID
 from plantdesk.cli.main import main
-from plantdesk.platform.integration import launch, login
-from plantdesk.platform.integration.linux_login import AutostartEntry
-from plantdesk.platform.integration.macos_login import LaunchAgent
+from plantdesk.platform import login
+from plantdesk.platform.login import AutostartEntry, LaunchAgent
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.platform.integration.login import LoginItem
+    from plantdesk.platform.login import LoginItem
 
 ODD = ['/home/Ann O\'Nym/50% "quoted"/a$b`c\\d/plantdesk', "--background"]
 
@@ -102,7 +101,7 @@ def test_the_command_turns_it_on_and_off(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
     for switch, state in (("on", "on"), ("off", "off")):
         assert main(["integration", "--login", switch]) == 0
-        assert login.item().is_on() == (switch == "on")
+        assert login.login_item().is_on() == (switch == "on")
         assert main(["integration"]) == 0
         assert f"Start at login: {state}\n" in capfd.readouterr().out
 
@@ -125,6 +124,6 @@ def test_path_can_only_be_changed_on_windows(capfd: pytest.CaptureFixture[str]) 
 
 
 def test_a_start_at_login_is_in_the_background() -> None:
-    assert launch.in_background()[-1] == "--background"
-    done = subprocess.run([*launch.in_background()[:-1], "--version"], capture_output=True, text=True, check=True)
+    assert login.background_command()[-1] == "--background"
+    done = subprocess.run([*login.background_command()[:-1], "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("plantdesk ")

@@ -1,4 +1,4 @@
-"""`plantdesk import`."""
+"""`plantdesk export` and `plantdesk import`."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.formatting import print_json
-from plantdesk.cli.commands.opening import is_store, open_store
 from plantdesk.cli.commands.plants import report
-from plantdesk.cli.commands.termination import cleaned_up_when_terminated, reported_when_interrupted
+from plantdesk.cli.commands.stores import is_store, open_read_only, open_store, selection_of
+from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, print_json, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError, shortened
 from plantdesk.domain.import_batches import ImportClashError, OnClash
 from plantdesk.transfer.columns import NoColumnError
-from plantdesk.transfer.formats import PIPE, Format
+from plantdesk.transfer.exporting import write_plants
+from plantdesk.transfer.formats import PIPE, WRITTEN, Format, format_of
 from plantdesk.transfer.importing import FileImport, InvalidRowsError
 from plantdesk.transfer.sources import file_source
-from plantdesk.transfer.targets import checked_target
+from plantdesk.transfer.targets import checked_target, is_replaced
 from plantdesk.transfer.text import UnknownEncodingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from plantdesk.cli.commands.stores import Filter
     from plantdesk.domain.edits import Applied
     from plantdesk.store import Store
     from plantdesk.transfer.importing import FileReading, Preview, Wanted
+
 
 _REFRESH = 0.1
 _MEBI = 1_048_576
@@ -36,7 +38,20 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _MAX_NAMED = 10
 
 
-def run(
+def export_plants(database: Path, file: Path, given: Format | None, wanted: Filter) -> int:
+    """Write plants to `file` in insertion order; a file that exists is replaced when all is written.
+
+    Raises UnknownFormatError, other PlantDeskErrors, OSError.
+    """
+    form = format_of(file, given, WRITTEN)
+    outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
+    with cleaned_up_when_terminated(), reported_when_interrupted(outcome), closing(open_read_only(database)) as store:
+        count = write_plants(file, form, store, selection_of(store, wanted), lambda _count: None)
+    print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
+    return 0
+
+
+def import_plants(
     database: Path, files: Sequence[Path], wanted: Wanted, rejects: Path | None, *, dry_run: bool, as_json: bool
 ) -> int:
     """Import files and print the counts; return 1 if a row was left out.

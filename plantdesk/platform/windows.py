@@ -1,11 +1,33 @@
-"""The entry in the user's PATH on Windows, so that a new terminal finds `plantdesk`.
+"""Windows only: the mutex by which installers detect a running PlantDesk, and the user's PATH.
 
-Not done by the installer, whose strings are limited to 1024 characters and would truncate a long PATH.
+The installer does not change PATH: its strings are limited to 1024 characters and would truncate a long one.
 """
 
 from __future__ import annotations
 
 import sys
+
+from plantdesk.platform import paths
+
+#: Also in plantdesk.nsi. “Local”: the namespace of the user's session, since the program is installed per user.
+MUTEX_NAME = r"Local\PlantDesk-running"
+
+
+def hold_running_mutex(name: str = MUTEX_NAME) -> int | None:
+    """Hold the mutex until this process ends; return its handle, None where none is needed.
+
+    Only installed files need it: no installer writes to a portable folder or a checkout.
+    """
+    handle: int | None = None
+    if sys.platform == "win32" and paths.package_channel() == "nsis":
+        import ctypes
+
+        create = ctypes.windll.kernel32.CreateMutexW
+        create.restype = ctypes.c_void_p
+        create.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_wchar_p]
+        handle = create(None, 0, name)  # fails only when out of memory; PlantDesk runs without it then
+    return handle
+
 
 if sys.platform == "win32":
     import ctypes

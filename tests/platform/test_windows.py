@@ -15,9 +15,9 @@ if sys.platform != "win32":
 else:
     import winreg
 
-    from plantdesk.platform import running_mutex
-    from plantdesk.platform.integration.windows_login import RunValue
-    from plantdesk.platform.integration.windows_path import UserPath
+    from plantdesk.platform import windows
+    from plantdesk.platform.login import RunValue
+    from plantdesk.platform.windows import UserPath
 
     KEY = r"Software\PlantDesk-tests"
     APPROVED = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
@@ -77,4 +77,4 @@ else:
         assert not item.is_on()
 
     def test_only_what_the_installer_brought_is_marked_as_running() -> None:
-        assert running_mutex.hold("PlantDesk-tests") is None
+        assert windows.hold_running_mutex("PlantDesk-tests") is None

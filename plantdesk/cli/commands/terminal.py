@@ -1,0 +1,103 @@
+"""What commands share at the terminal: tables, JSON and times; questions; signals that end them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.records import utc_time
+from plantdesk.platform import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from types import FrameType
+
+
+#: Longer than any name of a file or token.
+_MAX_CELL = 300
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows with as many cells as the header; no cell can break the line or control the terminal."""
+    table = [header, *([shortened(cell, _MAX_CELL) for cell in row] for row in rows)]
+    widths = [max(len(line[column]) for line in table) for column in range(len(header))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
+    output.write("\n".join(lines))
+
+
+def print_json(value: object) -> None:
+    """Print `value` as JSON in ASCII, so that no text in it can control the terminal."""
+    output.write(json.dumps(value, indent=2))
+
+
+def local_time(timestamp: int) -> str:
+    """Format a timestamp as local time with minutes; as UTC where the system has no local time."""
+    time = utc_time(timestamp)
+    with contextlib.suppress(OSError, OverflowError):  # Windows: before 1970 and after 3000
+        time = time.astimezone()
+    return time.strftime("%Y-%m-%d %H:%M")
+
+
+def iso_time(timestamp: int | None) -> str | None:
+    """Format a timestamp in ISO 8601."""
+    return None if timestamp is None else utc_time(timestamp).isoformat(timespec="milliseconds")
+
+
+class NotConfirmedError(PlantDeskError):
+    """The user did not confirm."""
+
+
+def confirm(question: str, refusal: str) -> None:
+    """Ask `question` on the terminal. Raise NotConfirmedError unless the answer is yes, or where nobody can answer.
+
+    `refusal` says what was not done.
+    """
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise NotConfirmedError(f"{refusal}: no terminal to ask on. Add --yes to do it without asking.")
+    try:
+        answer = input(f"{question} [y/N] ")
+    except EOFError:  # also from Windows' NUL, which it takes for a terminal
+        raise NotConfirmedError(f"{refusal}: there was no answer. Add --yes to do it without asking.") from None
+    if answer.strip().lower() not in {"y", "yes"}:
+        raise NotConfirmedError(f"{refusal}.")
+
+
+_NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+
+
+@contextmanager
+def cleaned_up_when_terminated() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process behind it as they do."""
+    received: list[int] = []
+    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+    changed = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        if not received:  # a second one must not interrupt the cleaning up
+            received.append(number)
+            raise KeyboardInterrupt
+
+    for number in changed:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+        if received:
+            signal.raise_signal(received[0])
+
+
+@contextmanager
+def reported_when_interrupted(outcome: str) -> Iterator[None]:
+    """Print `outcome` when the block is interrupted, by Ctrl+C or a signal."""
+    try:
+        yield
+    except (KeyboardInterrupt, InterruptedError):
+        print(f"plantdesk: Interrupted. {outcome}", file=sys.stderr)
+        raise

@@ -1,0 +1,211 @@
+"""Start at login, on each operating system. The state is read from the system; there is no setting for it.
+
+Linux and BSD: freedesktop.org's Desktop Application Autostart and Desktop Entry specifications; macOS: a launch agent;
+Windows: a value under the user's Run key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from plantdesk import APP_ID
+from plantdesk.platform import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+#: Opens the window minimised, since there may be no system tray.
+BACKGROUND = "--background"
+
+
+def background_command() -> list[str]:
+    """Return the program and its arguments for a start in the background."""
+    return [*_window(), BACKGROUND]
+
+
+def _window() -> list[str]:
+    program = Path(sys.executable)
+    if sys.platform == "win32":  # python.exe would open a console beside the window
+        windowed = program.with_name(f"{program.stem.removesuffix('w')}w.exe")
+        program = windowed if windowed.exists() else program
+    return [str(program)] if getattr(sys, "frozen", False) else [str(program), "-m", "plantdesk"]
+
+
+_ENTRY = """\
+[Desktop Entry]
+Type=Application
+Name=PlantDesk
+Exec={command}
+TryExec={program}
+Icon={icon}
+Terminal=false
+"""
+_SWITCHED_OFF = re.compile(r"^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$", re.MULTILINE)
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+
+
+class AutostartEntry:
+    """The user's entry; desktops with their own switch write to the same file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    @classmethod
+    def of_user(cls) -> AutostartEntry:
+        """Return the entry that the desktop reads. Raises NoHomeFolderError."""
+        settings = os.environ.get("XDG_CONFIG_HOME", "")
+        folder = Path(settings) if Path(settings).is_absolute() else paths.home_folder() / ".config"
+        return cls(folder / "autostart" / f"{APP_ID}.desktop")
+
+    def is_on(self) -> bool:
+        """Whether the desktop starts PlantDesk at login."""
+        try:
+            entry = self._file.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return False
+        return _SWITCHED_OFF.search(entry) is None
+
+    def turn_on(self, command: Sequence[str]) -> None:
+        """Write the entry."""
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        line = " ".join(_quoted(word) for word in command)
+        program = command[0].replace("\\", "\\\\")  # without that program the desktop ignores the entry
+        self._file.write_text(_ENTRY.format(command=line, program=program, icon=APP_ID), encoding="utf-8")
+
+    def turn_off(self) -> None:
+        """Remove the entry."""
+        self._file.unlink(missing_ok=True)
+
+
+def _quoted(word: str) -> str:
+    """Return one argument of Exec: quoted, then escaped as a string value of the file."""
+    word = word.replace("%", "%%")
+    if _PLAIN.fullmatch(word):
+        return word
+    quoted = re.sub(r'(["`$\\])', r"\\\1", word)
+    return f'"{quoted}"'.replace("\\", "\\\\")
+
+
+class LaunchAgent:
+    """The property list in ~/Library/LaunchAgents."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    @classmethod
+    def of_user(cls) -> LaunchAgent:
+        """Return the file that the system reads. Raises NoHomeFolderError."""
+        return cls(paths.home_folder() / "Library" / "LaunchAgents" / f"{APP_ID}.plist")
+
+    def is_on(self) -> bool:
+        """Whether the file starts PlantDesk at login; the switch in System Settings cannot be read."""
+        import plistlib  # only packages for macOS have it
+
+        try:
+            return bool(plistlib.loads(self._file.read_bytes()).get("RunAtLoad"))
+        except (FileNotFoundError, plistlib.InvalidFileException, ValueError, AttributeError):
+            return False
+
+    def turn_on(self, command: Sequence[str]) -> None:
+        """Write the property list."""
+        import plistlib
+
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        agent = {
+            "Label": APP_ID,
+            "ProgramArguments": list(command),
+            "RunAtLoad": True,
+            "LimitLoadToSessionType": "Aqua",  # not at a login by ssh
+            "ProcessType": "Interactive",
+            "AssociatedBundleIdentifiers": [APP_ID],  # System Settings shows the program, not its developer
+        }
+        self._file.write_bytes(plistlib.dumps(agent))
+
+    def turn_off(self) -> None:
+        """Remove the property list."""
+        self._file.unlink(missing_ok=True)
+
+
+if sys.platform == "win32":
+    import winreg
+
+    _RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"
+    # The Task Manager's switches: an odd first byte means disabled.
+    _APPROVED = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
+
+    class RunValue:
+        """The value `name`, which the uninstaller removes as well."""
+
+        def __init__(self, name: str = "PlantDesk") -> None:
+            self._name = name
+
+        def is_on(self) -> bool:
+            """Whether Windows starts PlantDesk at login."""
+            approved = _read(_APPROVED, self._name)
+            off = isinstance(approved, bytes) and approved[:1] != b"" and approved[0] % 2 == 1
+            return _read(_RUN, self._name) is not None and not off
+
+        def turn_on(self, command: Sequence[str]) -> None:
+            """Write the value, and remove the Task Manager's switch."""
+            with winreg.CreateKey(winreg.HKEY_CURRENT_USER, _RUN) as key:
+                winreg.SetValueEx(key, self._name, 0, winreg.REG_SZ, subprocess.list2cmdline(command))
+            _remove(_APPROVED, self._name)
+
+        def turn_off(self) -> None:
+            """Remove the value."""
+            _remove(_RUN, self._name)
+            _remove(_APPROVED, self._name)
+
+    def _read(path: str, name: str) -> object:
+        try:
+            with winreg.OpenKey(winreg.HKEY_CURRENT_USER, path) as key:
+                return winreg.QueryValueEx(key, name)[0]
+        except FileNotFoundError:
+            return None
+
+    def _remove(path: str, name: str) -> None:
+        with (
+            contextlib.suppress(FileNotFoundError),
+            winreg.OpenKey(winreg.HKEY_CURRENT_USER, path, access=winreg.KEY_SET_VALUE) as key,
+        ):
+            winreg.DeleteValue(key, name)
+
+
+class LoginItem(Protocol):
+    """The entry by which the system starts PlantDesk at login."""
+
+    def is_on(self) -> bool:
+        """Whether the system starts PlantDesk at login. Raises OSError."""
+
+    def turn_on(self, command: Sequence[str]) -> None:
+        """Make the system start `command`, instead of any earlier one. Raises OSError."""
+
+    def turn_off(self) -> None:
+        """Remove the entry. Raises OSError."""
+
+
+def login_item() -> LoginItem:
+    """Return the user's entry on this system. Raises NoHomeFolderError."""
+    found: LoginItem
+    if sys.platform == "win32":
+        found = RunValue()
+    elif sys.platform == "darwin":
+        found = LaunchAgent.of_user()
+    else:
+        found = AutostartEntry.of_user()
+    return found
+
+
+def switch_login(*, on: bool) -> None:
+    """Turn start at login on or off. Raises OSError, NoHomeFolderError."""
+    if on:
+        login_item().turn_on(background_command())
+    else:
+        login_item().turn_off()
