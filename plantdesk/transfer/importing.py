@@ -52,13 +52,13 @@ class Wanted(NamedTuple):
 class FileReading(NamedTuple):
     """How a file was read: `columns` are the names of the fields' columns, `ignored` those of other columns.
 
-    `encoding` and `delimiter` are None where the format has none.
+    `encoding` and `delimiter` are None where the format has none, `doubtful_cell` where the encoding is no guess.
     """
 
     name: str
     form: Format
     encoding: str | None
-    is_encoding_guessed: bool
+    doubtful_cell: str | None
     delimiter: str | None
     columns: dict[str, str]
     ignored: tuple[str, ...]
@@ -79,7 +79,7 @@ def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
         name,
         file.form,
         None if text is None or text.encoding is None else text.encoding.removesuffix("-sig"),
-        text is not None and text.is_encoding_guessed,
+        None if text is None else text.doubtful_cell,
         None if delimiter == ONE_COLUMN else delimiter,
         {field: reader.columns[field] for field in READ if field in reader.columns},
         tuple(reader.ignored),

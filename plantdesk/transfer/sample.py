@@ -28,6 +28,8 @@ class Sample(NamedTuple):
     form: Format
     size: int
     encoding: str | None
+    #: The first cell whose letters depend on the encoding, where that is a guess.
+    doubtful_cell: str | None
     dialect: Dialect | None
     layout: Layout
     rows: list[list[str | None]]
@@ -50,7 +52,8 @@ def read_sample(source: Source, reading: Reading) -> Sample:
         shown = [[None if cell is None else cell[:_LONGEST] for cell in row] for row in rows]
         has_choice = file.table is not None and file.table.layout is None
         encoding = None if file.text is None else file.text.encoding
-        return Sample(file.form, source.size, encoding, dialect, layout, shown, has_choice)
+        doubtful = None if file.text is None else file.text.doubtful_cell
+        return Sample(file.form, source.size, encoding, doubtful, dialect, layout, shown, has_choice)
 
 
 def _of_table(table: Table, columns: Columns) -> tuple[Layout, Sequence[Sequence[str | None]]]:

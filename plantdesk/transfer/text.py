@@ -7,9 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError
+from plantdesk.transfer.encodings import GUESSED, likely_encodings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
 #: Characters of one plant in a file: the largest that the API takes, with all of them escaped, and its note.
@@ -33,16 +34,14 @@ _KNOWN = {
     b"\xd0\xcf\x11\xe0": "It is an old Excel workbook (.xls), not text. Save it as .xlsx or CSV.",
     b"%PDF-": "It is a PDF, not text. Save the table as .xlsx or CSV.",
 }
-#: The encoding that a text has that is not in UTF-8, as a guess.
-GUESSED = "cp1252"
-#: What words of Western Europe in that encoding do not have: many letters beyond ASCII one after another, capitals
-#: after small letters, signs between letters. Names of plants are too short for charset-normalizer, which took German
-#: ones for cp1250 or big5, and was wrong for 13 of 32 lists in 16 encodings.
-_LETTERS = re.compile(r"[^\x00-\x7f]{3,}")
-_ODD = re.compile(r"[ß-ÿ][A-Z]|[a-zß-ÿ][À-ÞŠŒŽŸ](?=[a-zß-ÿ])|[a-zA-Z][‚„“”†‡‰‹›•™¢-¶¸-¿]+(?=[a-zA-Z])|[‚ƒ†‡ˆ‰¤¦¨¬¯¸]")
+_DELIMITERS = re.compile(r"[\n\r,;\t|\"]")
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
 #: Share of NUL bytes from which a text in one half of the bytes is UTF-16.
 _MOSTLY = 0.4
+#: Characters of a cell around its first letter beyond ASCII that are shown.
+_SHOWN = 40
+#: Encodings that a message names.
+_MAX_NAMED = 3
 
 
 class FileError(PlantDeskError):
@@ -54,10 +53,12 @@ class FileError(PlantDeskError):
 
 
 class UnknownEncodingError(FileError):
-    """A file is text, but not in UTF-8, and hardly in the encoding that is guessed then."""
+    """A file is text, but not in UTF-8, and hardly in the encoding that is guessed then; `likely` ones would fit."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name, "It is not in UTF-8. Save it as UTF-8, or choose its encoding.")
+    def __init__(self, name: str, reason: str, likely: Sequence[str] = (), line: int | None = None) -> None:
+        perhaps = f" It may be in {' or '.join(likely[:_MAX_NAMED])}." if likely else ""
+        super().__init__(name, f"{reason}{perhaps} Save it as UTF-8, or choose its encoding.", line)
+        self.likely = likely
 
 
 class TextFile:
@@ -76,8 +77,8 @@ class TextFile:
         self.name = name
         #: Known after the first piece.
         self.encoding = encoding
-        #: Whether nothing in the file says so, and nothing proves it.
-        self.is_encoding_guessed = False
+        #: The first cell whose letters depend on the encoding, where nothing in the file says or proves it.
+        self.doubtful_cell: str | None = None
         #: Lines that were given out by `lines` and `blocks`.
         self.line = 0
         self._stream = stream
@@ -155,10 +156,10 @@ class TextFile:
                 # Such as UTF-16 without a byte order mark, which is no UnicodeDecodeError before Python 3.13.
                 raise self.error(f"It is not {str(self.encoding).upper()}. Choose another encoding.") from None
             line = self._newlines + error.object[: error.start].count(b"\n") + 1
-            if self.is_encoding_guessed:
-                raise UnknownEncodingError(self.name) from None
-            reason = f"A byte is not {str(self.encoding).upper()} as the text before. Save the file as UTF-8."
-            raise self.error(reason, line) from None
+            if self.doubtful_cell is not None:
+                raise UnknownEncodingError(self.name, "It is not in UTF-8.") from None
+            reason = f"A byte is not {str(self.encoding).upper()} as the text before."
+            raise UnknownEncodingError(self.name, reason, (), line) from None
         self._newlines += text.count("\n")
         return text
 
@@ -178,10 +179,13 @@ class TextFile:
             raise self.error("It has a NUL character.", head[: head.index(0)].count(b"\n") + 1)
         if (0 in head and b'"' not in head) or (not is_utf8 and controls):
             raise FileError(self.name, "It is not a text file.")
-        if not is_utf8 and not _is_western(head.decode(GUESSED, "replace")):
-            raise UnknownEncodingError(self.name)
-        self.is_encoding_guessed = not is_utf8
-        return "utf-8" if is_utf8 else GUESSED
+        if is_utf8:
+            return "utf-8"
+        likely = likely_encodings(head)
+        if GUESSED not in likely:
+            raise UnknownEncodingError(self.name, "It is not in UTF-8.", likely)
+        self.doubtful_cell = _first_cell(head.decode(GUESSED, "replace"))
+        return GUESSED
 
 
 def _unicode(head: bytes) -> str | None:
@@ -204,6 +208,8 @@ def _is_utf8(head: bytes) -> bool:
     return True
 
 
-def _is_western(text: str) -> bool:
-    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    return 2 * (sum(map(len, _LETTERS.findall(text))) + len(_ODD.findall(text))) <= beyond_ascii
+def _first_cell(text: str) -> str:
+    """Return the first cell with a character that is not in ASCII."""
+    at = next(at for at, letter in enumerate(text) if not letter.isascii())
+    before = _DELIMITERS.split(text[max(0, at - _SHOWN) : at])[-1]
+    return (before + _DELIMITERS.split(text[at : at + _SHOWN])[0]).strip()

@@ -57,6 +57,10 @@ def test_a_title_above_the_header_can_be_skipped(write: Write, tmp_path: Path) -
         ("1,玫瑰\n", "big5"),
         ("1,장미\n2,무궁화\n", "euc_kr"),
         ("1,Τριαντάφυλλο\n", "iso8859-7"),
+        *((f"1,Fern\n2,{name}\n", "shift_jis") for name in ("菊", "竹", "松", "アジサイ")),
+        *((f"1,Fern\n2,{name}\n", "cp1250") for name in ("Róża", "Żółty", "Třešeň", "Šeřík", "Zieleń pąk")),
+        ("1,Ağaç\n2,Gül\n", "cp1254"),
+        ("1,Gänseblümchen\n", "cp850"),
     ],
 )
 def test_letters_that_are_hardly_western_are_refused_unless_the_encoding_is_chosen(
@@ -79,6 +83,11 @@ def test_letters_that_are_hardly_western_are_refused_unless_the_encoding_is_chos
         "Müller’s “Große” × ½ m²",
         "Öl",
         "Smörgås",
+        "Kirschlorbeer, Öl",
+        "hêtre, Röse, Perejil común, Phœnix",
+        "Perú, Röse",
+        "Jabón ¿qué? nº 3, 5 m³",
+        "Rødgran, blåbær",
     ],
 )
 def test_western_names_are_read(write: Write, name: str) -> None:
@@ -107,7 +116,8 @@ def test_the_summary_says_how_each_file_was_read(
     assert main(["import", guessed, objects, str(tmp_path / "c.xlsx"), "--json", "--dry-run"]) == 0
     printed = capfd.readouterr()
     for line in (
-        "a.csv: CSV; cp1252, a guess: --encoding sets another; delimiter semicolon; id from “Nr.”, name from “Sorte”",
+        "a.csv: CSV; cp1252, a guess, as in “Röse”: --encoding sets another; delimiter semicolon; ",
+        "id from “Nr.”, name from “Sorte”",
         "; not read: “Preis”\n",
         "b.jsonl: JSON Lines; utf-8; name from “plant”; not read: “height”, “leaf”",
         "c.xlsx: XLSX; name; not read: “x”",
@@ -116,6 +126,7 @@ def test_the_summary_says_how_each_file_was_read(
     files = json.loads(printed.out)["files"]
     assert [each["encoding"] for each in files] == ["cp1252", "utf-8", None]
     assert [each["encoding_guessed"] for each in files] == [True, False, False]
+    assert [each["doubtful_cell"] for each in files] == ["Röse", None, None]
     assert [each["delimiter"] for each in files] == [";", None, None]
     assert files[0]["columns"] == {"id": "Nr.", "name": "Sorte"}
     assert files[1]["ignored"] == ["height", "leaf"]

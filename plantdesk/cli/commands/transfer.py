@@ -113,7 +113,8 @@ def _hints() -> Iterator[None]:
     except NoColumnError as error:
         raise PlantDeskError(f"{error} Use --map name=COLUMN, or --no-header if the first row is a plant.") from error
     except UnknownEncodingError as error:
-        raise PlantDeskError(f"{error} Use --encoding, such as cp1251, shift_jis or gb18030.") from error
+        encoding = error.likely[0] if error.likely else "with its name, such as cp1252, cp1251 or shift_jis"
+        raise PlantDeskError(f"{error} Use --encoding {encoding}.") from error
     except InvalidRowsError as error:
         raise PlantDeskError(f"{error} Correct the file, or add --skip-invalid.") from error
     except ImportClashError as error:
@@ -151,7 +152,8 @@ def _reading_text(reading: FileReading) -> str:
     """Return how a file was read, as its summary."""
     parts = [str(reading.form).upper() if reading.form is not Format.JSON_LINES else "JSON Lines"]
     if reading.encoding is not None:
-        guessed = ", a guess: --encoding sets another" if reading.is_encoding_guessed else ""
+        is_guessed = reading.doubtful_cell is not None
+        guessed = f", a guess, as in “{reading.doubtful_cell}”: --encoding sets another" if is_guessed else ""
         parts.append(f"{reading.encoding}{guessed}")
     if reading.delimiter is not None:
         parts.append(f"delimiter {_DELIMITERS.get(reading.delimiter, reading.delimiter)}")
@@ -176,7 +178,8 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
             "file": reading.name,
             "format": reading.form,
             "encoding": reading.encoding,
-            "encoding_guessed": reading.is_encoding_guessed,
+            "encoding_guessed": reading.doubtful_cell is not None,
+            "doubtful_cell": reading.doubtful_cell,
             "delimiter": reading.delimiter,
             "columns": reading.columns,
             "ignored": reading.ignored,

@@ -250,6 +250,8 @@ class ImportDialog(Dialog):
             self._sample.form.upper(),
             self._options.summary(),
         ]
+        if self._sample.doubtful_cell is not None:
+            parts.append(self.tr("encoding guessed, as in {cell}").format(cell=quoted(self._sample.doubtful_cell)))
         if preview is not None:
             rows = sum(preview.counts) + preview.invalid
             parts.insert(0, plural(rows, self.tr("1 row"), self.tr("{count} rows")))
