@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import IntEnum, auto
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Slot
@@ -79,13 +78,8 @@ class Page(QFrame):
         self._list_layout.insertWidget(0, pane, 1)
         self.fold()
 
-    @cached_property
-    def bar(self) -> InfoBar:
-        """The bar for messages that replace each other."""
-        return self.add_bar()
-
     def add_bar(self) -> InfoBar:
-        """Return a new bar, which is shown above the others."""
+        """Return a new bar; of several that are shown, only the most serious is seen at first."""
         return self._bar_stack.add()
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.errors import shortened
-from plantdesk.domain.records import FORM, Change
+from plantdesk.domain.records import FORM, Change, ChangeKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,11 +117,14 @@ class UndoStack(QObject):
         return change in self._done
 
     def take_back(self, change: Change) -> None:
-        """Take back any change of the history, also one that the window has not made."""
-        if self.has_done(change):
-            self.undo(change)
-        else:
-            self._take_back(change, [change], self._taken_back)
+        """Take back any change of the history, also one that the window has not made; an undo is redone."""
+        for source, target in ((self._done, self._taken_back), (self._taken_back, self._done)):
+            step = next((each for each in source if _number(each) == change.number), None)
+            if step is not None:
+                self._take_back(step, source, target)
+                return
+        target = self._done if change.kind is ChangeKind.UNDO else self._taken_back
+        self._take_back(change, [change], target)
 
     def redo(self) -> None:
         """Take back the latest undo."""
@@ -158,6 +161,13 @@ class UndoStack(QObject):
                 self.failed.emit(error)
 
         self._bridge.follow(self, _undone(store, change), finish, fail)
+
+
+def _number(step: Step) -> int | None:
+    """Return the number of a step in the history, where a plant that was added has none."""
+    if isinstance(step, AddedPlantChange):
+        return step.change.number
+    return step.number if isinstance(step, Change) else None
 
 
 def _undone(store: PlantStore, step: Step) -> Future[Undone]:

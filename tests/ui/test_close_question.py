@@ -99,7 +99,7 @@ def test_closing_during_an_import_is_asked_and_escape_keeps_the_window(desk: Imp
     assert desk.window.isVisible()
     desk.go_on()
     desk.until(lambda: desk.count() == 1)
-    desk.until(lambda: [bar.title for bar in desk.bars] == ["Imported 1 plant from “one.csv”"])
+    desk.until(lambda: desk.toast.text == "Imported 1 plant from “one.csv”.")
     desk.press_close()
     assert not desk.window.isVisible()
 

@@ -305,8 +305,26 @@ def test_bars_keep_their_height_in_a_low_window(desk: WindowDesk) -> None:
     for bar in bars:
         action = "Use port 8722", desk.window.update
         bar.show_state(BarKind.WARNING, "API is off", "Another program is using this port. " * 2, action)
-    desk.until(lambda: desk.window.height() == 480 and all(bar.y() >= 0 and bar.height() > 50 for bar in bars))
+    assert [bar.isVisible() for bar in bars] == [False, True], "the newest is seen"
+    desk.buttons()["Show"].click()
+    desk.until(lambda: desk.window.height() == 480 and all(bar.isVisible() and bar.height() > 50 for bar in bars))
     assert all(bar.height() >= bar.heightForWidth(bar.width()) for bar in bars)
+
+
+def test_the_most_serious_of_several_bars_is_seen(desk: WindowDesk) -> None:
+    page = desk.window.centralWidget()
+    assert isinstance(page, Page)
+    error, info = page.add_bar(), page.add_bar()
+    error.show_state(BarKind.ERROR, "Plants cannot be saved", "", lasting=True)
+    info.show_state(BarKind.INFO, "Importing", "", lasting=True)
+    assert (error.isVisible(), info.isVisible()) == (True, False)
+    assert "and 1 more" in desk.texts()
+    desk.buttons()["Show"].click()
+    assert (error.isVisible(), info.isVisible()) == (True, True)
+    desk.buttons()["Show fewer"].click()
+    error.hide()
+    assert info.isVisible()
+    assert not desk.buttons()["Show"].isVisible()
 
 
 # --- Edit -------------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ class ApiAccess(Feature):
         self._dialog_awaited = False
         self._dialog: ApiDialog | None = None
         self._status = ApiStatus(context.theme)
-        self._notice = ServerNotice(context.page.bar, server, self)
+        self._notice = ServerNotice(context.page.add_bar(), server, self)
         context.status_bar.addWidget(self._status, 1)
         self._add_commands()
         self._status.turn_on_wanted.connect(server.turn_on)

@@ -1,9 +1,9 @@
-"""The bar that asks once whether to check for new versions, and the one that reports them."""
+"""The bar that asks once whether to check for new versions, and reports them."""
 
 from __future__ import annotations
 
 import time
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, QUrl, Slot
@@ -25,18 +25,15 @@ _HOUR = 60 * 60 * 1000
 
 
 class UpdateNotice(Feature):
-    """Checks, if its action is checked, once a day at most; never replaces another message in the bar.
+    """Checks, if its action is checked, once a day at most.
 
-    The question whether to check is in a bar of its own until it is answered, there or by the action.
+    The question whether to check is shown until it is answered, there or by the action.
     """
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
-        self._question: InfoBar | None = None
-        self._bar = context.page.bar
         self._preferences = context.preferences
         self._address: str | None = None
-        self._found: Release | None = None
         text = self.tr("&Check for new versions")
         self._action = context.menus.add_switch(Section.HELP_UPDATES, text, self._switch)
         self._action.setChecked(self._preferences.settings.ask_for_updates)
@@ -61,13 +58,11 @@ class UpdateNotice(Feature):
     def _switch(self, on: bool) -> None:
         self._preferences.change(ask_for_updates=on, updates_answered=True)
         self._action.setChecked(on)
-        if self._question is not None:
-            self._question.hide()
+        self._bar.hide()
         self._check_if_due()
 
     def _show_question(self) -> None:
-        self._question = self.context.page.add_bar()
-        self._question.show_state(
+        self._bar.show_state(
             BarKind.INFO,
             self.tr("Check for new versions of PlantDesk?"),
             self.tr("It asks GitHub, and installs nothing by itself. The Help menu changes the answer."),
@@ -78,23 +73,19 @@ class UpdateNotice(Feature):
 
     @Slot()
     def _check_if_due(self) -> None:
-        self._show()
         settings, now, address = self._preferences.settings, time.time(), self._address
         if address is None or not settings.ask_for_updates or not updates.is_due(settings.updates_asked_at, now):
             return
         self._preferences.change(updates_asked_at=int(now))
         self.context.bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
 
-    def _on_answer(self, release: Release | None) -> None:
-        self._found = release
-        self._show()
+    @cached_property
+    def _bar(self) -> InfoBar:
+        return self.context.page.add_bar()
 
-    def _show(self) -> None:
-        """Show the version once; if the bar is in use, the next check may find it free."""
-        release = self._found
-        if release is None or not self._bar.isHidden():
+    def _on_answer(self, release: Release | None) -> None:
+        if release is None:
             return
-        self._found = None
         self._bar.show_state(
             BarKind.INFO,
             self.tr("PlantDesk {version} is available").format(version=release.version),

@@ -11,7 +11,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.platform import login
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
-from plantdesk.ui.widgets.info_bar import BarKind
+from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext
@@ -41,7 +41,6 @@ class LoginSwitch(Feature):
         try:
             login.switch_login(on=on)
         except (OSError, PlantDeskError) as error:
-            title = self.tr("The start at login could not be changed")
-            reason = getattr(error, "strerror", None) or str(error)
-            self.context.page.bar.show_state(BarKind.ERROR, title, reason)
+            text = self.tr("The start at login could not be changed. {reason}").format(reason=error_text(error))
+            self.context.page.toast.show_problem(text)
         self._read()

@@ -56,7 +56,8 @@ class TagCommands(QObject):
         elif new in counts and tag in counts:
             self._ask_to_merge(store, tag, new, counts)
         else:
-            self._set(store, tag, new, f"{_RENAME} {_title(tag)} to {_title(new)}")
+            one, many = self.tr("1 plant has the tag {new} now."), self.tr("{count} plants have the tag {new} now.")
+            self._set(store, tag, new, f"{_RENAME} {_title(tag)} to {_title(new)}", one, many)
 
     def forget_colors(self, tags: Collection[str | None]) -> None:
         """Forget the colours of tags that no plant has; for when a store is opened, as an undo brings tags back."""
@@ -93,17 +94,18 @@ class TagCommands(QObject):
         action.setChecked(tag not in chosen)
         return menu
 
-    def _set(self, store: PlantStore, tag: str, new: str, title: str) -> None:
+    def _set(self, store: PlantStore, tag: str, new: str, title: str, one: str, many: str) -> None:
         from plantdesk.domain.edits import SetTag
 
         self._changes.apply(
             store,
             [SetTag(Selection.of(HasTag(tag, exact=True)), new)],
-            self.tr("1 plant has the tag {tag} now."),
-            self.tr("{count} plants have the tag {tag} now."),
+            one,
+            many,
             title=title,
             done=partial(self._on_renamed, tag, new),
-            tag=quoted(new),
+            old=quoted(tag),
+            new=quoted(new),
         )
 
     def _on_renamed(self, tag: str, new: str, change: Change | None) -> None:
@@ -138,7 +140,9 @@ class TagCommands(QObject):
         details = plural(counts[into], one, many, old=quoted(tag), new=quoted(into))
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("tag", "accent")
-        merge = partial(self._set, store, tag, into, f"Merge tag {_title(tag)} into {_title(into)}")
+        one = self.tr("Changed the tag of 1 plant from {old} to {new}.")
+        many = self.tr("Changed the tag of {count} plants from {old} to {new}.")
+        merge = partial(self._set, store, tag, into, f"Merge tag {_title(tag)} into {_title(into)}", one, many)
         button = box.add_button(self.tr("&Merge"))
         button.clicked.connect(merge)
         box.add_button(self.tr("Cancel"))

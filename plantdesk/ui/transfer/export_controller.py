@@ -128,9 +128,9 @@ class ExportController(QObject):
 
     def _on_failed(self, error: Exception) -> None:
         self._end_run()
-        text = error_text(error)
-        if self._bar is not None:
-            self._bar.show_state(BarKind.ERROR, self.tr("Nothing was exported"), text)
+        self._hide()
+        text = self.tr("Nothing was exported. {reason}").format(reason=error_text(error))
+        self._context.page.toast.show_problem(text)
 
     def _end_run(self) -> None:
         self._running = ""

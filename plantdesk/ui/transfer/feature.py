@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLineEdit
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy
 from plantdesk.ui.feature import Feature
-from plantdesk.ui.menus import Section
+from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder, override
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.widgets.info_bar import BarKind
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import Change
     from plantdesk.transfer.inputs import Reading
     from plantdesk.transfer.sources import Source
     from plantdesk.ui.feature import OpenStore, WindowContext
@@ -98,8 +97,7 @@ class Transfer(Feature):
         if self._job is not None:
             self._job.close()
             self._job, self._running = None, ""
-        if self._bar is not None:
-            self._bar.hide()
+        self._hide_bar()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -217,9 +215,11 @@ class Transfer(Feature):
 
     def _show_running(self, text: str, share: float | None) -> None:
         if self._job is not None:
+            if self._bar is None:
+                self._bar = self.context.page.add_bar()
             title = self.tr("Importing {names}").format(names=quoted(self._job.names, 80))
-            bar = self._show(BarKind.INFO, title, text, (self.tr("Cancel"), self._cancel), lasting=True)
-            bar.show_progress(text, share)
+            self._bar.show_state(BarKind.INFO, title, text, (self.tr("Cancel"), self._cancel), lasting=True)
+            self._bar.show_progress(text, share)
 
     @Slot(object)
     def _on_progress(self, progress: Progress) -> None:
@@ -239,21 +239,29 @@ class Transfer(Feature):
         job = self._job
         if job is None:
             return
-        left_out = plural(job.left_out, self.tr("1 row was left out."), self.tr("{count} rows were left out."))
-        save = plural(job.left_out, self.tr("Save it with the reason…"), self.tr("Save them with the reasons…"))
-        text, actions = (left_out, [(save, self._save_refused)]) if job.left_out else ("", [])
+        self._hide_bar()
+        names = quoted(job.names, 80)
+        actions: list[MessageAction] = []
         if applied.change is None:
-            title = self.tr("Nothing new in {names}").format(names=quoted(job.names, 80))
+            text = self.tr("Nothing new in {names}.").format(names=names)
         else:
             self.context.undo_stack.push(applied.change)
-            one, many = self.tr("Imported 1 plant from {names}"), self.tr("Imported {count} plants from {names}")
-            title = plural(applied.plants, one, many, names=quoted(job.names, 80))
+            one, many = self.tr("Imported 1 plant from {names}."), self.tr("Imported {count} plants from {names}.")
+            text = plural(applied.plants, one, many, names=names)
             imported = AddedBy(SourceKind.IMPORT, applied.change.source.label)
-            undo = (self.tr("Undo import"), partial(self._undo, applied.change))
-            actions = [undo, (self.tr("Show"), partial(self.imported_wanted.emit, imported, False)), *actions]
-        self._show(BarKind.INFO, title, text, *actions)
-        if not job.left_out:
+            show = self.tr("Show"), partial(self.imported_wanted.emit, imported, False)
+            actions = [show, self.context.undo_stack.undo_action(applied.change)]
+        if job.left_out:
+            self._show_left_out(text, actions, job.left_out)
+        else:
+            self.context.page.toast.show_message(text, *actions, key=key_text(Key.Undo) if actions else "")
             job.end()
+
+    def _show_left_out(self, text: str, actions: Sequence[MessageAction], count: int) -> None:
+        """Report an import until the user closes it: its rows can be saved from here."""
+        left_out = plural(count, self.tr("1 row was left out."), self.tr("{count} rows were left out."))
+        save = plural(count, self.tr("Save it with the reason…"), self.tr("Save them with the reasons…"))
+        self.context.page.toast.show_problem(f"{text} {left_out}", (save, self._save_refused), *actions)
 
     def _save_refused(self) -> None:
         from PySide6.QtWidgets import QFileDialog
@@ -271,11 +279,6 @@ class Transfer(Feature):
     def _on_not_saved(self, error: OSError) -> None:
         self.context.page.toast.show_problem(error_text(error))
 
-    def _undo(self, change: Change) -> None:
-        if self._bar is not None:
-            self._bar.hide()
-        self.context.undo_stack.undo(change)
-
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         from plantdesk.domain.import_batches import ImportClashError
@@ -283,15 +286,13 @@ class Transfer(Feature):
 
         job, self._job = self._job, None
         self.set_running("")
+        self._hide_bar()
+        actions = []
         if job is not None and isinstance(error, InvalidRowsError | ImportClashError):
-            choose = (
-                self.tr("Choose what happens to them…"),
-                partial(self._open_dialog, job.sources, job.wanted.reading),
-            )
-            self._show(BarKind.WARNING, self.tr("Nothing was imported"), str(error), choose)
-            return
-        text = error_text(error)
-        self._show(BarKind.ERROR, self.tr("Nothing was imported"), text)
+            reopen = partial(self._open_dialog, job.sources, job.wanted.reading)
+            actions = [(self.tr("Choose what happens to them…"), reopen)]
+        text = self.tr("Nothing was imported. {reason}").format(reason=error_text(error))
+        self.context.page.toast.show_problem(text, *actions)
 
     @Slot()
     def _on_ended(self) -> None:
@@ -299,13 +300,12 @@ class Transfer(Feature):
             self._job = None
             if self._running:
                 self.set_running("")
-                self._show(BarKind.INFO, self.tr("The import was cancelled"), self.tr("Nothing was imported."))
+                self._hide_bar()
+                self.context.page.toast.show_message(self.tr("The import was cancelled. Nothing was imported."))
 
-    def _show(self, kind: BarKind, title: str, text: str, *actions: MessageAction, lasting: bool = False) -> InfoBar:
-        if self._bar is None:
-            self._bar = self.context.page.add_bar()
-        self._bar.show_state(kind, title, text, *actions, lasting=lasting)
-        return self._bar
+    def _hide_bar(self) -> None:
+        if self._bar is not None:
+            self._bar.hide()
 
 
 def _files(data: QMimeData) -> list[Path]:

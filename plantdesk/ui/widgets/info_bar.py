@@ -32,9 +32,16 @@ class BarKind(Enum):
     WARNING = ("warning", "triangle-alert")
     ERROR = ("error", "circle-alert")
 
+    @property
+    def rank(self) -> int:
+        """Its position among the kinds, the most serious first."""
+        return list(reversed(BarKind)).index(self)
+
 
 class InfoBar(Message):
     """Hidden until `show_state`. It pushes down what is below it and never covers anything."""
+
+    kind = BarKind.INFO
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         buttons = QHBoxLayout()
@@ -58,6 +65,7 @@ class InfoBar(Message):
 
     def show_state(self, kind: BarKind, title: str, text: str, *actions: MessageAction, lasting: bool = False) -> None:
         """Show a state with a button for each action; a `lasting` one has no button to close it."""
+        self.kind = kind
         name, icon = kind.value
         set_properties(self, bar=name)
         self._progress.hide()

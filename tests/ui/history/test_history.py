@@ -159,6 +159,19 @@ def test_the_window_can_redo_what_was_undone_here(desk: HistoryDesk) -> None:
     desk.until(lambda: desk.row(1) is None)
 
 
+def test_an_undo_that_is_taken_back_here_can_be_undone_again(desk: HistoryDesk) -> None:
+    desk.change(DeleteAll(Selection(ids=[1])))
+    desk.open()
+    desk.shows("Today", "Delete “Aloe”")
+    desk.enter(1)
+    desk.until(lambda: desk.toast.text == "Undone: Delete “Aloe”." and len(desk.rows()) == 3)
+    desk.enter(1)
+    desk.until(lambda: desk.toast.text == "Redone: Delete “Aloe”.")
+    assert desk.context.undo_stack.next_redo is None
+    Desk(desk.qtbot, desk.toast).button("Undo").click()
+    desk.until(lambda: desk.row(1) is not None)
+
+
 def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
     row = desk.row(1)
     assert row is not None

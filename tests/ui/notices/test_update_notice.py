@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from PySide6.QtWidgets import QPushButton
 from plantdesk import HOME_PAGE
 from plantdesk.platform import paths
 from plantdesk.ui.notices.update_notice import UpdateNotice
-from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+from plantdesk.ui.widgets.info_bar import InfoBar
 from tests.platform.test_updates import release, release_server
 
 if TYPE_CHECKING:
@@ -21,19 +20,24 @@ if TYPE_CHECKING:
 
 
 class Shown:
-    """The bars, the menu's action, and the notice behind them."""
+    """The bar, the menu's action, and the notice behind them."""
 
     def __init__(self, context: WindowContext) -> None:
-        self.bar = context.page.bar
         self.preferences = context.preferences
         self.page = context.page
         self.notice = UpdateNotice(context)
         self.action = context.menus.actions[-1]
 
     def asks(self) -> bool:
-        """Whether the question is shown, which has a bar of its own."""
-        bars = self.page.findChildren(InfoBar)
-        return any(bar is not self.bar and not bar.isHidden() for bar in bars)
+        """Whether the question is shown."""
+        return self._shows("Check for new versions of PlantDesk?")
+
+    def offers(self) -> bool:
+        """Whether the new version is shown."""
+        return self._shows("PlantDesk 99.0.0 is available")
+
+    def _shows(self, title: str) -> bool:
+        return any(bar.isVisible() and bar.title == title for bar in self.page.findChildren(InfoBar))
 
 
 @pytest.fixture
@@ -47,9 +51,8 @@ def test_nothing_is_asked_before_somebody_wants_it(shown: Shown, qtbot: QtBot) -
         assert not shown.action.isChecked()
         assert came == []
         shown.action.trigger()
-        qtbot.waitUntil(shown.bar.isVisible)
+        qtbot.waitUntil(shown.offers)
     assert len(came) == 1
-    assert shown.bar.title == "PlantDesk 99.0.0 is available"
     assert shown.preferences.settings.ask_for_updates
 
 
@@ -76,8 +79,8 @@ def test_its_button_opens_the_page_and_nothing_else_happens(
     shown.preferences.change(ask_for_updates=True)
     with release_server(release("v99.0.0")) as (address, _):
         shown.notice.begin(address)
-        qtbot.waitUntil(shown.bar.isVisible)
-    shown.bar.findChildren(QPushButton)[0].click()
+        qtbot.waitUntil(shown.offers)
+    shown.page.findChildren(InfoBar)[0].findChildren(QPushButton)[0].click()
     assert opened == [f"{HOME_PAGE}/releases/tag/v99.0.0"]
 
 
@@ -90,33 +93,8 @@ def test_it_is_asked_once_a_day_also_over_starts(shown: Shown, qtbot: QtBot) -> 
         shown.preferences.change(updates_asked_at=1)
         shown.action.trigger()
         shown.action.trigger()
-        qtbot.waitUntil(shown.bar.isVisible)
+        qtbot.waitUntil(shown.offers)
     assert len(came) == 1
-
-
-def test_it_replaces_no_other_message(shown: Shown, context: WindowContext, qtbot: QtBot) -> None:
-    shown.bar.show_state(BarKind.ERROR, "Your plants could not be opened", "", lasting=True)
-    shown.preferences.change(ask_for_updates=True)
-    with release_server(release("v99.0.0")) as (address, came):
-        shown.notice.begin(address)
-        qtbot.waitUntil(lambda: len(came) == 1)
-        answered: list[int] = []
-        tasks = context.bridge.long_tasks
-        tasks.ask(context.page, lambda _task: wait_for_other_tasks(), answered.append)
-        qtbot.waitUntil(lambda: bool(answered))
-    assert shown.bar.title == "Your plants could not be opened"
-    shown.bar.hide()
-    shown.action.trigger()
-    assert shown.bar.title == "PlantDesk 99.0.0 is available"
-
-
-def wait_for_other_tasks() -> int:
-    """Wait until all other background tasks have delivered their results."""
-    others = [each for each in threading.enumerate() if each.name == "window-task"]
-    for thread in others:
-        if thread is not threading.current_thread():
-            thread.join()
-    return len(others)
 
 
 def test_it_is_offered_by_every_package(qtbot: QtBot, context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +104,6 @@ def test_it_is_offered_by_every_package(qtbot: QtBot, context: WindowContext, mo
     shown.preferences.change(ask_for_updates=True)
     with release_server(release("v99.0.0")) as (address, came):
         shown.notice.begin(address)
-        qtbot.waitUntil(shown.bar.isVisible)
+        qtbot.waitUntil(shown.offers)
     assert shown.action.isVisible()
     assert len(came) == 1

@@ -49,5 +49,5 @@ def test_what_cannot_be_changed_is_reported(context: WindowContext, user: Path) 
         (user / name).write_text("no folder", encoding="utf-8")
     action = switch_of(context)
     action.trigger()
-    assert context.page.bar.title == "The start at login could not be changed"
+    assert context.page.toast.text.startswith("The start at login could not be changed")
     assert not action.isChecked()

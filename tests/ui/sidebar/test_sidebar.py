@@ -327,6 +327,7 @@ def test_a_tag_is_merged_after_a_question(desk: SidebarDesk, answer: str) -> Non
     expected = ("3", None) if answer == "Merge" else ("1", "2")
     desk.qtbot.waitUntil(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == expected)
     if answer == "Merge":
+        assert desk.toast.text == "Changed the tag of 2 plants from “kitchen” to “hall”."
         desk.window.activateWindow()
         desk.table.setFocus()
         desk.qtbot.waitUntil(desk.table.hasFocus)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QFileDialog
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog
 
 from plantdesk.domain.selections import Selection
 from plantdesk.ui.edit.commands import EditCommands
@@ -109,6 +109,19 @@ class TransferDesk(Desk):
             assert any(title in bar.title for bar in self.bars), [(bar.title, bar.text) for bar in self.bars]
 
         self.qtbot.waitUntil(check, timeout=TIMEOUT)
+
+    def toast_button(self, text: str) -> QAbstractButton:
+        """Return a button of the toast."""
+        return Desk(self.qtbot, self.toast).button(text)
+
+    def until_toast(self, text: str) -> None:
+        """Wait for a toast with a text, after which no bar is left."""
+
+        def check() -> None:
+            assert text in self.toast.text, self.toast.text
+
+        self.qtbot.waitUntil(check, timeout=TIMEOUT)
+        assert self.bars == []
 
     def plants(self) -> Plants:
         """Return the plants of the store."""

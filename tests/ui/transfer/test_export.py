@@ -108,4 +108,4 @@ def test_an_export_that_fails_is_reported(desk: TransferDesk, tmp_path: Path) ->
     desk.choose("File", "Export…")
     desk.answer_file_dialogs(tmp_path / "missing" / "all.csv")
     desk.export_dialog.button("Save as…").click()
-    desk.until_bar("Nothing was exported")
+    desk.until_toast("Nothing was exported")
