@@ -35,15 +35,19 @@ class Insert(NamedTuple):
 
 
 class Update(NamedTuple):
-    """Give one plant other values. It must still have the `version` that the user saw. Made by `edited`."""
+    """Give one plant other values. It must still have the version that the user `saw`. Made by `edited`."""
 
-    id: int
-    version: int
+    saw: PlantRow
     name: str
     tag: str | None
     note: str | None
-    #: The name that the user saw, for the title of the change.
-    old_name: str
+
+    @property
+    def kind(self) -> ChangeKind:
+        """What it changes: name, tag or note, or several of them."""
+        fields = {"name": ChangeKind.RENAME, "tag": ChangeKind.TAG, "note": ChangeKind.NOTE}
+        changed = [kind for name, kind in fields.items() if getattr(self, name) != getattr(self.saw, name)]
+        return changed[0] if len(changed) == 1 else ChangeKind.EDIT
 
 
 class Delete(NamedTuple):
@@ -103,26 +107,31 @@ def edited(
 
     fields = plant_fields(values if new_tag is None else {**values, "tag": new_tag})
     new_note = row.note if isinstance(note, Keep) else plant_note(note or "")
-    return Update(row.id, row.version, fields.name, fields.tag, new_note, row.name)
+    return Update(row, fields.name, fields.tag, new_note)
 
 
 def kind_of(edits: Sequence[Edit]) -> ChangeKind:
     """Return the kind of a change that consists of `edits`."""
-    if all(isinstance(edit, Insert) for edit in edits):
-        return ChangeKind.INSERT
-    return ChangeKind.DELETE if all(isinstance(edit, (Delete, DeleteAll)) for edit in edits) else ChangeKind.EDIT
+    types = {type(edit) for edit in edits}
+    if len(edits) == 1 and isinstance(edits[0], Update):
+        return edits[0].kind
+    if types <= {Delete, DeleteAll}:
+        return ChangeKind.DELETE
+    if types == {SetTag}:
+        return ChangeKind.TAG
+    return ChangeKind.INSERT if types == {Insert} else ChangeKind.EDIT
 
 
 def title_of(edits: Sequence[Edit], plants: int, name: str) -> str:
     """Return the title of a change that consists of `edits` and has changed `plants` plants; `name` is that of one."""
-    first = edits[0]
-    if len(edits) == 1 and isinstance(first, Update) and first.name != first.old_name:
-        return f"Rename {_quoted(first.old_name)} to {_quoted(first.name)}"
-    if len(edits) == 1 and isinstance(first, SetTag):
+    first, kind = edits[0], kind_of(edits)
+    if len(edits) == 1 and isinstance(first, Update) and first.name != first.saw.name:
+        return f"Rename {_quoted(first.saw.name)} to {_quoted(first.name)}"
+    if isinstance(first, (Update, SetTag)) and kind is ChangeKind.TAG and len(edits) == 1:
         tag = "Remove the tag of" if first.tag is None else f"Set the tag {_quoted(first.tag)} for"
         return f"{tag} {_plants(plants, name)}"
-    verb = {ChangeKind.INSERT: "Add", ChangeKind.DELETE: "Delete"}.get(kind_of(edits), "Edit")
-    return f"{verb} {_plants(plants, name)}"
+    verbs = {ChangeKind.INSERT: "Add", ChangeKind.DELETE: "Delete", ChangeKind.NOTE: "Change the note of"}
+    return f"{verbs.get(kind, 'Edit')} {_plants(plants, name)}"
 
 
 def _quoted(name: str) -> str:

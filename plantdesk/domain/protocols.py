@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import PlantDeskError, StoreDamagedError, StoreError
     from plantdesk.domain.import_batches import Clash, ImportBatch, ImportCounts, OnClash
-    from plantdesk.domain.records import Change, ChangeKind, Changes, PlantChange, PlantRow, Source, TokenRow
+    from plantdesk.domain.records import (
+        Change,
+        ChangeKind,
+        Changes,
+        HistoryEntry,
+        PlantChange,
+        PlantRow,
+        Source,
+        TokenRow,
+    )
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.validation import NewPlant, PlantFields
     from plantdesk.domain.views import Counts, InsertionPoint, KnownName, View
@@ -134,16 +143,19 @@ class PlantReader(PlantPages, Protocol):
     def selected(self, selection: Selection, limit: int | None = ...) -> Iterator[PlantRow]:
         """Yield the plants of a set, newest first, at most `limit`; read in pages, not in one snapshot."""
 
-    def history(
-        self, limit: int = ..., before: int | None = None, text: str = "", source: Source | None = None
-    ) -> list[Change]:
-        """Return at most `limit` changes, newest first: those with a number below `before`.
+    def history(self, limit: int = ...) -> list[Change]:
+        """Return the newest changes, at most `limit`, undos and redos among them, newest first."""
 
-        `text` is contained in their titles, without regard to case of ASCII letters; `source` has made them.
+    def history_entries(
+        self, limit: int = ..., before: int | None = None, text: str = "", source: Source | None = None
+    ) -> list[HistoryEntry]:
+        """Return at most `limit` changes other than undos and redos, newest first: those with a number below `before`.
+
+        Their title contains `text`, or the name that a plant had before; `source` has made them.
         """
 
     def history_summary(self) -> HistorySummary:
-        """Return a summary of the whole history."""
+        """Return a summary of all changes other than undos and redos."""
 
     def plant_history(self, plant_id: int, limit: int = ...) -> list[PlantChange]:
         """Return at most `limit` changes that made a plant what it is, newest first, as far as they are stored.

@@ -113,6 +113,10 @@ class ChangeKind(StrEnum):
     """What a change of the history did."""
 
     EDIT = "edit"
+    RENAME = "rename"
+    TAG = "tag"
+    MERGE = "merge"
+    NOTE = "note"
     DELETE = "delete"
     INSERT = "insert"
     IMPORT = "import"
@@ -144,6 +148,18 @@ class Change(NamedTuple):
     undoes: int | None = None
     is_undone: bool = False
     can_undo: bool = True
+
+
+class HistoryEntry(NamedTuple):
+    """A change, and what became of it: `change.is_undone` is its present state, `last` its latest undo or redo.
+
+    `last` is what can be taken back, the change itself where it never was. `first` are id, name and tag of
+    one of its plants before it, or now where it added the plant; None where that is not stored.
+    """
+
+    change: Change
+    last: Change
+    first: tuple[int, str, str | None] | None
 
 
 class PlantChange(NamedTuple):

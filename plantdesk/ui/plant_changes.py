@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from plantdesk.domain.records import FORM
+from plantdesk.domain.records import FORM, ChangeKind
 from plantdesk.ui.texts import error_text, plural
 
 if TYPE_CHECKING:
@@ -32,14 +32,16 @@ class PlantChanges(QObject):
         one: str,
         many: str,
         *,
-        title: str | None = None,
+        named: tuple[str, ChangeKind] | tuple[None, None] = (None, None),
         done: Callable[[Change | None], object] | None = None,
         **values: str,
     ) -> None:
         """Make one change of `edits`; `one` and `many` report it, with `{count}` and `values` (see `texts.plural`).
 
-        `done` gets it when it was made, None where it changed no plant.
+        `named` are its title and kind, by default those of the edits. `done` gets it when it was made, None where it
+        changed no plant.
         """
+        title, kind = named
         self._context.page.toast.show_progress(self.tr("Changing plants…"))
 
         def report(applied: Applied) -> None:
@@ -51,7 +53,7 @@ class PlantChanges(QObject):
             if done is not None:
                 done(change)
 
-        self._context.bridge.follow(self, store.apply(edits, FORM, title=title), report, self._on_failed)
+        self._context.bridge.follow(self, store.apply(edits, FORM, title=title, kind=kind), report, self._on_failed)
 
     def _on_failed(self, error: Exception) -> None:
         self._context.page.toast.show_problem(error_text(error))

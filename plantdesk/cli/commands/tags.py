@@ -10,7 +10,7 @@ from plantdesk.cli.commands.stores import open_existing_store
 from plantdesk.cli.commands.terminal import print_json, print_table
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.errors import TagTakenError, UnknownTagError, shortened
-from plantdesk.domain.records import COMMAND
+from plantdesk.domain.records import COMMAND, ChangeKind
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import plant_fields
 
@@ -51,7 +51,7 @@ def merge(database: Path, tags: Sequence[str], into: str) -> int:
     with closing(open_existing_store(database)) as store:
         merged = list(dict.fromkeys(tags))
         title = f"Merge {'tag' if len(merged) == 1 else 'tags'} {', '.join(map(_quoted, merged))} into {_quoted(into)}"
-        report(_set_tag(store, merged, into, _tags(store), shortened(title, _MAX_TITLE)), database)
+        report(_set_tag(store, merged, into, _tags(store), shortened(title, _MAX_TITLE), ChangeKind.MERGE), database)
     return 0
 
 
@@ -62,14 +62,16 @@ def remove(database: Path, tag: str) -> int:
     return 0
 
 
-def _set_tag(store: Store, tags: Sequence[str], new: str | None, known: set[str], title: str) -> Applied:
+def _set_tag(
+    store: Store, tags: Sequence[str], new: str | None, known: set[str], title: str, kind: ChangeKind | None = None
+) -> Applied:
     for tag in tags:
         if tag not in known:
             raise UnknownTagError(tag)
     if new is not None:
         plant_fields({"name": "", "tag": new})  # raises InvalidPlantError
     edits = [SetTag(Selection.of(HasTag(tag, exact=True)), new) for tag in tags]
-    return store.apply(edits, COMMAND, title=title).result()
+    return store.apply(edits, COMMAND, title=title, kind=kind).result()
 
 
 def _tags(store: Store) -> set[str]:

@@ -189,11 +189,11 @@ def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: S
 
 
 def _update(connection: sqlite3.Connection, number: int, edit: Update) -> None:
-    row = _current(connection, edit.id, edit.version, edit.old_name)
+    row = _current(connection, edit.saw.id, edit.saw.version, edit.saw.name)
     if (row.name, row.tag, row.note) == (edit.name, edit.tag, edit.note):
         return
-    store_images(connection, number, number, "plant.id = :id", id=edit.id)
-    values = (edit.name, edit.tag, edit.note, folded(edit.name, edit.tag), number, edit.id)
+    store_images(connection, number, number, "plant.id = :id", id=row.id)
+    values = (edit.name, edit.tag, edit.note, folded(edit.name, edit.tag), number, row.id)
     connection.execute("UPDATE plant SET name = ?, tag = ?, note = ?, folded = ?, change = ? WHERE id = ?", values)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import NothingToUndoError, StoreDamagedError
+from plantdesk.domain.folding import SEPARATOR, fold
 from plantdesk.domain.protocols import HistorySummary
-from plantdesk.domain.records import Change, ChangeKind, PlantChange, Source, SourceKind
+from plantdesk.domain.records import Change, ChangeKind, HistoryEntry, PlantChange, Source, SourceKind
 from plantdesk.store.sqlite.row_reads import MAX_NUMBER, row_of
 
 if TYPE_CHECKING:
@@ -25,6 +27,14 @@ _STEP = 10_000
 _SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coalesce(label, ''), change.kind, title,
                     plants, undoes, undone, size IS NOT NULL
              FROM change LEFT JOIN source ON source.id = source_id"""
+_ENTRIES = f"""{_SELECT} WHERE undoes IS NULL AND (:before IS NULL OR number < :before)
+               AND (instr(lower(title), lower(:text)) > 0 OR number IN (SELECT value FROM json_each(:with_plant)))
+               AND (:source IS NULL OR source_id = :source) ORDER BY number DESC LIMIT :limit"""
+_WITH_PLANT = f"""SELECT DISTINCT change FROM before_image WHERE
+    instr(CASE WHEN folded IS NULL THEN lower(name) ELSE substr(folded, 1, instr(folded, '{SEPARATOR}')) END, ?) > 0"""
+_FIRST = """SELECT x.plant_id, coalesce(x.name, plant.name), CASE WHEN x.name IS NULL THEN plant.tag ELSE x.tag END
+            FROM (SELECT plant_id, name, tag FROM before_image WHERE change = ? ORDER BY plant_id LIMIT 1) AS x
+            LEFT JOIN plant ON plant.id = x.plant_id WHERE coalesce(x.name, plant.name) IS NOT NULL"""
 
 
 #: The change before, -1 where the plant was not there, and the plant.
@@ -42,20 +52,33 @@ def read_change(connection: sqlite3.Connection, number: int) -> Change:
     return _change(row)
 
 
-def newest_changes(
-    connection: sqlite3.Connection, limit: int, before: int | None = None, text: str = "", source: Source | None = None
-) -> list[Change]:
-    """Return at most `limit` changes, newest first, that match. Raises sqlite3.Error."""
-    sql = f"""{_SELECT} WHERE (:before IS NULL OR number < :before) AND instr(lower(title), lower(:text)) > 0
-              AND (:source IS NULL OR source_id = :source) ORDER BY number DESC LIMIT :limit"""
-    values = {"before": before, "limit": limit, "text": text, "source": None if source is None else source.id}
-    return [_change(row) for row in connection.execute(sql, values).fetchall()]
+def newest_changes(connection: sqlite3.Connection, limit: int) -> list[Change]:
+    """Return at most `limit` changes, newest first. Raises sqlite3.Error."""
+    return [_change(row) for row in connection.execute(f"{_SELECT} ORDER BY number DESC LIMIT ?", (limit,)).fetchall()]
+
+
+def history_entries(
+    connection: sqlite3.Connection, limit: int, before: int | None, text: str, source: Source | None
+) -> list[HistoryEntry]:
+    """Return at most `limit` changes that match, newest first, each with its latest undo. Raises sqlite3.Error."""
+    sql = "SELECT number, undoes FROM change WHERE undoes IS NOT NULL ORDER BY number"
+    first: dict[int, int] = {}  # of each undo or redo the change
+    last: dict[int, int] = {}  # of that the latest of them
+    for number, undoes in connection.execute(sql):
+        first[number] = first.get(undoes, undoes)
+        last[first[number]] = number
+    images = connection.execute(_WITH_PLANT, (fold(text),)).fetchall() if text else []
+    with_plant = json.dumps([*{first.get(number, number) for (number,) in images}])
+    values = {"before": before, "text": text, "source": source and source.id, "with_plant": with_plant, "limit": limit}
+    changes = [_change(row) for row in connection.execute(_ENTRIES, values).fetchall()]
+    return [_entry(connection, change, last.get(change.number)) for change in changes]
 
 
 def history_summary(connection: sqlite3.Connection) -> HistorySummary:
-    """Return number, oldest time and sources of all changes. Raises sqlite3.Error."""
-    changes, since = connection.execute("SELECT count(*), min(made_at) FROM change").fetchone()
-    sql = "SELECT id, kind, label FROM source WHERE id IN (SELECT DISTINCT source_id FROM change) ORDER BY id"
+    """Return number, oldest time and sources of all changes but undos and redos. Raises sqlite3.Error."""
+    changes, since = connection.execute("SELECT count(*), min(made_at) FROM change WHERE undoes IS NULL").fetchone()
+    sql = """SELECT id, kind, label FROM source
+             WHERE id IN (SELECT DISTINCT source_id FROM change WHERE undoes IS NULL) ORDER BY id"""
     sources = (Source(number, SourceKind(kind), label) for number, kind, label in connection.execute(sql).fetchall())
     return HistorySummary(changes, since, tuple(sources))
 
@@ -167,6 +190,11 @@ def _target(connection: sqlite3.Connection, condition: str, verb: str) -> int:
     if number is None:
         raise NothingToUndoError(f"There is nothing to {verb}.")
     return int(number)
+
+
+def _entry(connection: sqlite3.Connection, change: Change, last: int | None) -> HistoryEntry:
+    first = connection.execute(_FIRST, (change.number,)).fetchone()
+    return HistoryEntry(change, change if last is None else read_change(connection, last), first)
 
 
 def _change(row: tuple[int, int, int, str, str, str, str, int, int | None, int, int]) -> Change:

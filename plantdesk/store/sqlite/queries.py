@@ -20,13 +20,13 @@ from typing_extensions import override
 
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.protocols import PlantReader
-from plantdesk.domain.records import Source, SourceKind
+from plantdesk.domain.records import HistoryEntry, Source, SourceKind
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points
 from plantdesk.store.sqlite.conditions import MAX_PATTERN, ids_of, name_begins
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
-from plantdesk.store.sqlite.history import history_summary, newest_changes, plant_history
+from plantdesk.store.sqlite.history import history_entries, history_summary, newest_changes, plant_history
 from plantdesk.store.sqlite.id_reads import all_ids, has_pages, pages
 from plantdesk.store.sqlite.indexed_reads import IndexedReads, IndexUnusableError, sort_ids
 from plantdesk.store.sqlite.line_reads import CsvPages, JsonPages
@@ -254,11 +254,16 @@ class Reader(PlantReader):
             yield page
 
     @override
-    def history(
-        self, limit: int = 100, before: int | None = None, text: str = "", source: Source | None = None
-    ) -> list[Change]:
+    def history(self, limit: int = 100) -> list[Change]:
         with self._query():
-            return newest_changes(self._raw, limit, before, text, source)
+            return newest_changes(self._raw, limit)
+
+    @override
+    def history_entries(
+        self, limit: int = 100, before: int | None = None, text: str = "", source: Source | None = None
+    ) -> list[HistoryEntry]:
+        with self._query():
+            return history_entries(self._raw, limit, before, text, source)
 
     @override
     def history_summary(self) -> HistorySummary:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
@@ -9,7 +10,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
 
 from plantdesk.domain.records import ChangeKind
-from plantdesk.ui.history.model import CHANGE_ROLE, action_text, clock_text, detail_text, title_text, widest_clock
+from plantdesk.ui.history.model import ENTRY_ROLE, action_text, clock_text, detail_text, title_text, widest_clock
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
     from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
-    from plantdesk.domain.records import Change
+    from plantdesk.domain.records import HistoryEntry
     from plantdesk.ui.history.model import HistoryModel
     from plantdesk.ui.theme.theme import Theme
 
@@ -30,8 +31,9 @@ _ICONS = {
     ChangeKind.INSERT: "plus",
     ChangeKind.IMPORT: "file-down",
     ChangeKind.RESTORE: "refresh-cw",
-    ChangeKind.UNDO: "undo-2",
-    ChangeKind.REDO: "redo-2",
+    ChangeKind.TAG: "tag",
+    ChangeKind.MERGE: "merge",
+    ChangeKind.NOTE: "sticky-note",
 }
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RADIUS, _RING = 6, 2
@@ -42,7 +44,7 @@ _MAX_HEIGHT = 510
 
 
 class ChangeList(QListView):
-    """The view of a `HistoryModel`. `action_wanted(change)`: Enter, Space, its link or its menu: undo it, or redo."""
+    """The view of a `HistoryModel`. `action_wanted(change)`: Enter, Space, a link or a menu: take this back."""
 
     action_wanted = Signal(object)
 
@@ -66,8 +68,8 @@ class ChangeList(QListView):
 
     def current_number(self) -> int | None:
         """Return the number of the current change."""
-        change = self._changes.change_at(self.currentIndex().row())
-        return None if change is None else change.number
+        entry = self._changes.entry_at(self.currentIndex().row())
+        return None if entry is None else entry.change.number
 
     @override
     def sizeHint(self) -> QSize:
@@ -120,12 +122,13 @@ class ChangeList(QListView):
         self._open_menu(menu_position(self, self.currentIndex(), event))
 
     def _open_menu(self, position: QPoint) -> None:
-        change = self._changes.change_at(self.currentIndex().row())
-        text = "" if change is None else action_text(change)
+        index = self.currentIndex()
+        entry = self._changes.entry_at(index.row())
+        text = "" if entry is None else action_text(entry)
         if text:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction(text).triggered.connect(lambda: self.action_wanted.emit(change))
+            menu.addAction(text).triggered.connect(partial(self._act, QPersistentModelIndex(index)))
             menu.popup(position)
 
     def link_rect(self, row: int) -> QRect:
@@ -143,14 +146,14 @@ class ChangeList(QListView):
         return index if self._link_rect(index).contains(event.position().toPoint()) else QModelIndex()
 
     def _link_rect(self, index: QModelIndex) -> QRect:
-        change = self._changes.change_at(index.row())
-        text = "" if change is None else action_text(change)
+        entry = self._changes.entry_at(index.row())
+        text = "" if entry is None else action_text(entry)
         return self._delegate.link_rect(self.visualRect(index), text) if text else QRect()
 
-    def _act(self, index: QModelIndex) -> None:
-        change = self._changes.change_at(index.row())
-        if change is not None and action_text(change):
-            self.action_wanted.emit(change)
+    def _act(self, index: Index) -> None:
+        entry = self._changes.entry_at(index.row())
+        if entry is not None and action_text(entry):
+            self.action_wanted.emit(entry.last)
 
 
 class _ChangeDelegate(QStyledItemDelegate):
@@ -170,21 +173,21 @@ class _ChangeDelegate(QStyledItemDelegate):
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         metrics = self._theme.metrics
-        is_heading = index.data(CHANGE_ROLE) is None
+        is_heading = index.data(ENTRY_ROLE) is None
         return QSize(100, metrics.control if is_heading else 2 * metrics.line + L)
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        change: Change | None = index.data(CHANGE_ROLE)
+        entry: HistoryEntry | None = index.data(ENTRY_ROLE)
         inner = option.rect.adjusted(M, 0, -M, 0)
-        if change is None:
+        if entry is None:
             painter.setFont(self._theme.font(FontRole.CAPTION))
             self._text(painter, option, inner, inner.adjusted(0, S, 0, 0), str(index.data()), "text_2")
         else:
             self._paint_background(painter, option, index)
-            self._paint_change(painter, option, inner, change)
+            self._paint_change(painter, option, inner, entry)
         painter.restore()
 
     def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -194,24 +197,25 @@ class _ChangeDelegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.color("selection") if selected else colors.hover())
             painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
-        elif index.sibling(index.row() + 1, 0).data(CHANGE_ROLE) is not None:
+        elif index.sibling(index.row() + 1, 0).data(ENTRY_ROLE) is not None:
             painter.fillRect(rect.adjusted(S, rect.height() - 1, -S, 0), colors.color("row_line"))
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(colors.color("focus"), _RING))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
 
-    def _paint_change(self, painter: QPainter, option: QStyleOptionViewItem, inner: QRect, change: Change) -> None:
+    def _paint_change(self, painter: QPainter, option: QStyleOptionViewItem, inner: QRect, entry: HistoryEntry) -> None:
         clock = QFontMetrics(tabular(option.font)).horizontalAdvance(widest_clock()) + L
         line, size = self._theme.metrics.line, self._theme.metrics.scaled(ICON)
         painter.setFont(tabular(option.font))
         clock_rect = QRect(inner.left(), inner.top(), clock, inner.height())
-        self._text(painter, option, inner, clock_rect, clock_text(change), "text_2")
+        self._text(painter, option, inner, clock_rect, clock_text(entry), "text_2")
         icon = QRect(inner.left() + clock, inner.center().y() - size // 2, size, size)
-        name, ratio = _ICONS.get(change.kind, "pencil"), self._view.devicePixelRatioF()
+        name = "undo-2" if entry.change.is_undone else _ICONS.get(entry.change.kind, "pencil")
+        ratio = self._view.devicePixelRatioF()
         pixmap = self._theme.icons.pixmap(name, "text_2", size, ratio)
         painter.drawPixmap(QStyle.visualRect(option.direction, inner, icon), pixmap)
-        link, action = QRect(), action_text(change)
+        link, action = QRect(), action_text(entry)
         if action:
             link = self.link_rect(option.rect, action)
             painter.setFont(self._strong_font())
@@ -221,9 +225,9 @@ class _ChangeDelegate(QStyledItemDelegate):
         left = icon.right() + M
         texts = QRect(left, inner.top() + S, inner.right() - left - (link.width() + M if action else 0), line)
         painter.setFont(option.font)
-        self._text(painter, option, inner, texts, title_text(change), "text_2" if change.is_undone else "text")
+        self._text(painter, option, inner, texts, title_text(entry), "text_2" if entry.change.is_undone else "text")
         painter.setFont(self._small_font())
-        self._text(painter, option, inner, texts.translated(0, line), detail_text(change), "text_2")
+        self._text(painter, option, inner, texts.translated(0, line), detail_text(entry), "text_2")
 
     def _text(
         self, painter: QPainter, option: QStyleOptionViewItem, within: QRect, rect: QRect, text: str, color: str

@@ -17,9 +17,10 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from plantdesk.domain.errors import shortened
 from plantdesk.domain.records import ChangeKind, SourceKind
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import long_time, one_line, plural, source_text
+from plantdesk.ui.texts import long_time, one_line, plural, short_time, source_text, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,22 +28,22 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject, QPersistentModelIndex
 
     from plantdesk.domain.protocols import HistorySummary, PlantReader
-    from plantdesk.domain.records import Change, Source
+    from plantdesk.domain.records import HistoryEntry, Source
     from plantdesk.ui.background import Task
     from plantdesk.ui.store_queries import StoreQueries
 
     Index = QModelIndex | QPersistentModelIndex
 
-#: The role under which a delegate gets the Change itself, None for the heading of a day.
-CHANGE_ROLE = Qt.ItemDataRole.UserRole
+#: The role under which a delegate gets the HistoryEntry itself, None for the heading of a day.
+ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
 _PAGE = 200
 
 
 class Page(NamedTuple):
-    """Some changes, and what the whole history consists of where that was asked for."""
+    """Some entries, and what the whole history consists of where that was asked for."""
 
-    changes: list[Change]
+    entries: list[HistoryEntry]
     summary: HistorySummary | None
 
 
@@ -55,8 +56,8 @@ class HistoryModel(QAbstractListModel):
     def __init__(self, queries: StoreQueries, parent: QObject) -> None:
         super().__init__(parent)
         self._queries = queries
-        self._rows: list[Change | str] = []
-        self._last: Change | None = None
+        self._rows: list[HistoryEntry | str] = []
+        self._last: HistoryEntry | None = None
         self._text = ""
         self._source: Source | None = None
         self._has_more = False
@@ -71,15 +72,15 @@ class HistoryModel(QAbstractListModel):
         """Read the changes again; the present ones stay until the others are there."""
         self._ask(None, max(_PAGE, sum(not isinstance(row, str) for row in self._rows)), self._on_loaded)
 
-    def change_at(self, row: int) -> Change | None:
-        """Return the change in a row; None for a heading."""
+    def entry_at(self, row: int) -> HistoryEntry | None:
+        """Return the entry of a row; None for a heading."""
         found = self._rows[row] if 0 <= row < len(self._rows) else ""
         return None if isinstance(found, str) else found
 
     def row_of(self, number: int) -> int | None:
         """Return the row of the change of a number."""
-        rows = (row for row, each in enumerate(self._rows) if not isinstance(each, str) and each.number == number)
-        return next(rows, None)
+        entries = ((row, each) for row, each in enumerate(self._rows) if not isinstance(each, str))
+        return next((row for row, each in entries if each.change.number == number), None)
 
     @override
     def rowCount(self, parent: Index | None = None) -> int:
@@ -96,15 +97,15 @@ class HistoryModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole:
                 return title_text(row)
             case Qt.ItemDataRole.ToolTipRole:
-                return f"{long_time(row.made_at)}"
+                return f"{long_time(row.change.made_at)}"
             case Qt.ItemDataRole.AccessibleTextRole:
                 return _spoken(row)
             case _:
-                return row if role == CHANGE_ROLE else None
+                return row if role == ENTRY_ROLE else None
 
     @override
     def flags(self, index: Index) -> Qt.ItemFlag:
-        is_heading = self.change_at(index.row()) is None
+        is_heading = self.entry_at(index.row()) is None
         return Qt.ItemFlag.NoItemFlags if is_heading else super().flags(index)
 
     @override
@@ -115,7 +116,7 @@ class HistoryModel(QAbstractListModel):
     def fetchMore(self, parent: Index) -> None:
         if self._has_more and self._last is not None:
             self._has_more = False  # until the page is there
-            self._ask(self._last.number, _PAGE, self._on_more)
+            self._ask(self._last.change.number, _PAGE, self._on_more)
 
     def _ask(self, before: int | None, limit: int, done: Callable[[int, Page], object]) -> None:
         if self._task is not None:
@@ -130,60 +131,73 @@ class HistoryModel(QAbstractListModel):
     def _on_loaded(self, limit: int, page: Page) -> None:
         self.beginResetModel()
         self._last = None
-        self._rows = self._with_headings(page.changes)
-        self._has_more = len(page.changes) == limit
+        self._rows = self._with_headings(page.entries)
+        self._has_more = len(page.entries) == limit
         self.endResetModel()
         self.loaded.emit(page.summary)
 
     def _on_more(self, limit: int, page: Page) -> None:
-        self._has_more = len(page.changes) == limit
-        rows = self._with_headings(page.changes)
+        self._has_more = len(page.entries) == limit
+        rows = self._with_headings(page.entries)
         if rows:
             self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(rows) - 1)
             self._rows += rows
             self.endInsertRows()
 
-    def _with_headings(self, changes: list[Change]) -> list[Change | str]:
-        rows: list[Change | str] = []
-        for change in changes:
-            if self._last is None or _day(self._last) != _day(change):
-                rows.append(_day_text(change))
-            rows.append(change)
-            self._last = change
+    def _with_headings(self, entries: list[HistoryEntry]) -> list[HistoryEntry | str]:
+        rows: list[HistoryEntry | str] = []
+        for entry in entries:
+            if self._last is None or _day(self._last) != _day(entry):
+                rows.append(_day_text(entry))
+            rows.append(entry)
+            self._last = entry
         return rows
 
 
-def title_text(change: Change) -> str:
-    """Return what a change did; of an undo what it has undone."""
-    title = one_line(change.title)
-    if change.kind is ChangeKind.UNDO:
-        return _tr("Undone: {title}").format(title=title.removeprefix("Undo: "))
-    if change.kind is ChangeKind.REDO:
-        return _tr("Redone: {title}").format(title=title.removeprefix("Redo: "))
-    return title
+def title_text(entry: HistoryEntry) -> str:
+    """Return what a change did, and whether it is undone."""
+    title = one_line(entry.change.title)
+    return _tr("Undone: {title}").format(title=title) if entry.change.is_undone else title
 
 
-def detail_text(change: Change) -> str:
-    """Return who made a change, how many plants it changed, and why it cannot be undone."""
+def detail_text(entry: HistoryEntry) -> str:
+    """Return who made a change, its plants, when it was undone, and why it cannot be."""
+    change, last, _ = entry
     parts = [] if change.source.kind is SourceKind.FORM else [source_text(change.source)]
-    parts.append(plural(change.plants, _tr("1 plant"), _tr("{count} plants")))
+    parts.append(_plants(entry))
     if change.is_undone:
-        parts.append(_tr("undone"))
-    elif not change.can_undo:
+        parts.append(_tr("undone {time}").format(time=short_time(last.made_at)))
+    elif not last.can_undo:
         parts.append(_tr("too old to be undone"))
     return " · ".join(parts)
 
 
-def action_text(change: Change) -> str:
+def _plants(entry: HistoryEntry) -> str:
+    """Return what the title does not say of the plants."""
+    change, _, first = entry
+    if first is None:
+        return plural(change.plants, _tr("1 plant"), _tr("{count} plants"))
+    plant_id, name, tag = first
+    if change.plants > 1:
+        one, many = _tr("{name} and 1 more"), _tr("{name} and {count} more")
+        return plural(change.plants - 1, one, many, name=one_line(shortened(name)))
+    if change.kind is ChangeKind.TAG:
+        return _tr("had no tag") if tag is None else _tr("was {tag}").format(tag=tag_text(tag))
+    if change.kind in {ChangeKind.MERGE, ChangeKind.IMPORT, ChangeKind.RESTORE}:
+        return one_line(shortened(name))
+    return _tr("ID {id}").format(id=plant_id)
+
+
+def action_text(entry: HistoryEntry) -> str:
     """Return what can be done with a change: Undo, Redo, or nothing."""
-    if not change.can_undo or change.is_undone:
+    if not entry.last.can_undo:
         return ""
-    return _tr("Redo") if change.kind is ChangeKind.UNDO else _tr("Undo")
+    return _tr("Redo") if entry.change.is_undone else _tr("Undo")
 
 
-def clock_text(change: Change) -> str:
+def clock_text(entry: HistoryEntry) -> str:
     """Return the local time of day of a change."""
-    return QLocale().toString(_local(change).time(), QLocale.FormatType.ShortFormat)
+    return QLocale().toString(_local(entry).time(), QLocale.FormatType.ShortFormat)
 
 
 def widest_clock() -> str:
@@ -191,30 +205,30 @@ def widest_clock() -> str:
     return QLocale().toString(QTime(22, 0), QLocale.FormatType.ShortFormat)
 
 
-def _spoken(change: Change) -> str:
-    action = action_text(change)
+def _spoken(entry: HistoryEntry) -> str:
+    action = action_text(entry)
     press = _tr(" Press Enter: {action}.").format(action=action) if action else ""
-    return f"{clock_text(change)}, {title_text(change)}, {detail_text(change)}.{press}"
+    return f"{clock_text(entry)}, {title_text(entry)}, {detail_text(entry)}.{press}"
 
 
-def _local(change: Change) -> QDateTime:
-    return QDateTime.fromMSecsSinceEpoch(change.made_at)
+def _local(entry: HistoryEntry) -> QDateTime:
+    return QDateTime.fromMSecsSinceEpoch(entry.change.made_at)
 
 
-def _day(change: Change) -> QDate:
-    return _local(change).date()
+def _day(entry: HistoryEntry) -> QDate:
+    return _local(entry).date()
 
 
-def _day_text(change: Change) -> str:
-    day = _day(change)
+def _day_text(entry: HistoryEntry) -> str:
+    day = _day(entry)
     days = day.daysTo(QDate.currentDate())
     near = {0: _tr("Today"), 1: _tr("Yesterday")}.get(days)
     return near or QLocale().toString(day, QLocale.FormatType.LongFormat)
 
 
 def _read(reader: PlantReader, _task: Task, before: int | None, limit: int, text: str, source: Source | None) -> Page:
-    changes = reader.history(limit, before, text, source)
-    return Page(changes, reader.history_summary() if before is None else None)
+    entries = reader.history_entries(limit, before, text, source)
+    return Page(entries, reader.history_summary() if before is None else None)
 
 
 def _tr(text: str) -> str:

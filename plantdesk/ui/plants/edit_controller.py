@@ -312,7 +312,7 @@ class EditController(QObject):
         title = self.tr("{name} was deleted elsewhere while you were editing it").format(name=quoted(draft.row.name))
         text = self.tr("Yours: {mine}").format(mine=self._described(mine.name, mine.tag))
         tag = {} if mine.tag is None else {"tag": mine.tag}
-        insert = Insert(new_plant({"id": mine.id, "name": mine.name, **tag}), mine.note)
+        insert = Insert(new_plant({"id": mine.saw.id, "name": mine.name, **tag}), mine.note)
         again = self.tr("Add it again"), partial(self._apply, insert, draft)
         self._ask(title, text, again, (self.tr("Leave it deleted"), _nothing))
 

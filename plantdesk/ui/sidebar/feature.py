@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu
 
 from plantdesk.domain.search import parse_terms
+from plantdesk.domain.selections import HasTag
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.midnight import Midnight
@@ -291,14 +292,19 @@ class Sidebar(Feature):
         menu.popup(position)
 
     def _add_merge_menu(self, menu: QMenu, tag: str) -> None:
-        """Offer the other tags, those of most plants first, to be merged into."""
+        """Offer the tags to merge this one into, or all that the plants are filtered by; those of most plants first."""
         counts = {} if self._contents is None else self._contents.counts.tags
-        others = sorted((each for each in counts if each and each != tag), key=lambda each: -counts[each])
+        terms = parse_terms(self._search)
+        filtered = [each for each in counts if each and HasTag(each, exact=True) in terms]
+        merged = filtered if tag in filtered and len(filtered) > 1 else [tag]
+        others = sorted((each for each in counts if each and [each] != merged), key=lambda each: -counts[each])
         if others and self._store is not None:
-            rename = partial(self._tags.rename, self._store, tag)
-            merge = menu.addMenu(self.tr("Mer&ge into"))
+            many = self.tr("Mer&ge {count} tags into")
+            into = menu.addMenu(plural(len(merged), self.tr("Mer&ge into"), many))
             for other in others[:_MAX_MERGE]:
-                merge.addAction(tag_text(other).replace("&", "&&"), partial(rename, other, counts))
+                tags = [each for each in merged if each != other]
+                merge = partial(self._tags.merge, self._store, tags, other, counts)
+                into.addAction(tag_text(other).replace("&", "&&"), merge)
 
     def _removal_text(self, entry: Entry) -> str:
         if entry.search is not None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
 from plantdesk.domain.errors import InvalidPlantError, shortened
+from plantdesk.domain.records import ChangeKind
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.plant_changes import PlantChanges
@@ -19,14 +20,14 @@ from plantdesk.ui.theme.tag_colors import HUES, dot_color
 from plantdesk.ui.widgets.message_box import MessageBox
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Change
     from plantdesk.ui.feature import WindowContext
 
-_MAX_TITLE = 40
+_MAX_TITLE, _MAX_TITLES = 40, 200
 _RENAME = "Rename tag"
 
 
@@ -54,10 +55,29 @@ class TagCommands(QObject):
         if not new:
             self._context.page.toast.show_problem(self.tr("Give the tag a name, or remove it."))
         elif new in counts and tag in counts:
-            self._ask_to_merge(store, tag, new, counts)
+            self.merge(store, [tag], new, counts)
         else:
-            one, many = self.tr("1 plant has the tag {new} now."), self.tr("{count} plants have the tag {new} now.")
-            self._set(store, tag, new, f"{_RENAME} {_title(tag)} to {_title(new)}", one, many)
+            self._set(store, [tag], new, f"{_RENAME} {_title(tag)} to {_title(new)}")
+
+    def merge(self, store: PlantStore, tags: Sequence[str], into: str, counts: Mapping[str | None, int]) -> None:
+        """Ask whether to give the plants of `tags` the tag `into`, and do so as one change."""
+        old = ", ".join(map(quoted, tags))
+        one = self.tr("Change the tag of 1 plant from {old} to {new}?")
+        many = self.tr("Change the tag of {count} plants from {old} to {new}?")
+        text = plural(sum(counts[tag] for tag in tags), one, many, old=old, new=quoted(into))
+        one, many = self.tr("1 plant has the tag {new} already."), self.tr("{count} plants have the tag {new} already.")
+        gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.")
+        if len(tags) > 1:
+            gone = self.tr("Afterwards {old} are no longer tags. This can be undone.")
+        details = f"{plural(counts[into], one, many, new=quoted(into))} {gone.format(old=old)}"
+        box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
+        box.set_icon("merge", "accent")
+        title = f"Merge {'tag' if len(tags) == 1 else 'tags'} {', '.join(map(_title, tags))} into {_title(into)}"
+        button = box.add_button(self.tr("&Merge"))
+        button.clicked.connect(partial(self._set, store, tags, into, shortened(title, _MAX_TITLES), ChangeKind.MERGE))
+        box.add_button(self.tr("Cancel"))
+        button.setFocus()  # it can be undone
+        box.open()
 
     def forget_colors(self, tags: Collection[str | None]) -> None:
         """Forget the colours of tags that no plant has; for when a store is opened, as an undo brings tags back."""
@@ -75,7 +95,7 @@ class TagCommands(QObject):
             [SetTag(Selection.of(HasTag(tag, exact=True)), None)],
             self.tr("Removed the tag {tag} from 1 plant."),
             self.tr("Removed the tag {tag} from {count} plants."),
-            title=f"Remove tag {_title(tag)}",
+            named=(f"Remove tag {_title(tag)}", ChangeKind.TAG),
             done=lambda _change: self.renamed.emit(tag, None),
             tag=quoted(tag),
         )
@@ -94,31 +114,42 @@ class TagCommands(QObject):
         action.setChecked(tag not in chosen)
         return menu
 
-    def _set(self, store: PlantStore, tag: str, new: str, title: str, one: str, many: str) -> None:
+    def _set(
+        self, store: PlantStore, tags: Sequence[str], new: str, title: str, kind: ChangeKind = ChangeKind.TAG
+    ) -> None:
         from plantdesk.domain.edits import SetTag
 
+        one, many = self.tr("1 plant has the tag {new} now."), self.tr("{count} plants have the tag {new} now.")
+        if kind is ChangeKind.MERGE:
+            one = self.tr("Changed the tag of 1 plant from {old} to {new}.")
+            many = self.tr("Changed the tag of {count} plants from {old} to {new}.")
         self._changes.apply(
             store,
-            [SetTag(Selection.of(HasTag(tag, exact=True)), new)],
+            [SetTag(Selection.of(HasTag(tag, exact=True)), new) for tag in tags],
             one,
             many,
-            title=title,
-            done=partial(self._on_renamed, tag, new),
-            old=quoted(tag),
+            named=(title, kind),
+            done=partial(self._on_renamed, tags, new),
+            old=", ".join(map(quoted, tags)),
             new=quoted(new),
         )
 
-    def _on_renamed(self, tag: str, new: str, change: Change | None) -> None:
+    def _on_renamed(self, tags: Sequence[str], new: str, change: Change | None) -> None:
         if change is None:
-            gone = self.tr("No plant has the tag {tag} any more, so it was not renamed to {new}.")
-            self._context.page.toast.show_problem(gone.format(tag=quoted(tag), new=quoted(new)))
+            one = self.tr("No plant has the tag {tag} any more, so it was not renamed to {new}.")
+            many = self.tr("No plant has the tags {tag} any more, so they were not merged into {new}.")
+            gone = one if len(tags) == 1 else many
+            text = gone.format(tag=", ".join(map(quoted, tags)), new=quoted(new))
+            self._context.page.toast.show_problem(text)
             return
-        if change.title.startswith(_RENAME):
-            self._renames[change.number] = tag, new
-        hue = self._context.theme.tags.chosen.get(tag)
-        if hue is not None and new not in self._context.theme.tags.chosen:
+        if change.kind is not ChangeKind.MERGE:
+            self._renames[change.number] = tags[0], new
+        chosen = self._context.theme.tags.chosen
+        hue = next((chosen[tag] for tag in tags if tag in chosen), None)
+        if hue is not None and new not in chosen:
             self._choose_color(new, hue)
-        self.renamed.emit(tag, new)
+        for tag in tags:
+            self.renamed.emit(tag, new)
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
@@ -128,26 +159,6 @@ class TagCommands(QObject):
             tag, new = rename
             self._renames[undone.change.number] = new, tag
             self.renamed.emit(new, tag)
-
-    def _ask_to_merge(self, store: PlantStore, tag: str, into: str, counts: Mapping[str | None, int]) -> None:
-        one = self.tr("Change the tag of 1 plant from {old} to {new}?")
-        many = self.tr("Change the tag of {count} plants from {old} to {new}?")
-        text = plural(counts[tag], one, many, old=quoted(tag), new=quoted(into))
-        one = self.tr("1 plant has the tag {new} already. Afterwards {old} is no longer a tag. This can be undone.")
-        many = self.tr(
-            "{count} plants have the tag {new} already. Afterwards {old} is no longer a tag. This can be undone."
-        )
-        details = plural(counts[into], one, many, old=quoted(tag), new=quoted(into))
-        box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
-        box.set_icon("tag", "accent")
-        one = self.tr("Changed the tag of 1 plant from {old} to {new}.")
-        many = self.tr("Changed the tag of {count} plants from {old} to {new}.")
-        merge = partial(self._set, store, tag, into, f"Merge tag {_title(tag)} into {_title(into)}", one, many)
-        button = box.add_button(self.tr("&Merge"))
-        button.clicked.connect(merge)
-        box.add_button(self.tr("Cancel"))
-        button.setFocus()  # it can be undone
-        box.open()
 
     def _choose_color(self, tag: str, hue: int | None) -> None:
         tags = self._context.theme.tags

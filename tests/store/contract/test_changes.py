@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,7 +16,7 @@ from plantdesk.domain.errors import (
     NothingToUndoError,
     UndoConflictError,
 )
-from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
+from plantdesk.domain.records import COMMAND, FORM, ChangeKind, Changes, PlantRow
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -26,6 +26,7 @@ from tests.support.adding import add_each
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit, Undone
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import Source
     from tests.store.contract.conftest import Open
 
 SECONDS = 30
@@ -321,16 +322,67 @@ def test_the_history_of_a_plant_begins_where_a_change_added_it(store: PlantStore
 
 def test_the_history_is_searched_by_text_and_source(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, edited(plants[0], name="50_% fern"))
-    store.apply([DeleteAll(Selection(ids=[1]))], FORM).result(SECONDS)
+    store.apply([DeleteAll(Selection(ids=[1, 2]))], FORM).result(SECONDS)
+
+    def found(text: str = "", source: Source | None = None, before: int | None = None) -> list[str]:
+        return [each.change.title for each in reader.history_entries(text=text, source=source, before=before)]
+
     with closing(store.reader()) as reader:
-        assert [each.title for each in reader.history(text="delete")] == ["Delete “Aloe”"]
-        assert [each.title for each in reader.history(text="0_% F")] == ["Rename “Fern” to “50_% fern”"]
-        assert reader.history(text="_%_") == []
-        assert [each.title for each in reader.history(source=FORM)] == ["Delete “Aloe”"]
+        assert found("delete") == ["Delete 2 plants"]
+        assert found("0_% F") == ["Rename “Fern” to “50_% fern”"]
+        assert found("_%_") == []
+        assert found("RÖSCHEN") == found("aloe") == ["Delete 2 plants"]
+        assert found(source=FORM) == ["Delete 2 plants"]
         newest, oldest = reader.history()
-        assert reader.history(before=newest.number, source=COMMAND) == [oldest]
+        assert found(before=newest.number, source=COMMAND) == [oldest.title]
         summary = reader.history_summary()
         assert (summary.changes, summary.since, summary.sources) == (2, oldest.made_at, (FORM, COMMAND))
+
+
+@pytest.mark.usefixtures("plants")
+def test_a_change_that_was_taken_back_again_and_again_is_one_entry(store: PlantStore) -> None:
+    change = apply(store, DeleteAll(Selection(ids=[1, 3])))
+    retagged = apply(store, SetTag(Selection(ids=[2]), "office"))
+
+    def entries(text: str = "") -> list[tuple[int, int, bool, bool]]:
+        with closing(store.reader()) as reader:
+            found = reader.history_entries(text=text)
+            assert text or reader.history_summary().changes == 2
+        return [(each.change.number, each.last.number, each.change.is_undone, each.last.can_undo) for each in found]
+
+    assert entries() == [(retagged, retagged, False, True), (change, change, False, True)]
+    last = change
+    for is_undone in (True, False, True):
+        last = undo(store, last).change.number
+        assert entries() == [(retagged, retagged, False, True), (change, last, is_undone, True)]
+    assert entries("fern") == [(change, last, True, True)]
+
+
+def test_an_entry_names_one_of_its_plants(store: PlantStore, plants: list[PlantRow]) -> None:
+    apply(store, edited(plants[2], tag="office"))
+    apply(store, Insert(new_plant({"id": 8, "name": "Ivy"})))
+    apply(store, DeleteAll(Selection()))
+    with closing(store.reader()) as reader:
+        entries = reader.history_entries()
+    assert [each.first for each in entries] == [(1, "Aloe", "kitchen"), None, (2, "Röschen", None)]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "title"),
+    [
+        ({"name": "Tree fern"}, ChangeKind.RENAME, "Rename “Fern” to “Tree fern”"),
+        ({"tag": "office"}, ChangeKind.TAG, "Set the tag “office” for “Fern”"),
+        ({"tag": None}, ChangeKind.TAG, "Remove the tag of “Fern”"),
+        ({"note": "Water"}, ChangeKind.NOTE, "Change the note of “Fern”"),
+        ({"tag": "office", "note": "Water"}, ChangeKind.EDIT, "Edit “Fern”"),
+    ],
+)
+def test_the_title_of_an_edit_says_what_it_changed(
+    store: PlantStore, plants: list[PlantRow], values: dict[str, Any], kind: ChangeKind, title: str
+) -> None:
+    apply(store, edited(plants[0], **values))
+    with closing(store.reader()) as reader:
+        assert [(each.kind, each.title) for each in reader.history()] == [(kind, title)]
 
 
 # --- what stays --------------------------------------------------------------------------------------------------

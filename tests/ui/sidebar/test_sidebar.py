@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
 from plantdesk.domain.edits import SetTag
-from plantdesk.domain.records import FORM
+from plantdesk.domain.records import FORM, ChangeKind
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
@@ -701,6 +701,30 @@ def test_the_menu_of_a_tag_merges_it_into_another(desk: SidebarDesk) -> None:
     desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
     desk.button("Merge").click()
     desk.until(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == ("3", None))
+
+
+def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store: Store) -> None:
+    store.apply([SetTag(Selection.of(HasTag(None)), "attic")], FORM).result(10)
+    desk.until(lambda: desk.entries().get("attic") == "1")
+    desk.click("kitchen")
+    desk.until(lambda: desk.chips() == ["kitchen"])
+    QTest.mouseClick(desk.view.viewport(), Qt.MouseButton.LeftButton, CONTROL, desk.point("attic"))
+    desk.until(lambda: desk.chips() == ["kitchen", "attic"])
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F10, SHIFT)
+    menu = desk.popup()
+    merge = next(each.menu() for each in menu.actions() if plain(each.text()) == "Merge 2 tags into")
+    assert isinstance(merge, QMenu)
+    assert sorted(each.text() for each in merge.actions()) == ["attic", "hall", "kitchen"]
+    next(each for each in merge.actions() if each.text() == "hall").trigger()
+    menu.close()
+    desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
+    assert desk.the(MessageBox).text == "Change the tag of 3 plants from “kitchen”, “attic” to “hall”?"
+    desk.button("Merge").click()
+    desk.until(lambda: [desk.entries().get(tag) for tag in ("hall", "kitchen", "attic")] == ["4", None, None])
+    with contextlib.closing(store.reader()) as reader:
+        (change,) = reader.history(1)
+    assert (change.kind, change.title) == (ChangeKind.MERGE, "Merge tags “kitchen”, “attic” into “hall”")
 
 
 def test_the_menu_says_whether_a_filter_is_added_or_removed(desk: SidebarDesk) -> None:
