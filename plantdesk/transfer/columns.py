@@ -122,7 +122,8 @@ def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Lay
         raise PlantDeskError(f"The table has {len(first):,} columns, and PlantDesk reads {MAX_COLUMNS:,} at most.")
     if has_header is None:
         has_header = is_header(first, others_rows)
-    names = [cell or "" for cell in first] if has_header else [str(at) for at in range(1, len(first) + 1)]
+    width = min(max(map(len, rows[:SAMPLED])), MAX_COLUMNS)
+    names = [cell or "" for cell in first] if has_header else [str(at) for at in range(1, width + 1)]
     if columns.has_header or chosen:
         return Layout(names, has_header, mapped(names, chosen, only=only or not has_header))
     return Layout(names, has_header, guessed(names, others_rows if has_header else rows[:SAMPLED]))
@@ -170,6 +171,12 @@ def is_id(text: str | None) -> bool:
     """Return whether a text is a whole number."""
     digits = (text or "").strip().removeprefix("-")
     return digits.isascii() and digits.isdigit()
+
+
+def letters_of(position: int) -> str:
+    """Return the letters of a spreadsheet's column."""
+    first, last = divmod(position, 26)
+    return (letters_of(first - 1) if first else "") + chr(ord("A") + last)
 
 
 def _is_number(text: str | None) -> bool:

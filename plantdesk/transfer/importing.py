@@ -65,10 +65,14 @@ class FileReading(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The numbers of rows by outcome; `listed` are the first invalid rows, then the first that clash."""
+    """The numbers of rows by outcome; `listed` are the first invalid rows, then the first that clash.
+
+    `blank` are the rows without any text, which are left out.
+    """
 
     counts: ImportCounts
     invalid: int
+    blank: int
     listed: tuple[Refused, ...]
 
 
@@ -112,7 +116,7 @@ class FileImport:
         self.readings: list[FileReading] = []
         self._names: list[str] = []
         self._fields: list[set[str]] = []
-        self._rows = self._bytes = self._size = self._invalid = 0
+        self._rows = self._bytes = self._size = self._invalid = self._blank = 0
         self._listed: list[Refused] = []
         with ExitStack() as stack:
             self._import = store.new_import()
@@ -139,6 +143,7 @@ class FileImport:
                 reader, batches = rows_of(file, number, self._wanted.reading.columns, self._refuse)
                 for batch in batches:
                     self._add(batch)
+                self._blank += reader.blank
                 self.readings.append(_reading_of(source.name, file, reader))
             self._fields.append(reader.fields | (set() if self._wanted.tag is None else {"tag"}))
 
@@ -149,7 +154,7 @@ class FileImport:
             raise PlantDeskError("The files have different columns. To replace plants, import them one by one.")
         counts = self._import.compare(on_clash, set().union(*self._fields))
         listed = [*self._listed, *itertools.islice(self._clashes(), self._max_listed)]
-        return Preview(counts, self._invalid, tuple(listed))
+        return Preview(counts, self._invalid, self._blank, tuple(listed))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.

@@ -11,7 +11,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
 from plantdesk.domain.records import parse_id
 from plantdesk.domain.validation import new_plant, plant_fields, plant_note
-from plantdesk.transfer.columns import READ, Columns, Layout, NoColumnError, layout_of, mapped
+from plantdesk.transfer.columns import READ, Columns, Layout, NoColumnError, layout_of, letters_of, mapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,6 +59,8 @@ class RowReader:
         #: The name of each field's column or member, and of some others, after the file was read.
         self.columns: dict[str, str] = {}
         self.ignored: dict[str, None] = {}
+        #: Rows without any text, which are left out.
+        self.blank = 0
         #: The fields of which a plant has one.
         self.fields: set[str] = set()
 
@@ -80,6 +82,7 @@ class RowReader:
         if layout.has_header:
             first = first._replace(lines=first.lines[1:], rows=first.rows[1:])
         for batch in itertools.chain([first], batches):
+            self._note_beyond(batch)
             plants = self._valid_batch(batch)
             yield batch_of(self._number, [*self._each(batch)]) if plants is None else plants
 
@@ -102,16 +105,28 @@ class RowReader:
             return None
         return ImportBatch(self._number, batch.lines, numbers, cast("Sequence[str]", names), tags, notes)
 
+    def _note_beyond(self, batch: Batch) -> None:
+        """Add the columns of a sheet that have cells and no header to those that are not read."""
+        width = len(self._layout.names)
+        for row in batch.rows if batch.is_sheet and len(self.ignored) < _MAX_IGNORED else ():
+            self.ignored |= {
+                f"column {letters_of(at)}": None
+                for at, cell in enumerate(row[width : width + _MAX_IGNORED], width)
+                if cell
+            }
+
     def _each(self, batch: Batch) -> Iterator[ImportRow]:
+        width = len(self._layout.names)
         for line, row in zip(batch.lines, batch.by_row(), strict=True):
-            cells = [cell or None for cell in row] if batch.empty_is_none else row
+            cells = [cell or None for cell in row] if batch.empty_is_none else row[:width] if batch.is_sheet else row
             if line not in batch.faults and all(cell is None or cell.isspace() for cell in cells):
+                self.blank += 1
                 continue
             values = [None if at is None or at >= len(cells) else cells[at] for at in self._positions]
             try:
                 if line in batch.faults:
                     raise PlantDeskError(batch.faults[line])  # noqa: TRY301 - reported as the others
-                _check_width(cells, len(self._layout.names))
+                _check_width(cells, width)
                 yield ImportRow(self._number, line, *_of_texts(*values))
             except PlantDeskError as error:
                 texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}

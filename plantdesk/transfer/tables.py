@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from plantdesk.transfer.columns import Layout
 
 
+#: Cells up to which rows of a sheet are made equally long.
+_MAX_CELLS = 100_000
+
+
 class Batch(NamedTuple):
     """Rows of a table and the line of each. A cell is None where there is none, or "" if `empty_is_none`.
 
     Where `columns` are given, they are there in place of `rows`. No cell has half a surrogate pair. `faults` has, by
-    their lines, the reasons why rows could not be read.
+    their lines, the reasons why rows could not be read. In a sheet (`is_sheet`) cells beyond the header are no error.
     """
 
     lines: Sequence[int]
@@ -22,11 +26,15 @@ class Batch(NamedTuple):
     empty_is_none: bool = False
     columns: Sequence[Sequence[str | None]] | None = None
     faults: Mapping[int, str] = {}
+    is_sheet: bool = False
 
     def by_column(self, width: int) -> Sequence[Sequence[str | None]] | None:
         """Return the columns, or None unless all rows have `width` cells."""
         if self.columns is not None:
             return self.columns if len(self.columns) == width else None
+        if self.is_sheet and width * len(self.rows) <= _MAX_CELLS:
+            fitted = [[*row[:width], *[None] * (width - len(row))] for row in self.rows]
+            return list(zip(*fitted, strict=True))
         return list(zip(*self.rows, strict=True)) if set(map(len, self.rows)) == {width} else None
 
     def by_row(self) -> Sequence[Sequence[str | None]]:

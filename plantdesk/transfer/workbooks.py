@@ -59,11 +59,20 @@ class WorkbookTable:
             first = next(self._rows, None)
             if first is None:
                 raise FileError(self._name, "Its first sheet is empty.")
-            width = len(first[1])
             rows = itertools.chain([first], self._rows)
-            while batch := [*itertools.islice(rows, max(1, min(_MAX_BATCH, _MAX_CELLS // width)))]:
+            while batch := [*_first_rows(rows)]:
                 lines, cells = zip(*batch, strict=True)
-                yield Batch(lines, [row + [None] * (width - len(row)) for row in cells])
+                yield Batch(lines, [*cells], is_sheet=True)
+
+
+def _first_rows(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows of a batch."""
+    cells = 0
+    for count, row in enumerate(rows, 1):
+        yield row
+        cells += len(row[1])
+        if count == _MAX_BATCH or cells >= _MAX_CELLS:
+            return
 
 
 @contextmanager

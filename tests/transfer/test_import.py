@@ -123,6 +123,19 @@ def test_invalid_rows_refuse_the_file_and_can_be_skipped(
     assert len(lines) == 6
 
 
+def test_the_counts_add_up_to_the_rows(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    file = write("id,name,tag\n1,Fern,\n,,\n3,,bed\n \t,  ,\n\n2,Ivy,\n")
+    assert main(["import", file, "--skip-invalid", "--json"]) == 1
+    printed = capfd.readouterr()
+    assert "2 new, 0 unchanged, 0 clashing, 1 invalid, 3 blank" in printed.err
+    assert json.loads(printed.out)["blank"] == 3
+
+
+def test_without_a_header_the_longest_of_the_first_rows_counts(write: Write) -> None:
+    assert main(["import", write("1,Fern\n2,Ivy,bed\n"), "--no-header", "--map", "name=2", "--map", "tag=3"]) == 0
+    assert stored() == [(1, "Fern", None, None), (2, "Ivy", "bed", None)]
+
+
 def test_a_dry_run_creates_no_database(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["import", write("id,name\n1,Fern\n"), "--dry-run"]) == 0
     assert "1 new" in capfd.readouterr().err
@@ -151,6 +164,7 @@ def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.Captur
         "unchanged": 1,
         "clashing": 1,
         "invalid": 0,
+        "blank": 0,
         "imported": 0,
         "change": None,
         "rows": [{"file": "plants.csv", "line": 2, "reason": "ID 1 belongs to “Cactus”."}],

@@ -369,3 +369,18 @@ def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     assert "is not valid" in capfd.readouterr().err
     other.write_bytes(b"SQLite format 3\0")
     assert main(["import", str(other)]) == 1
+
+
+def test_cells_beyond_the_header_are_reported_and_not_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows: list[list[object]] = [["id", "name"], [1, "Fern", None, "sum"], [2, "Ivy"], [None, None, None, None, 7]]
+    assert main(["import", write(tmp_path / "a.xlsx", rows)]) == 0
+    assert stored() == [(1, "Fern", None, None), (2, "Ivy", None, None)]
+    printed = capfd.readouterr().err
+    assert "not read: “column D”, “column E”" in printed
+    assert "2 new, 0 unchanged, 0 clashing, 0 invalid, 1 blank" in printed
+
+
+def test_a_sheet_without_a_header_is_as_wide_as_its_first_rows(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.xlsx", [[1, "Fern"], [2, "Ivy", "bed"]])
+    assert main(["import", file, "--no-header", "--map", "id=1", "--map", "name=2", "--map", "tag=3"]) == 0
+    assert stored() == [(1, "Fern", None, None), (2, "Ivy", "bed", None)]

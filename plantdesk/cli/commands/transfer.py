@@ -145,6 +145,8 @@ def _print_preview(preview: Preview, files_import: FileImport, wanted: Wanted) -
         print(f"{name}, line {row.line:,}: {shortened(row.reason, 300)}", file=sys.stderr)
     what = "" if not clashing else f" ({wanted.on_clash})"
     counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
+    if preview.blank:
+        counts += f", {preview.blank:,} blank"
     print(counts, file=sys.stderr)
 
 
@@ -172,7 +174,7 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     rows = [{"file": files_import.name_of(row), "line": row.line, "reason": row.reason} for row in preview.listed]
     change = None if applied is None or applied.change is None else applied.change.number
     plants = 0 if applied is None else applied.plants
-    counts = {**preview.counts._asdict(), "invalid": preview.invalid}
+    counts = {**preview.counts._asdict(), "invalid": preview.invalid, "blank": preview.blank}
     files = [
         {
             "file": reading.name,

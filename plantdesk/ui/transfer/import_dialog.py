@@ -253,8 +253,10 @@ class ImportDialog(Dialog):
         if self._sample.doubtful_cell is not None:
             parts.append(self.tr("encoding guessed, as in {cell}").format(cell=quoted(self._sample.doubtful_cell)))
         if preview is not None:
-            rows = sum(preview.counts) + preview.invalid
+            rows = sum(preview.counts) + preview.invalid + preview.blank
             parts.insert(0, plural(rows, self.tr("1 row"), self.tr("{count} rows")))
+            if preview.blank:
+                parts.insert(1, plural(preview.blank, self.tr("1 is blank"), self.tr("{count} are blank")))
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
