@@ -28,6 +28,8 @@ _MAX_EXPONENT_DIGITS = 8
 _LARGE = 20_000
 #: Repeated members that the message names.
 _MAX_NAMED = 5
+#: Characters before and after a fault that a message shows.
+_BEFORE, _AFTER = 30, 10
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _EXAMPLE = 'Send one plant as {"id": 1, "name": "Fern"}.'
 
@@ -63,18 +65,25 @@ def parse_object(data: bytes | bytearray) -> dict[str, object]:
 
     Nested objects, and numbers with a fraction or exponent in arrays, are opaque; their members are not checked.
     """
-    return _members(_value(_text(data)))
+    members = _members(_value(_text(data)))
+    for name, value in members.items():
+        if isinstance(value, Decimal):
+            members[name] = whole_number(value)
+    return members
 
 
 def line_value(line: str) -> dict[str, object] | PlantDeskError:
-    """Return the members of the object in a line, or what is wrong with it, as `parse_object` raises it."""
+    """Return the members of the object in a line, or what is wrong with it, as `parse_object` raises it.
+
+    A number with a fraction or an exponent is a `Decimal`.
+    """
     try:
         top, end = _scan(line, 0) if len(line) <= _LARGE else (None, 0)
     except (ValueError, RecursionError, StopIteration, NotJsonError):
         top, end = None, 0  # it is parsed again for the message
     if end == len(line) and isinstance(top, _Object):
         members = dict(top)
-        if len(members) == len(top) and _Decimal not in map(type, members.values()):
+        if len(members) == len(top):
             return members
     try:
         return _members(_value(line))
@@ -115,7 +124,7 @@ def array_items(pieces: Iterator[str], longest: int) -> Iterator[tuple[int, dict
             buffer.at += 1
             yield buffer.item()
         if buffer.next_character() != "]":
-            raise buffer.error("The array is not closed, or a comma is missing.")
+            raise buffer.error(f"The array is not closed, or a comma is missing, after item {buffer.items:,}.")
         buffer.at += 1
     if buffer.next_character():
         raise buffer.error("Something follows the end of the array.")
@@ -128,6 +137,8 @@ class _Buffer:
         self._pieces, self._longest = pieces, longest
         self._text, self.at = "", 0
         self._line, self._counted = 1, 0
+        #: Items so far.
+        self.items = 0
 
     def error(self, reason: str) -> FileSyntaxError:
         return FileSyntaxError(reason, self.line())
@@ -150,24 +161,29 @@ class _Buffer:
 
     def item(self) -> tuple[int, dict[str, object] | PlantDeskError]:
         """Return the line and the value of the item that begins here."""
+        self.items += 1
         self.next_character()
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self.at)
             except NotJsonError as error:
-                raise self.error(str(error)) from None
+                raise self._item_error(str(error)) from None
             except RecursionError:
-                raise self.error("An object is nested too deeply.") from None
+                raise self._item_error("An object is nested too deeply.") from None
             except json.JSONDecodeError as error:
                 if len(self._text) - self.at > self._longest:
-                    raise self.error(f"An object is longer than {self._longest:,} characters.") from None
+                    raise self._item_error(f"An object is longer than {self._longest:,} characters.") from None
                 if not self._more():
+                    near = " ".join(self._text[max(self.at, error.pos - _BEFORE) : error.pos + _AFTER].split())
                     self.at = error.pos
-                    raise self.error(f"It is not JSON: {error.msg}.") from None
+                    raise self._item_error(f"It is not JSON: {error.msg} near “{near}”.") from None
             else:
                 if end < len(self._text) or not self._more():  # else a number may go on in the next piece
                     line, self.at = self.line(), end
                     return line, _members_or_error(value)
+
+    def _item_error(self, reason: str) -> FileSyntaxError:
+        return self.error(f"Item {self.items:,}: {reason}")
 
     def _more(self) -> bool:
         """Read at least as much again, so that a long item is not parsed often; False at the end."""
@@ -190,9 +206,6 @@ def _members(top: object) -> dict[str, object]:
     if len(members) != len(top):
         counts = Counter(name for name, _ in top)
         raise RepeatedMemberError([name for name, count in counts.items() if count > 1])
-    for name, value in top:
-        if isinstance(value, _Decimal):
-            members[name] = _decimal(value)
     return members
 
 
@@ -243,7 +256,7 @@ class _Object(tuple[tuple[str, object], ...]):
     __slots__ = ()
 
 
-class _Decimal(str):
+class Decimal(str):
     """The text of a number with a fraction or an exponent."""
 
     __slots__ = ()
@@ -255,7 +268,8 @@ def _integer(text: str) -> int | UnfitNumber:
     return _within_int64(text, text.lstrip("-"), 0)
 
 
-def _decimal(text: str) -> int | UnfitNumber:
+def whole_number(text: Decimal) -> int | UnfitNumber:
+    """Return the number in a text, exactly."""
     mantissa, _, exponent = text.lower().partition("e")
     whole, _, fraction = mantissa.lstrip("-").partition(".")
     digits = (whole + fraction).lstrip("0")
@@ -284,7 +298,7 @@ def _no_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_Object,
     parse_int=_integer,
-    parse_float=_Decimal,
+    parse_float=Decimal,
     parse_constant=_no_constant,
 )
 #: Without the checks of `decode` for blanks around a value, which take longer than a line.

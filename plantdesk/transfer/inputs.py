@@ -106,5 +106,5 @@ def rows_of(
     """
     reader = RowReader(number, columns, refused)
     if file.table is None:
-        return reader, reader.objects(file.objects)
+        return reader, reader.objects(file.objects, numbered=file.form is Format.JSON)
     return reader, reader.rows(file.table.batches(), file.table.layout)

@@ -10,7 +10,7 @@ from plantdesk.domain import strict_json
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
 from plantdesk.domain.records import parse_id
-from plantdesk.domain.validation import new_plant, plant_fields, plant_note
+from plantdesk.domain.validation import UnfitNumber, new_plant, plant_fields, plant_note
 from plantdesk.transfer.columns import READ, Columns, Layout, NoColumnError, layout_of, letters_of, mapped
 
 if TYPE_CHECKING:
@@ -134,11 +134,16 @@ class RowReader:
 
     # --- JSON ---
 
-    def objects(self, items: Iterator[tuple[int, object]]) -> Iterator[ImportBatch]:
-        """Yield the valid plants of JSON objects and their lines, and report others. Raises FileError and OSError."""
+    def objects(self, items: Iterator[tuple[int, object]], *, numbered: bool) -> Iterator[ImportBatch]:
+        """Yield the valid plants of JSON objects and their lines, and report others, by their numbers if `numbered`.
+
+        Raises FileError and OSError.
+        """
+        first = 1
         while batch := [*itertools.islice(items, _MAX_ROWS)]:
             plants = self._valid_objects(batch)
-            yield plants or batch_of(self._number, [row for line, item in batch for row in self._of_item(line, item)])
+            yield plants or batch_of(self._number, [*self._of_items(batch, first if numbered else 0)])
+            first += len(batch)
 
     def _valid_objects(self, batch: Sequence[tuple[int, object]]) -> ImportBatch | None:
         """Return the plants of a batch whose objects are all surely valid, member by member; else None."""
@@ -173,24 +178,30 @@ class RowReader:
         )
         return common if is_same else None
 
-    def _of_item(self, line: int, item: object) -> Iterator[ImportRow]:
+    def _of_items(self, batch: Sequence[tuple[int, object]], first: int) -> Iterator[ImportRow]:
+        for at, (line, item) in enumerate(batch):
+            yield from self._of_item(line, item, first and first + at)
+
+    def _of_item(self, line: int, item: object, number: int) -> Iterator[ImportRow]:
         try:
             yield ImportRow(self._number, line, *self._of_object(item))
         except PlantDeskError as error:
             values = item if isinstance(item, dict) else {}
-            texts = {field: value for field, value in self._renamed(values).items() if isinstance(value, str)}
-            self._refused(Refused(self._number, line, str(error), texts))
+            fields = self._renamed(values).items()
+            texts = {field: text_of(value) for field, value in fields if isinstance(value, str | int | UnfitNumber)}
+            reason = f"Item {number:,}: {error}" if number else str(error)
+            self._refused(Refused(self._number, line, reason, texts))
 
     def _of_object(self, item: object) -> Fields:
         if isinstance(item, PlantDeskError):
             raise item
         if not isinstance(item, dict):
             raise strict_json.NotAnObjectError
-        values = {field: value for field, value in self._renamed(item).items() if value is not None}
+        values = {name: _value_of(name, value) for name, value in self._renamed(item).items() if value is not None}
         self.fields.update(values)
         note = values.pop("note", "")
         if not isinstance(note, str):
-            raise PlantDeskError("The note must be text.")
+            raise PlantDeskError("The note must be text, or a number.")
         if isinstance(values.get("id"), str):  # as every id in CSV
             values["id"] = _id_of(str(values["id"]))
         if values.get("id") is not None:
@@ -226,6 +237,19 @@ class RowReader:
         if len(self.ignored) < _MAX_IGNORED:
             taken = set(positions.values())
             self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
+
+
+def _value_of(field: str, value: object) -> object:
+    """Return a value of a JSON object: a number as text, as it is written, unless it is the id."""
+    if field == "id":
+        return strict_json.whole_number(value) if isinstance(value, strict_json.Decimal) else value
+    is_number = isinstance(value, int | strict_json.Decimal | UnfitNumber) and not isinstance(value, bool)
+    return text_of(value) if is_number else value
+
+
+def text_of(value: object) -> str:
+    """Return a value of a JSON object as text."""
+    return value.text if isinstance(value, UnfitNumber) else str(value)
 
 
 def _is_unicode(text: str) -> bool:

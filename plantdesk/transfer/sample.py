@@ -10,6 +10,7 @@ from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of, mapp
 from plantdesk.transfer.delimited import DelimitedTable, Dialect
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened
+from plantdesk.transfer.reading import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,4 +76,4 @@ def _of_objects(file: Input) -> tuple[Layout, list[list[str | None]]]:
 
 
 def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else text_of(value)

@@ -239,7 +239,7 @@ def test_files_that_are_no_plants_are_refused(
         ("7", "line 1: It is not a JSON array"),
         ('{"name": "a"}\n', "If each line is an object, name the file .jsonl."),
         ('[{"name": "a"}\n {"name": "b"}]', "line 2: The array is not closed, or a comma"),
-        ('[{"name": "a"},\n {"name": }]', "line 2: It is not JSON"),
+        ('[{"name": "a"},\n {"name": }]', 'line 2: Item 2: It is not JSON: Expecting value near “{"name": }]”'),
         ('[{"name": "a"}', "not closed"),
         ('[{"name": "a"}] x', "Something follows"),
     ],
@@ -250,6 +250,23 @@ def test_json_that_is_no_array_is_refused(
     assert main(["import", write(content, "a.json")]) == 1
     assert message in capfd.readouterr().err
     assert stored() == []
+
+
+def test_numbers_of_json_are_texts_as_they_are_written(write: Write) -> None:
+    texts = ["1.50", "-0.0", "1e3", "9007199254740993.0", "99999999999999999999", "7"]
+    objects = [f'{{"id": {at}.0, "name": {text}, "tag": {text}, "note": {text}}}' for at, text in enumerate(texts)]
+    assert main(["import", write(f"[{', '.join(objects)}]", "a.json")]) == 0
+    assert stored() == [(at, text, text, text) for at, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("value", ["true", "false", "{}", "[1]"])
+@pytest.mark.parametrize("member", ["name", "tag", "note"])
+def test_errors_of_json_name_item_and_member(
+    write: Write, member: str, value: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    objects = f'[{{"name": "a"}}, {{"name": "b", "{member}": {value}}}]'.replace('"name": "b", "name"', '"name"')
+    assert main(["import", write(objects, "a.json")]) == 1
+    assert f"line 1: Item 2: The {member} must be text" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("item", ["7", '{"id": "x", "name": "a"}', '{"name": "\\ud800"}', '{"name": "a", "name": "b"}'])
