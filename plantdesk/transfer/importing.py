@@ -65,7 +65,7 @@ class FileReading(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The numbers of rows by outcome; `listed` are the first invalid rows, then the first that clash.
+    """The numbers of rows by outcome, the first invalid rows, and the first that clash.
 
     `blank` are the rows without any text, which are left out.
     """
@@ -73,7 +73,8 @@ class Preview(NamedTuple):
     counts: ImportCounts
     invalid: int
     blank: int
-    listed: tuple[Refused, ...]
+    invalid_rows: Sequence[Refused]
+    clashing_rows: Sequence[Refused]
 
 
 def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
@@ -153,8 +154,8 @@ class FileImport:
         if on_clash is OnClash.REPLACE and any(each != self._fields[0] for each in self._fields):
             raise PlantDeskError("The files have different columns. To replace plants, import them one by one.")
         counts = self._import.compare(on_clash, set().union(*self._fields))
-        listed = [*self._listed, *itertools.islice(self._clashes(), self._max_listed)]
-        return Preview(counts, self._invalid, self._blank, tuple(listed))
+        clashing = list(itertools.islice(self._clashes(), self._max_listed))
+        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing)
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.

@@ -140,7 +140,7 @@ def _print_preview(preview: Preview, files_import: FileImport, wanted: Wanted) -
     for reading in files_import.readings:
         print(_reading_text(reading), file=sys.stderr)
     new, unchanged, clashing = preview.counts
-    for row in preview.listed:
+    for row in (*preview.invalid_rows, *preview.clashing_rows):
         name = shortened(files_import.name_of(row), 60)
         print(f"{name}, line {row.line:,}: {shortened(row.reason, 300)}", file=sys.stderr)
     what = "" if not clashing else f" ({wanted.on_clash})"
@@ -171,7 +171,8 @@ def _reading_text(reading: FileReading) -> str:
 
 
 def _print_json(preview: Preview, files_import: FileImport, applied: Applied | None) -> None:
-    rows = [{"file": files_import.name_of(row), "line": row.line, "reason": row.reason} for row in preview.listed]
+    listed = (*preview.invalid_rows, *preview.clashing_rows)
+    rows = [{"file": files_import.name_of(row), "line": row.line, "reason": row.reason} for row in listed]
     change = None if applied is None or applied.change is None else applied.change.number
     plants = 0 if applied is None else applied.plants
     counts = {**preview.counts._asdict(), "invalid": preview.invalid, "blank": preview.blank}

@@ -2,9 +2,9 @@
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, detail, key, title, empty-title, strong, drop) and `tone` (muted, error, warning, ok) of labels; `variant`
-(primary, icon, pill, link, quiet, fold) and `small` of buttons; `card`, `pane` (lines, strip, list, sidebar, card,
-toast) and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields; `clear` of what shows the
-background behind it.
+(primary, icon, pill, link, quiet, fold) of buttons, `small` of buttons and combo boxes; `card`, `pane` (lines, strip,
+list, sidebar, card, toast) and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields;
+`clear` of what shows the background behind it.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ QComboBox {
 }
 QComboBox:hover { background: $hover; }
 QComboBox:focus, QComboBox:on { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_2}px; }
+QComboBox[small="true"] { min-height: ${compact}px; }
+QComboBox[small="true"]:focus, QComboBox[small="true"]:on { min-height: ${compact_2}px; }
 QComboBox::drop-down { border: none; width: ${icon_button}px; }
 QComboBox::down-arrow { image: url("$combo_arrow"); width: ${icon}px; height: ${icon}px; }
 QComboBox QAbstractItemView { border: 1px solid $border; padding: 3px; outline: 0; }
@@ -211,7 +213,7 @@ PlantTable { selection-background-color: transparent; }
 QListView { border: 1px solid $border; padding: 2px; outline: 0; }
 QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
-QTableWidget { outline: 0; border: 2px solid $surface; }
+QTableWidget { outline: 0; border: 2px solid $surface; border-radius: 6px; padding: 2px; }
 QTableWidget::item { padding: 0 9px; }
 QTableWidget:focus { border: 2px solid $focus; }
 QListView::item:hover { background: $hover; }
@@ -282,6 +284,8 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "inner_2": str(metrics.control - 4),
         "small": str(max(24, metrics.compact_row - 4)),
         "small_2": str(max(24, metrics.compact_row - 4) - 2),
+        "compact": str(metrics.compact_row - 2),
+        "compact_2": str(metrics.compact_row - 4),
         "pill": str(pill - 2),
         "pill_2": str(pill - 4),
         "pill_radius": str(pill // 2),

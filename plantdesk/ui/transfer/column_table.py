@@ -4,20 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QFrame, QHeaderView, QSizePolicy, QTableWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QRect, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHeaderView,
+    QSizePolicy,
+    QStyle,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import one_line
+from plantdesk.ui.texts import one_line, tag_text
 from plantdesk.ui.theme.metrics import XS
 from plantdesk.ui.widgets.combo_box import ComboBox
-from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable
+from plantdesk.ui.widgets.tag_pill import paint_pill, pill_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+    from PySide6.QtGui import QColor, QPainter
+    from PySide6.QtWidgets import QStyleOptionViewItem
+
     from plantdesk.transfer.sample import Sample
     from plantdesk.ui.theme.theme import Theme
+
+    Index = QModelIndex | QPersistentModelIndex
 
 #: Rows that are shown, and columns, unless one behind them is a field.
 _ROWS, _COLUMNS = 20, 30
@@ -26,15 +42,46 @@ _MIN_WIDTH, _MAX_WIDTH = 130, 260
 _MIN_ROWS, _FEW_COLUMNS = 3, 7
 #: Between two combo boxes, half on each side.
 _GAP = 9
+#: From the edge of a cell to a pill, whose text is below the heading then.
+_PILL = 4
+#: The role of a value as it will be read; None for none.
+_TAG = Qt.ItemDataRole.UserRole
+
+
+class _PreviewDelegate(CellDelegate):
+    """Paints lines between the rows, and tags as pills."""
+
+    def __init__(self, theme: Theme, table: ColumnTable) -> None:
+        super().__init__(table)
+        self._theme, self._columns = theme, table
+
+    @override
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        tag = index.data(_TAG) if index.column() == self._columns.fields.get("tag") else None
+        if tag is None:
+            super().paint(painter, option, index)
+        else:
+            size = pill_size(self._theme, tag).boundedTo(option.rect.size() - QSize(2 * _PILL, 0))
+            side = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
+            rect = option.rect.adjusted(_PILL, 0, -_PILL, 0)
+            painter.save()
+            paint_pill(painter, self._theme, QStyle.alignedRect(option.direction, side, size, rect), tag)
+            painter.restore()
+        painter.fillRect(QRect(option.rect.topLeft(), QSize(option.rect.width(), 1)), self._line(index))
+
+    def _line(self, index: Index) -> QColor:
+        return self._theme.colors.color("line" if index.row() else "surface")
 
 
 class ColumnTable(QFrame):
     """Combo boxes that follow the columns of a table below them. `fields_changed`: the user has chosen a field.
 
-    They are not in the table: assistive technologies would not find them there.
+    They are not in the table: assistive technologies would not find them there. `blanks_changed(there)`: whether tags
+    are shown with blanks that could not be seen otherwise.
     """
 
     fields_changed = Signal()
+    blanks_changed = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -45,8 +92,9 @@ class ColumnTable(QFrame):
         self._edited: QComboBox | None = None
         self._others: list[tuple[QComboBox, str]] = []
         self._strip = QWidget()
-        self._strip.setFixedHeight(theme.metrics.control + 2 * XS)
+        self._strip.setFixedHeight(theme.metrics.compact_row + 2 * XS)
         self._table = PlainTable(theme, self.tr("First rows of the file"), [""])
+        self._table.setItemDelegate(_PreviewDelegate(theme, self))
         self._table.horizontalHeader().hide()
         self._table.horizontalHeader().setMinimumSectionSize(_MIN_WIDTH)
         self._table.setSelectionMode(PlainTable.SelectionMode.NoSelection)
@@ -83,9 +131,10 @@ class ColumnTable(QFrame):
             self._set_cell(0, at, heading).setForeground(muted)
             for place, row in enumerate(sample.rows[:_ROWS], 1):
                 value = row[at] if at < len(row) else None
-                self._set_cell(place, at, "—" if value is None else value)
+                self._set_cell(place, at, "—" if value is None else value).setData(_TAG, value)
         self._fit(sample)
         self._place()
+        self._report_blanks()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -130,6 +179,7 @@ class ColumnTable(QFrame):
             combo.addItem(text, value)
         combo.setCurrentIndex(combo.findData(field))
         combo.currentIndexChanged.connect(self._on_chosen)
+        combo.setProperty("small", "true")
         combo.installEventFilter(self)
         combo.setParent(self._strip)
         combo.show()
@@ -150,7 +200,15 @@ class ColumnTable(QFrame):
         for combo, field in self._others:
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(combo.findData("" if field == chosen.currentData() else field))
+        self._table.viewport().update()
+        self._report_blanks()
         self.fields_changed.emit()
+
+    def _report_blanks(self) -> None:
+        at = self.fields.get("tag", -1)
+        items = [self._table.item(row, at) for row in range(1, self._table.rowCount())]
+        tags = [item.data(_TAG) for item in items if item is not None]
+        self.blanks_changed.emit(any(tag is not None and tag_text(tag) != one_line(tag) for tag in tags if tag))
 
     def _fit(self, sample: Sample) -> None:
         table = self._table

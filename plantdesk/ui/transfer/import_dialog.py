@@ -83,6 +83,8 @@ class ImportDialog(Dialog):
         self._options = ReadingOptions()
         self._options.hide()
         self._columns = ColumnTable(self._theme)
+        self._blanks = _note()
+        self._columns.blanks_changed.connect(self._show_blanks)
         self._counting = _note()
         self._outcome = OutcomePanel(self._theme)
         self._tag_edit = LineEdit()
@@ -138,6 +140,12 @@ class ImportDialog(Dialog):
     def _on_options_changed(self) -> None:
         self._reading = self._options.reading(self._reading)
         self._read_sample()
+
+    @Slot(bool)
+    def _show_blanks(self, there: bool) -> None:
+        text = self.tr("first rows, as they will be read")
+        blanks = self.tr("␣ is a blank of the tag, which is kept")
+        self._blanks.setText(f"{text} · {blanks}" if there else text)
 
     # --- the counts ---
 
@@ -228,12 +236,21 @@ class ImportDialog(Dialog):
         self._cancel()
         self._message.show_message(Tone.ERROR, error_text(error))
 
-    @Slot()
-    def _show_rows(self) -> None:
+    @Slot(bool)
+    def _show_rows(self, invalid: bool) -> None:
         job = self._job
         if job is None or job.preview is None:
             return
-        dialog = RefusedDialog(self._theme, job.preview, self._folder, self)
+        preview = job.preview
+        if invalid:
+            title, rows, count = self.tr("Rows that cannot be read"), preview.invalid_rows, preview.invalid
+        else:
+            title, rows, count = (
+                self.tr("Rows whose ID is taken"),
+                preview.clashing_rows,
+                preview.counts.clashing,
+            )
+        dialog = RefusedDialog(self._theme, title, rows, count, self._folder, self)
         job.saved.connect(dialog.show_saved)
         job.not_saved.connect(dialog.show_not_saved)
         dialog.save_wanted.connect(job.save_refused)
@@ -282,8 +299,7 @@ class ImportDialog(Dialog):
         body.addLayout(self._head())
         body.addWidget(self._options)
         body.addSpacing(S)
-        note = _note(self.tr("first rows, as they will be read"))
-        body.addLayout(_titled(self.tr("Columns"), note))
+        body.addLayout(_titled(self.tr("Columns"), self._blanks))
         body.addWidget(self._columns, 1)
         body.addSpacing(S)
         body.addLayout(_titled(self.tr("What will happen"), self._counting))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QPushButton
 
 from plantdesk.domain.import_batches import OnClash
+from plantdesk.ui.qt import override
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import L, M, S, tabular
 from plantdesk.ui.widgets.combo_box import ComboBox
@@ -16,6 +18,8 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from PySide6.QtGui import QPaintEvent
 
     from plantdesk.transfer.importing import Preview
     from plantdesk.ui.theme.theme import Theme
@@ -26,10 +30,10 @@ _CHOICE_WIDTH = 200
 
 
 class OutcomePanel(QFrame):
-    """`changed`: the user has chosen something else. `rows_wanted`: the user wants to see clashing or invalid rows."""
+    """`changed`: the user has chosen something else. `rows_wanted(invalid)`: show the invalid rows, or the clashing."""
 
     changed = Signal()
-    rows_wanted = Signal()
+    rows_wanted = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -40,7 +44,7 @@ class OutcomePanel(QFrame):
             PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for _ in _ICONS
         ]
-        self._texts = [PlainLabel(wrapped=True) for _ in _ICONS]
+        self._texts = [PlainLabel() for _ in _ICONS]
         self._buttons = {each: self._button() for each in (_CLASHING, _INVALID)}
         self.clash_choice = self._combo(
             self.tr("Rows whose ID is taken"),
@@ -89,31 +93,45 @@ class OutcomePanel(QFrame):
 
     def _button(self) -> QPushButton:
         button = QPushButton(self.tr("Show"))
-        button.setProperty("small", "true")
-        button.clicked.connect(self.rows_wanted)
+        button.setProperty("variant", "link")
+        button.clicked.connect(self._on_show)
         return button
+
+    @Slot()
+    def _on_show(self) -> None:
+        self.rows_wanted.emit(self.sender() is self._buttons[_INVALID])
 
     def _combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:
         combo = ComboBox(name)
         combo.setMinimumWidth(_CHOICE_WIDTH)
+        combo.setProperty("small", "true")
         for text, value in choices:
             combo.addItem(text, value)
         combo.currentIndexChanged.connect(self.changed)
         return combo
 
     def _lay_out(self) -> None:
-        layout = QGridLayout(self)
-        layout.setContentsMargins(L, S, L, S)
+        layout = self._rows = QGridLayout(self)
+        layout.setContentsMargins(L, 0, L, 0)
         layout.setHorizontalSpacing(M)
-        layout.setVerticalSpacing(S)
+        layout.setVerticalSpacing(0)
         layout.setColumnMinimumWidth(1, 70)
-        layout.setColumnStretch(2, 1)
+        layout.setColumnStretch(3, 1)
         for row in range(len(_ICONS)):
             self._counts[row].setFont(tabular())
-            layout.setRowMinimumHeight(row, self._theme.metrics.compact_row)
+            layout.setRowMinimumHeight(row, self._theme.metrics.compact_row + S)
             layout.addWidget(self._icons[row], row, 0)
             layout.addWidget(self._counts[row], row, 1)
             layout.addWidget(self._texts[row], row, 2, 1, 1 if row in self._buttons else 3)
         for row, choice in ((_CLASHING, self.clash_choice), (_INVALID, self.invalid_choice)):
-            layout.addWidget(self._buttons[row], row, 3)
+            layout.addWidget(self._buttons[row], row, 3, Qt.AlignmentFlag.AlignLeft)
             layout.addWidget(choice, row, 4)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter = QPainter(self)
+        for row in range(1, len(_ICONS)):
+            top = self._rows.cellRect(row, 0).top()
+            painter.fillRect(1, top, self.width() - 2, 1, self._theme.colors.color("line"))
+        painter.end()

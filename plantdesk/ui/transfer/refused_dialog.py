@@ -16,25 +16,30 @@ from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.plain_table import PlainTable
 
 if TYPE_CHECKING:
-    from plantdesk.transfer.importing import Preview
+    from collections.abc import Sequence
+
+    from plantdesk.transfer.reading import Refused
     from plantdesk.ui.theme.theme import Theme
 
 _SIZE = QSize(760, 480)
 
 
 class RefusedDialog(Dialog):
-    """`save_wanted(path)`: write all of them to a file."""
+    """`save_wanted(path)`: write all invalid and clashing rows to a file."""
 
     save_wanted = Signal(object)
 
-    def __init__(self, theme: Theme, preview: Preview, folder: Path, parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("Rows that cannot be imported as they are"), parent)
+    def __init__(
+        self, theme: Theme, title: str, listed: Sequence[Refused], count: int, folder: Path, parent: QWidget
+    ) -> None:
+        """Show the first of `count` rows under a title."""
+        super().__init__(title, parent)
         self._folder = folder
         heads = (self.tr("Line"), self.tr("Reason"), self.tr("ID"), self.tr("Name"))
         table = PlainTable(theme, self.windowTitle(), heads, wide=1)
-        rows = [(row.line, row.reason, row.values.get("id", ""), row.values.get("name", "")) for row in preview.listed]
+        rows = [(row.line, row.reason, row.values.get("id", ""), row.values.get("name", "")) for row in listed]
         table.show_rows([tuple(one_line(str(each)[:300]) for each in row) for row in rows])
-        more = preview.counts.clashing + preview.invalid - len(rows)
+        more = count - len(rows)
         text = self.tr("{count} more are in the file that you can save.").format(count=QLocale().toString(more))
         self._message = MessageLine(theme)
         self._message.set_hint(text if more else "")

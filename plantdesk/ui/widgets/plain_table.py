@@ -43,7 +43,7 @@ _LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
 _TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
 
 
-class _CellDelegate(QStyledItemDelegate):
+class CellDelegate(QStyledItemDelegate):
     """Paints texts as sharp in a mirrored table as in another."""
 
     @override
@@ -83,7 +83,7 @@ class PlainTable(QTableWidget):
         super().__init__(0, len(heads))
         self._theme = theme
         self._max_rows = max_rows
-        self.setItemDelegate(_CellDelegate(self))
+        self.setItemDelegate(CellDelegate(self))
         size = theme.metrics.scaled(ICON)
         self.setIconSize(QSize(size, size))
         self.setHorizontalHeaderLabels(list(heads))

@@ -57,6 +57,14 @@ def test_all_plants_are_exported(desk: TransferDesk, tmp_path: Path) -> None:
     assert desk.bars == []
 
 
+@pytest.mark.parametrize("name", ["Plants", "Format"])
+def test_enter_in_a_combo_box_neither_exports_nor_closes(desk: TransferDesk, name: str) -> None:
+    desk.choose("File", "Export…")
+    box = desk.export_dialog.the(QComboBox, name)
+    desk.qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert (box.view().isVisible(), desk.export_dialog.widget.isVisible()) == (False, True)
+
+
 def test_the_search_or_the_selection_is_exported(desk: TransferDesk, tmp_path: Path) -> None:
     desk.table.search_text, desk.table.selected = "bas", [3]
     desk.choose("File", "Export…")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QTableWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, QTableWidget
 
 from plantdesk.ui.transfer.refused_dialog import RefusedDialog
 from plantdesk.ui.widgets.message_line import MessageLine, Tone
@@ -73,17 +73,13 @@ def test_clashing_and_invalid_rows_are_shown_and_decided_upon(desk: TransferDesk
     file = tmp_path / "plants.csv"
     file.write_text("id,name\n1,Aster\n2,Daisy\nx,Ivy\n7,Rose\n", encoding="utf-8")
     desk.open_import(file)
-    texts = desk.dialog.texts()
-    for text in ("new plant", "is here already and stays as it is", "has an ID that is taken", "cannot be read"):
-        assert text in texts
+    words = {"new plant", "is here already and stays as it is", "has an ID that is taken", "cannot be read"}
+    assert words <= set(desk.dialog.texts())
     assert desk.dialog.button("Import 1 plant").isEnabled(), "what is not new is left out at first"
     desk.pick("Rows that are invalid", "Import nothing then")
     assert not desk.dialog.button("Import 1 plant").isEnabled()
     desk.dialog.button("Show").click()
     rows = Desk(desk.qtbot, desk.the(RefusedDialog))
-    table = rows.the(QTableWidget)
-    found = [[item.text() if (item := table.item(row, at)) else "" for at in range(2)] for row in range(2)]
-    assert found == [["4", "The ID must be a whole number."], ["2", "ID 1 belongs to “Cactus”."]]
     saved = tmp_path / "refused.csv"
     desk.answer_file_dialogs(saved)
     rows.button("Save all with reasons…").click()
@@ -99,6 +95,35 @@ def test_clashing_and_invalid_rows_are_shown_and_decided_upon(desk: TransferDesk
     desk.toast_button("Save it with the reason…").click()
     desk.qtbot.waitUntil(saved.exists, timeout=TIMEOUT)
     assert "x,Ivy" in saved.read_text(encoding="utf-8")
+
+
+def test_the_rows_of_one_kind_are_shown(desk: TransferDesk, tmp_path: Path, add: Adder) -> None:
+    add("Cactus")
+    file = tmp_path / "plants.csv"
+    file.write_text("id,name\n1,Aster\nx,Ivy\n", encoding="utf-8")
+    desk.open_import(file)
+    clashing, invalid = [each for each in desk.dialog.widget.findChildren(QPushButton) if each.text() == "Show"]
+    clashing.click()
+    desk.qtbot.waitUntil(lambda: refused(desk) == [["2", "ID 1 belongs to “Cactus”."]])
+    desk.qtbot.keyClick(desk.the(RefusedDialog), Qt.Key.Key_Escape)
+    invalid.click()
+    desk.qtbot.waitUntil(lambda: refused(desk) == [["3", "The ID must be a whole number."]])
+
+
+def refused(desk: TransferDesk) -> list[list[str]]:
+    """Return line and reason of the rows that are shown."""
+    table = desk.the(RefusedDialog).findChildren(QTableWidget)[0]
+    items = [[table.item(row, at) for at in range(2)] for row in range(table.rowCount())]
+    return [["" if item is None else item.text() for item in row] for row in items]
+
+
+def test_a_blank_at_the_end_of_a_tag_is_mentioned(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("name,tag,note\nAster, attic,sunny\n", encoding="utf-8")
+    desk.open_import(file)
+    desk.until_dialog_shows("␣ is a blank of the tag")
+    desk.pick("Field of column note", "Tag")
+    desk.qtbot.waitUntil(lambda: not any("␣" in text for text in desk.dialog.texts()))
 
 
 def test_how_a_file_is_read_can_be_changed(desk: TransferDesk, tmp_path: Path) -> None:
