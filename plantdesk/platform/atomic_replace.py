@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 #: Seconds. On Windows a rename fails while another process has the file open.
 _TIMEOUT = 1.0
 _RETRY_DELAY = 0.02
-_DRAFT_SUFFIX = ".new"
+#: Of all files alike, so that the next one written to a folder removes what is left there.
+_DRAFT_PREFIX, _DRAFT_SUFFIX = ".plantdesk-", ".new"
 #: Characters that `mkstemp` puts between the ends of a name.
 _RANDOM = 8
 #: Seconds, in both directions as clocks jump: a new draft may not be locked yet.
@@ -68,10 +69,9 @@ def replaced_bytes(file: Path) -> Iterator[BinaryIO]:
     """Yield a draft (mode 0600) as `replaced_text` does, for bytes. Raises OSError."""
     import tempfile  # takes 3 ms, and the start of the window only reads
 
-    prefix = f".{file.name}-"
-    remove_abandoned(file.parent, prefix, _DRAFT_SUFFIX)
+    remove_abandoned(file.parent, _DRAFT_PREFIX, _DRAFT_SUFFIX)
     try:
-        descriptor, name = tempfile.mkstemp(_DRAFT_SUFFIX, prefix, file.parent)  # mode 0600 from the start
+        descriptor, name = tempfile.mkstemp(_DRAFT_SUFFIX, _DRAFT_PREFIX, file.parent)  # mode 0600 from the start
     except OSError as error:
         error.filename = str(file)  # the user has chosen that
         raise

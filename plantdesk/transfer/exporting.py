@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.protocols import PlantPages
     from plantdesk.domain.records import PlantRow
+    from plantdesk.transfer.writing import Values
 
 _Page = TypeVar("_Page")
 
@@ -43,6 +44,10 @@ def write_plants(
             progress(count)
 
     if form is Format.XLSX:
+        from plantdesk.transfer.workbook_writing import fitting
+
+        for _ in fitting(map(_values, reader.pages(selection))):  # before anything is written
+            pass
         _write_workbook(file, counted(reader.pages(selection), len))
         return count
     with _written(file) as write:
@@ -60,7 +65,7 @@ def write_plants(
 def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
     from plantdesk.transfer.workbook_writing import write_workbook
 
-    values = ([values_of(row) for row in batch] for batch in batches)
+    values = map(_values, batches)
     if str(file) != PIPE:
         with replaced_bytes(checked_target(file)) as stream:
             write_workbook(stream, values)
@@ -73,6 +78,10 @@ def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
         while piece := copy.read(_PIECE):
             output.write_data(piece)
     output.flush()
+
+
+def _values(batch: list[PlantRow]) -> list[Values]:
+    return [values_of(row) for row in batch]
 
 
 @contextmanager

@@ -56,6 +56,7 @@ _SHEET = "Save it as an Excel workbook (.xlsx) or as CSV."
 #: What to do with files of other formats, by their suffixes.
 _OTHERS = {
     **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar"), _PACKED),
+    **dict.fromkeys((".parquet", ".feather", ".arrow", ".rds", ".rda", ".rdata", ".sav"), "Save it as CSV or JSON."),
     **dict.fromkeys((".xls", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric"), _SHEET),
 }
 

@@ -12,7 +12,7 @@ from plantdesk.transfer.formats import Format, format_of
 from plantdesk.transfer.markdown import MarkdownTable
 from plantdesk.transfer.reading import RowReader
 from plantdesk.transfer.stores import opened_store
-from plantdesk.transfer.text import LONGEST, TextFile
+from plantdesk.transfer.text import LONGEST, FileError, TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,6 +51,8 @@ def _ignore(_size: int) -> None:
 @contextmanager
 def opened(source: Source, reading: Reading, progress: Callable[[int], None] = _ignore) -> Iterator[Input]:
     """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
+    if source.path is not None and source.path.is_dir():
+        raise FileError(source.name, "It is a folder. Name the files in it instead.")
     form = (reading.form or Format.CSV) if source.path is None else format_of(source.path, reading.form)
     with ExitStack() as stack:
         if form is Format.STORE and source.path is not None:

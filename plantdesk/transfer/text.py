@@ -32,6 +32,7 @@ _KNOWN = {
     b"\xfd7zXZ\0": "It is compressed. Unpack it first.",
     b"7z\xbc\xaf": "It is compressed. Unpack it first.",
     b"\xd0\xcf\x11\xe0": "It is an old Excel workbook (.xls), not text. Save it as .xlsx or CSV.",
+    b"PAR1": "It is a Parquet file, not text. Save it as CSV or JSON.",
     b"%PDF-": "It is a PDF, not text. Save the table as .xlsx or CSV.",
 }
 _DELIMITERS = re.compile(r"[\n\r,;\t|\"]")

@@ -22,6 +22,14 @@ _MAX_UNPACKED, _MAX_RATIO = 64 * 1024 * 1024, 150
 _MAX_ITEM, _MAX_DEPTH = 2 * 1024 * 1024, 100
 _MAX_RELATIONS = 10_000
 _PIECE = 65_536
+#: What other programs keep in ZIP files, by their parts.
+_OTHERS = {
+    "meta-inf/manifest.xml": "an OpenDocument file (.ods)",
+    "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
+    "index/document.iwa": "a Numbers file",
+    "word/document.xml": "a Word document (.docx)",
+}
+_SAVE = "Open it in the program that it is of, and save the table as .xlsx or CSV."
 
 
 class Relation(NamedTuple):
@@ -44,7 +52,14 @@ class Parts:
         if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
             raise FileError(name, "It unpacks to much more than a table would need.")
         self._infos = {each.filename.replace("\\", "/").lower(): each for each in infos}
+        self._check_kind()
         self._share = size / max(unpacked, 1)
+
+    def _check_kind(self) -> None:
+        """Raise FileError for another kind of ZIP file, as far as it is known by its parts."""
+        for part, kind in _OTHERS.items():
+            if part in self._infos:
+                raise FileError(self._name, f"It is {kind}, named like an Excel workbook. {_SAVE}")
 
     def __contains__(self, part: str) -> bool:
         return part.lower() in self._infos

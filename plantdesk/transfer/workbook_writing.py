@@ -11,7 +11,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.transfer.formats import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from plantdesk.transfer.writing import Values
 
@@ -21,6 +21,8 @@ _MAX_ROWS, _MAX_TEXT, _MAX_DIGITS = 1_048_576, 32_767, 15
 _MAX_SIZE = 2**31 - 2**20
 #: Characters that XML cannot hold, and what would be read as one of them; Excel escapes both.
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+#: Characters of an escaped one.
+_ESCAPE = 7
 _WIDTHS = (12, 40, 18, 40, 26, 20)
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -56,21 +58,38 @@ class WorkbookLimitError(PlantDeskError):
         super().__init__(f"{reason} Export as CSV for Excel instead.")
 
 
+def fitting(batches: Iterable[Sequence[Values]]) -> Iterator[Sequence[Values]]:
+    """Yield plants again. Raises WorkbookLimitError for one that does not fit in a sheet."""
+    number = 1
+    for batch in batches:
+        if number + len(batch) > _MAX_ROWS:
+            raise WorkbookLimitError(f"An Excel sheet has room for {_MAX_ROWS - 1:,} plants.")
+        for row, values in enumerate(batch, number + 1):
+            long = [field for field, text in zip(FIELDS[1:], values[1:], strict=True) if _is_too_long(text)]
+            if long:
+                reason = f"The {long[0]} of plant {values[0]}, row {row:,}, is longer than the {_MAX_TEXT:,} characters"
+                raise WorkbookLimitError(f"{reason} of an Excel cell.")
+        number += len(batch)
+        yield batch
+
+
+def _is_too_long(text: str | None) -> bool:
+    return text is not None and len(text) > _MAX_TEXT // _ESCAPE and len(_escaped(text)) > _MAX_TEXT
+
+
 def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> None:
-    """Write a workbook with one sheet. Raises WorkbookLimitError and OSError."""
+    """Write a workbook with one sheet. Raises WorkbookLimitError, OSError."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _PARTS.items():
             archive.writestr(name, _XML + content)
         with archive.open("xl/worksheets/sheet1.xml", "w") as sheet:
             sheet.write((_BEGIN + _row(1, map(_cell, FIELDS))).encode())
             number, size = 1, 0
-            for batch in batches:
+            for batch in fitting(batches):
                 rows = [_row(at, _plant_cells(values)) for at, values in enumerate(batch, number + 1)]
                 number += len(rows)
                 data = "".join(rows).encode()
                 size += len(data)
-                if number > _MAX_ROWS:
-                    raise WorkbookLimitError(f"An Excel sheet has room for {_MAX_ROWS - 1:,} plants.")
                 if size > _MAX_SIZE:
                     raise WorkbookLimitError("The sheet would be larger than 2 GB.")
                 sheet.write(data)
@@ -90,9 +109,11 @@ def _plant_cells(values: Values) -> list[str]:
     return [f"><v>{plant_id}</v>" if is_exact else _cell(str(plant_id)), *cells]
 
 
+def _escaped(text: str) -> str:
+    return _UNFIT.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+
+
 def _cell(text: str) -> str:
     """Return a cell with a text, which a formula never is; an empty text is no empty cell."""
-    escaped = _UNFIT.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
-    if len(escaped) > _MAX_TEXT:
-        raise WorkbookLimitError(f"An Excel cell has room for {_MAX_TEXT:,} characters, and a plant has more.")
+    escaped = _escaped(text)
     return f' t="inlineStr"><is><t xml:space="preserve">{escape(escaped)}</t></is>'

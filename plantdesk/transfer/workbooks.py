@@ -92,6 +92,8 @@ def opened_workbook(
             raise FileError(
                 name, "It has a password, or is an old workbook (.xls). Save it as .xlsx without a password."
             )
+        if not begin:
+            raise FileError(name, "It is empty (0 bytes), not an Excel workbook. Save it or copy it again.")
         if begin != _ZIP:
             raise FileError(name, "It is not an Excel workbook (.xlsx).")
         with _malformed(name):

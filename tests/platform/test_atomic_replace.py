@@ -103,16 +103,19 @@ def test_what_a_killed_process_was_writing_is_removed_by_the_next(tmp_path: Path
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        (draft,) = tmp_path.glob(".plants.csv-*")
+        (draft,) = tmp_path.glob(".plantdesk-*")
         os.utime(draft, (1, 1))
         with replaced_bytes(file) as other:
             other.write(b"1")
         assert draft.exists()  # it is in use
         process.kill()
     os.utime(draft, (1, 1))
-    (tmp_path / ".plants.csv-20261122").touch()
-    (tmp_path / ".plants.csv-link.new").symlink_to(file)
-    with replaced_bytes(file) as other:
+    foreign = {".plantdesk-20261122", ".plants.csv-abcdefgh.new", ".plantdesk-toolong12.new", ".plantdesk-linklink.new"}
+    for name in foreign - {".plantdesk-linklink.new"}:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1, 1))
+    (tmp_path / ".plantdesk-linklink.new").symlink_to(file)
+    with replaced_bytes(tmp_path / "other.csv") as other:
         other.write(b"2")
-    assert {each.name for each in tmp_path.iterdir()} == {"plants.csv", ".plants.csv-20261122", ".plants.csv-link.new"}
-    assert file.read_bytes() == b"2"
+    assert {each.name for each in tmp_path.iterdir()} == {"plants.csv", "other.csv", *foreign}
+    assert file.read_bytes() == b"1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from typing import TYPE_CHECKING
 
 import openpyxl
@@ -95,12 +96,39 @@ def test_western_names_are_read(write: Write, name: str) -> None:
     assert [each for _, each, *_ in stored()] == [name]
 
 
-@pytest.mark.parametrize("name", ["plants.csv.gz", "plants.ods", "plants.xls", "plants.zip"])
+@pytest.mark.parametrize("name", ["plants.csv.gz", "plants.ods", "plants.xls", "plants.zip", "plants.parquet"])
 def test_other_formats_are_refused_with_what_to_do(write: Write, name: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["import", write(b"x", name)]) == 1
     printed = capfd.readouterr().err
     assert "unpack it first" in printed or "Save it as" in printed
     assert "--format" not in printed
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("META-INF/manifest.xml", "It is an OpenDocument file (.ods), named like an Excel workbook. Open it in"),
+        ("xl/workbook.bin", "It is a binary Excel workbook (.xlsb), named"),
+        (None, "It is empty (0 bytes), not an Excel workbook. Save it or copy it again."),
+    ],
+)
+def test_other_files_named_like_workbooks_are_named(
+    part: str | None, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "plants.xlsx"
+    file.touch()
+    if part is not None:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(part, "x")
+    assert main(["import", str(file)]) == 1
+    assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["folder", "folder.csv", "folder.xlsx", "folder.db"])
+def test_a_folder_is_named(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).mkdir()
+    assert main(["import", str(tmp_path / name)]) == 1
+    assert "It is a folder. Name the files in it instead." in capfd.readouterr().err
 
 
 def test_the_summary_says_how_each_file_was_read(

@@ -210,6 +210,7 @@ def test_several_files_are_one_change(write: Write) -> None:
         (b'id,na"me\r,"a"x\n', "line 1: A line ends with CR"),
         (b'id,name\n1,"a"x\n', "line 2: A quote in a quoted text is not doubled."),
         (b"id,name\n1,\x81\x8d\n", "Save it as UTF-8, or choose its encoding. Nothing was imported. Use --encoding"),
+        (b"PAR1\x15\x04", "It is a Parquet file, not text. Save it as CSV or JSON."),
         (b"\x1f\x8b\x08abc", "It is compressed. Unpack it first."),
         (
             b"id,name\n" + b"1,a\n" * 40_000 + b"2,\xe4\n",
@@ -351,7 +352,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, change: str) -> No
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX file modes and pipes")
 def test_other_things_than_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["import", str(tmp_path), "--format", "csv"]) == 1
-    assert "directory" in capfd.readouterr().err
+    assert "It is a folder" in capfd.readouterr().err
     (tmp_path / "plants").touch()
     assert main(["import", str(tmp_path / "plants")]) == 1
     assert "Add --format" in capfd.readouterr().err
