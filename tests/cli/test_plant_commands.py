@@ -358,3 +358,12 @@ def test_tokens_of_one_name_count_together(run: Run) -> None:
 def test_a_search_has_terms(run: Run, search: str, found: list[int]) -> None:
     assert listed(run, "--search", search) == found
     assert listed(run, "--search", search, "--no-tag") == [plant_id for plant_id in found if plant_id == 2]
+
+
+def test_a_database_of_which_only_the_log_is_left_is_gone(run: Run) -> None:
+    run("add", "--name", "Aloe")
+    path = paths.database_file()
+    path.with_name(f"{path.name}-wal").write_bytes(b"left by a crash")
+    path.unlink()
+    code, _, error = run("list")
+    assert (code, "is gone" in error) == (1, True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.errors import (
+    BackupFolderError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
@@ -159,6 +160,21 @@ def test_a_file_in_place_of_the_folder_is_reported(path: Path, backups: Backups)
     with pytest.raises(StoreUnreachableError, match=r"plants\.db-backups"):
         back_up(path)
     assert backups.folder.read_text() == "mine"
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets only administrators make links")
+def test_a_link_in_place_of_the_folder_is_not_followed(path: Path, backups: Backups) -> None:
+    elsewhere = path.with_name("elsewhere")
+    elsewhere.mkdir()
+    (draft := elsewhere / ".plants.db-1-auto.db.x.new").touch()
+    os.utime(draft, (0, 0))
+    backups.folder.symlink_to(elsewhere)
+    uses: list[Callable[[], object]] = [lambda: back_up(path), lambda: backups.thin(""), backups.newest_first]
+    for use in uses:
+        with pytest.raises(BackupFolderError, match="link"):
+            use()
+    assert list(elsewhere.iterdir()) == [draft]
 
 
 # --- which stay ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store, copy_store
+from plantdesk.store import Store, copy_store, restore
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.log_origin import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
@@ -352,3 +352,17 @@ def test_a_file_that_is_copied_over_an_open_store_is_not_mixed_with_its_log(fold
         with closing(Store(path)) as other, closing(other.reader()) as reader:
             assert reader.count() == len(expected)
     assert content(path) == expected
+
+
+def test_a_log_that_was_set_aside_is_restored_with_its_file(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = folder / "plants.db"
+    path.rename(folder / "old.db")
+    shutil.copy(folder / "other.db", path)
+    filled(path, range(5000, 5001))
+    (log,) = folder.rglob("*-damaged.db-wal")
+    file = log.with_name(log.name.removesuffix("-wal"))
+    assert f"set aside as {log.name} in {log.parent}" in caplog.text
+    assert f"beside it as {file.name}" in caplog.text
+    shutil.copy(folder / "old.db", file)
+    restore(path, file)
+    assert {row[0] for row in content(path)} >= {1, *_LATER}

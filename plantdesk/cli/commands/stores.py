@@ -29,8 +29,9 @@ def open_existing_store(database: Path) -> Store:
 
 
 def is_store(database: Path) -> bool:
-    """Whether a store is at a path, or backups of one."""
-    return os.path.lexists(database) or bool(Backups(database).newest_first())
+    """Whether a store is at a path, or the log or backups of one."""
+    names = database, database.with_name(f"{database.name}-wal")
+    return any(map(os.path.lexists, names)) or bool(Backups(database).newest_first())
 
 
 def open_read_only(database: Path) -> ReadOnlyStore:

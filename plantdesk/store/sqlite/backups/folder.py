@@ -86,7 +86,7 @@ class Backups:
         """Return the backups that are there, and the files that were set aside. Raises BackupFolderError."""
         found = [
             backup
-            for folder in (self.folder, self._path.parent)
+            for folder in (self._own_folder(), self._path.parent)
             for file in _files(folder)
             if (backup := self._found(file)) is not None
             and (folder == self.folder or backup.kind is BackupKind.DAMAGED)
@@ -99,7 +99,7 @@ class Backups:
         Raises StoreError; then there is no backup.
         """
         try:
-            make_private_folder(self.folder)
+            make_private_folder(self._own_folder())
             while True:
                 with contextlib.suppress(FileExistsError):  # another process made one in the same millisecond
                     path = self._free_name(kind, self.folder)
@@ -113,7 +113,7 @@ class Backups:
 
         A file that cannot be removed is logged and left. Raises BackupFolderError.
         """
-        remove_old_drafts(self.folder, self._path.stem)
+        remove_old_drafts(self._own_folder(), self._path.stem)
         for backup in outdated(self.of_store(identity)):
             try:
                 backup.path.unlink(missing_ok=True)
@@ -137,13 +137,20 @@ class Backups:
 
     def set_aside_log(self, path: Path) -> Path:
         """Rename the log beside `path` to that of a free name, and return the name. Raises OSError."""
-        make_private_folder(self.folder)
+        make_private_folder(self._own_folder())
         same_disk = self.folder.stat().st_dev == path.parent.stat().st_dev
         aside = self._free_name(BackupKind.DAMAGED, self.folder if same_disk else path.parent)
         for ending in SIDE_FILES:
             with contextlib.suppress(FileNotFoundError):
                 path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
         return aside
+
+    def _own_folder(self) -> Path:
+        """Return the folder, which may be missing. Raises BackupFolderError where it is a link, as in an archive."""
+        if self.folder.is_symlink():
+            reason = "It is a link, and backups would be written and removed elsewhere. Put a folder in its place."
+            raise BackupFolderError(f"No backup can be kept at “{self.folder.name}”: {reason}")
+        return self.folder
 
     def _free_name(self, kind: BackupKind, folder: Path) -> Path:
         """Return the name of the next backup: the time for readers, and a number for the order."""

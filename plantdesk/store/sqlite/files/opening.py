@@ -178,7 +178,11 @@ def _set_aside_log(path: Path) -> None:
     is_there = has_log(path)
     aside = Backups(path).set_aside_log(path)
     if is_there:
-        _log.warning("The log of another file was set aside as %s", aside.name)
+        hint = (
+            "To restore its plants, copy the file that it belongs to beside it as %s, and use: plantdesk restore FILE"
+        )
+        _log.warning("The log of another file was set aside as %s-wal in %s", aside.name, aside.parent)
+        _log.warning(hint, aside.name)
 
 
 def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
