@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 DELIMITERS = (",", ";", "\t", "|")
 #: Of a file whose header has none of them: the ASCII character for the purpose, which no text has.
 ONE_COLUMN = "\x1f"
+_CR_ALONE = re.compile(r"(?<=\r)(?!\n)(?!\Z)")
 #: Rows of a batch, where they are read one by one.
 _MAX_ROWS = 5000
 #: Columns of a block that is split at once.
@@ -128,9 +129,10 @@ class _SlowReader:
     def __init__(
         self, text: TextFile, blocks: Iterator[tuple[int, str]], dialect: Dialect, *, all_quoted: bool
     ) -> None:
-        self._text, self._blocks, self._quote, self._all_quoted = text, blocks, dialect.quote, all_quoted
+        self._text, self._blocks, self._all_quoted = text, blocks, all_quoted
+        self._delimiter, self._quote, _ = dialect
         self._lines: deque[str] = deque()
-        self._line = 0
+        self._line = self._first_line = 0
         self._raw: list[str] = []
         self._size = 0
         self._has_doubled = False
@@ -141,11 +143,14 @@ class _SlowReader:
         blanks = " *" if dialect.skips_blanks else ""
         cell = rf"{blanks}{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}|[^{delimiter}]*"
         self._cell = re.compile(rf"({cell})(?:{delimiter}|\Z)")
+        #: The same with blanks behind the closing quote, which spreadsheets read as well.
+        quoted = rf"{blanks}{quote}([^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+){quote} *+"
+        self._loose_cell = re.compile(rf"(?:{quoted}|((?!{blanks}{quote})[^{delimiter}]*+))({delimiter}|\Z)")
 
     def batches(self, first: int, lines: list[str]) -> Iterator[Batch]:
         """Yield the rows of a block, and of those after it that the last row reaches into. Raises FileError."""
         self._line = first - 1
-        self._lines.extend(lines)
+        self._add(lines)
         while self._lines:
             numbers: list[int] = []
             rows: list[list[str | None]] = []
@@ -155,45 +160,65 @@ class _SlowReader:
             yield Batch(numbers, rows, faults=dict(self._faults))
             self._faults.clear()
 
-    @property
-    def _first_line(self) -> int:
-        return self._line - len(self._raw) + 1
-
     def _next(self) -> list[str | None]:
         self._raw.clear()
         self._has_doubled = False
         try:
-            cells = next(self._reader, [])
+            row = next(self._reader, [])
         except csv.Error as error:
-            if not self._has_header or "unexpected end" in str(error):
-                raise self._text.error(_reason(error), self._first_line) from None
-            self._faults[self._first_line] = _reason(error)
-            return []
+            record = "".join(self._raw).rstrip("\r\n")
+            cells, column = self._loose_cells(record)
+            if column and (not self._has_header or "unexpected end" in str(error)):
+                raise self._text.error(_reason(error, column), self._first_line) from None
+            if column:
+                self._faults[self._first_line] = _reason(error, column)
+                return []
+            self._has_header = True
+            return cells
         self._has_header = True
-        if not self._has_doubled or self._all_quoted or all(cells):
-            return [cell or None for cell in cells]
+        if not self._has_doubled or self._all_quoted or all(row):
+            return [cell or None for cell in row]
         raw = self._cell.findall("".join(self._raw).rstrip("\r\n"))
         quoted = [cell.lstrip(" ").startswith(self._quote) for cell in raw]
-        return [cell if cell or is_quoted else None for cell, is_quoted in zip(cells, quoted, strict=False)]
+        return [cell if cell or is_quoted else None for cell, is_quoted in zip(row, quoted, strict=False)]
+
+    def _loose_cells(self, record: str) -> tuple[list[str | None], int]:
+        """Return the cells of a record with blanks behind closing quotes, and 0 or the number of the faulty column."""
+        cells: list[str | None] = []
+        at, end = 0, self._delimiter
+        while end:
+            found = self._loose_cell.match(record, at)
+            if found is None:
+                return cells, len(cells) + 1
+            quoted, plain, end = found.groups()
+            cells.append(plain or None if quoted is None else quoted.replace(2 * self._quote, self._quote))
+            at = found.end()
+        return cells, 0
 
     def _fed(self) -> Iterator[str]:
         while True:
             while self._lines:
-                line = self._lines.popleft() + "\n"
-                self._line += 1
-                self._check(line)
-                yield line
+                part = self._lines.popleft()
+                self._check(part)
+                self._line += part.endswith("\n")
+                yield part
             block = next(self._blocks, None)
             if block is None:
                 return
-            self._lines.extend(block[1].split("\n"))
+            self._add(block[1].split("\n"))
+
+    def _add(self, lines: list[str]) -> None:
+        """Add lines; CR alone ends one as well, unless it is in quotes."""
+        self._lines.extend(part for line in lines for part in _CR_ALONE.split(f"{line}\n"))
 
     def _check(self, line: str) -> None:
+        if not self._raw:
+            self._first_line = self._line + 1
         self._raw.append(line)
         self._size = len(line) + (self._size if len(self._raw) > 1 else 0)
         self._has_doubled = self._has_doubled or bool(self._quote and 2 * self._quote in line)
         if "\0" in line and len(self._raw) == 1 and not (self._quote and self._quote in line):
-            raise self._text.error("It has a NUL character.", self._line)
+            raise self._text.error("It has a NUL character.", self._first_line)
         if self._size > LONGEST:
             raise self._text.error("A quote is opened and not closed.", self._first_line)
 
@@ -205,18 +230,14 @@ def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list
     return csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=skips_blanks, strict=True)
 
 
-def _reason(error: csv.Error) -> str:
-    text = str(error)
-    if "unexpected end" in text:
-        return "A quote is opened and not closed."
-    if "new-line" in text:
-        return "A line ends with CR alone. Save the file with other line ends."
-    if "expected after" in text:
-        return "A quote in a quoted text is not doubled."
-    return f"It is not CSV: {text}."
+def _reason(error: csv.Error, column: int) -> str:
+    if "unexpected end" in str(error):
+        return f"In column {column} a quote is opened and not closed."
+    return f'In column {column} a quote in a quoted text is not doubled. Write it as "", also where it is \\".'
 
 
 def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
+    lines = [part for line in lines for part in _CR_ALONE.split(line)]
     if quote is None:
         quote = "'" if lines and lines[0].lstrip().startswith("'") else '"'
 

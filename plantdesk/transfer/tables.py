@@ -32,7 +32,7 @@ class Batch(NamedTuple):
         """Return the columns, or None unless all rows have `width` cells."""
         if self.columns is not None:
             return self.columns if len(self.columns) == width else None
-        if self.is_sheet and width * len(self.rows) <= _MAX_CELLS:
+        if self.is_sheet and 0 < width * len(self.rows) <= _MAX_CELLS:
             fitted = [[*row[:width], *[None] * (width - len(row))] for row in self.rows]
             return list(zip(*fitted, strict=True))
         return list(zip(*self.rows, strict=True)) if set(map(len, self.rows)) == {width} else None

@@ -51,6 +51,8 @@ AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
         "#id,name,tag,note\n1.0,Röse,bed,\n7.00,Fern,,wet\n",
         'id, name, tag, note\n1, "Röse", "bed",\n7, "Fern",, wet\n',
         "id,name,tag,note\n1,Röse,bed,\n  , ,\t,\n7,Fern,,wet\n",
+        'id,name,tag,note\r1,"Röse" ,bed,\r\n7,Fern,,"wet"  \n',
+        "id,name,tag,note\n1,Röse,bed,\r7,Fern,,wet\r\n",
         "common_name,plantId,Description,tag\nRöse,1,,bed\nFern,7,wet,\n",
     ],
     ids=[
@@ -66,7 +68,8 @@ AS_READ: Plants = [(1, "Röse", "bed", None), (7, "Fern", None, "wet")]
             "cp1252",
             "utf-32",
         ),
-        *("CR", "ids of pandas", "blanks before quotes", "blank row", "headers of plant lists"),
+        *("CR", "ids of pandas", "blanks before quotes", "blank row", "blanks behind quotes"),
+        *("mixed line ends", "headers of plant lists"),
     ],
 )
 def test_csv_of_many_kinds_is_read(write: Write, content: str | bytes) -> None:
@@ -206,9 +209,9 @@ def test_several_files_are_one_change(write: Write) -> None:
         (b"\0" * 1000, "is not a text"),
         (b'id,name\n1,a\n2,b\0c\n3,"d"\n', "line 3: It has a NUL"),
         (b"id,name\n1,a\n2,b\0c\n", "line 3: It has a NUL character"),
-        (b'id,name\n1,"a\n2,b\n', "line 2: A quote is opened and not closed"),
-        (b'id,na"me\r,"a"x\n', "line 1: A line ends with CR"),
-        (b'id,name\n1,"a"x\n', "line 2: A quote in a quoted text is not doubled."),
+        (b'id,name\n1,"a\n2,b\n', "line 2: In column 2 a quote is opened and not closed"),
+        (b'id,name\n1,"a"x\n', "line 2: In column 2 a quote in a quoted text is not doubled."),
+        (b'id,name\n1,"a \\"b\\" c"\n', 'Write it as "", also where it is \\".'),
         (b"id,name\n1,\x81\x8d\n", "Save it as UTF-8, or choose its encoding. Nothing was imported. Use --encoding"),
         (b"PAR1\x15\x04", "It is a Parquet file, not text. Save it as CSV or JSON."),
         (b"\x1f\x8b\x08abc", "It is compressed. Unpack it first."),
@@ -217,7 +220,6 @@ def test_several_files_are_one_change(write: Write) -> None:
             "or choose its encoding. Nothing was imported. Use --encoding",
         ),
         (b"\xd0\xcf\x11\xe0abc", "an old Excel workbook (.xls)"),
-        (b"id,name\n1,a\r2,b\n", "line 2: A line ends with CR"),
         (
             b"id,name\n" + b"1,\xc3\xa4\n" * 40_000 + b"2,\xe4\n",
             "line 40,002: A byte is not UTF-8 as the text before. Save it as UTF-8",

@@ -383,6 +383,11 @@ def test_cells_beyond_the_header_are_reported_and_not_read(tmp_path: Path, capfd
     assert "2 new, 0 unchanged, 0 clashing, 0 invalid, 1 blank" in printed
 
 
+def test_a_sheet_with_a_header_alone_has_no_plants(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write(tmp_path / "a.xlsx", [["id", "name"]])]) == 0
+    assert "Nothing to import." in capfd.readouterr().err
+
+
 def test_a_sheet_without_a_header_is_as_wide_as_its_first_rows(tmp_path: Path) -> None:
     file = write(tmp_path / "a.xlsx", [[1, "Fern"], [2, "Ivy", "bed"]])
     assert main(["import", file, "--no-header", "--map", "id=1", "--map", "name=2", "--map", "tag=3"]) == 0
