@@ -9,16 +9,12 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError
 from plantdesk.domain.records import FORM
+from plantdesk.ui.conflict_question import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, quoted
-from plantdesk.ui.widgets.info_bar import BarKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.records import PlantRow
-    from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
 
 #: Milliseconds without a key after which a note is saved.
@@ -43,8 +39,10 @@ class NoteDraft(QObject):
         self._row = row
         self._text = row.note or ""
         self._is_saving = False
-        self._is_asking = False
         self._is_finished = False
+        changed = self.tr("The note of {name} was changed elsewhere while you were writing it")
+        deleted = self.tr("{name} was deleted elsewhere while you were writing its note")
+        self._question = ConflictQuestion(context, changed, deleted, self)
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.save)
 
@@ -70,7 +68,7 @@ class NoteDraft(QObject):
 
     def follow(self, row: PlantRow) -> None:
         """Take over the plant as it is now. What was typed stays; where the note is another one, saving asks."""
-        if self._is_saving or self._is_asking:
+        if self._is_saving or self._question.is_open:
             return
         if not self.is_dirty:
             self._text = row.note or ""
@@ -90,7 +88,7 @@ class NoteDraft(QObject):
         from plantdesk.domain.edits import edited
 
         self._pause.stop()
-        if self._is_saving or self._is_asking or not self.is_dirty:
+        if self._is_saving or self._question.is_open or not self.is_dirty:
             return
         try:
             edit = edited(self._row, note=self._text)
@@ -101,9 +99,9 @@ class NoteDraft(QObject):
 
     def save_both(self) -> None:
         """Answer an open question by saving both notes, one below the other: the window closes."""
-        if self._is_asking:
+        if self._question.is_open:
             theirs = self._row.note or ""
-            self._is_asking = False
+            self._question.close()
             self._text = f"{theirs}\n\n{self._text}" if theirs and self._text else theirs or self._text
         self.save()
 
@@ -136,68 +134,32 @@ class NoteDraft(QObject):
 
     def _compare(self) -> None:
         """Read what the plant is now."""
-        read = partial(_plant, plant_id=self._row.id)
-        self._opened.queries.ask(self, read, self._on_read, self._on_unread)
-
-    def _on_unread(self, error: Exception) -> None:
-        """Keep what was written until the plant can be read."""
-        title = self.tr("{name} was changed elsewhere and cannot be read now").format(name=quoted(self._row.name))
-        text = self.tr("Yours: {mine}").format(mine=self._described(self._text))
-        actions = (self.tr("Try again"), self._compare), (self.tr("Discard mine"), self._take_theirs)
-        self._ask(title, f"{error_text(error)}\n{text}", *actions)
+        mine = self._described(self._text)
+        self._question.read(self._opened.queries, self._row, mine, self._on_read, self._take_theirs)
 
     def _on_read(self, now: PlantRow | None) -> None:
+        mine = self._described(self._text)
         if now is None:
-            self._ask_about_deleted()
+            self._question.ask_about_deleted(self._row, mine, self._add_again, self._take_theirs)
             return
         is_other_note = now.note != self._row.note and (now.note or "") != self._text
         self._row = now
         if is_other_note:
-            self._ask_about_changed(now)
+            theirs = self._described(now.note or "")
+            self._question.ask_about_changed(now, mine, theirs, self.save, self._take_theirs)
         elif self.is_dirty:
             self.save()
         else:
             self.settled.emit(now)
             self._end()
 
-    def _ask_about_changed(self, now: PlantRow) -> None:
-        title = self.tr("The note of {name} was changed elsewhere while you were writing it")
-        text = self.tr("Yours: {mine}\nTheirs: {theirs}").format(
-            mine=self._described(self._text), theirs=self._described(now.note or "")
-        )
-        actions = (self.tr("Keep mine"), self.save), (self.tr("Take theirs"), self._take_theirs)
-        self._ask(title.format(name=quoted(now.name)), text, *actions)
-
-    def _ask_about_deleted(self) -> None:
-        title = self.tr("{name} was deleted elsewhere while you were writing its note")
-        text = self.tr("Yours: {mine}").format(mine=self._described(self._text))
-        actions = (self.tr("Add it again"), self._add_again), (self.tr("Leave it deleted"), self._take_theirs)
-        self._ask(title.format(name=quoted(self._row.name)), text, *actions)
-
-    def _ask(self, title: str, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
-        """Show a question in a bar of its own; each answer is one click."""
-        self._is_asking = True
-        bar = self._context.page.add_bar()
-
-        def answer(choose: Callable[[], object]) -> None:
-            self._is_asking = False
-            choose()
-            bar.hide()
-            bar.deleteLater()
-
-        answers = [(label, partial(answer, action)) for label, action in actions]
-        bar.show_state(BarKind.WARNING, title, text, *answers, lasting=True)
-
     def _described(self, note: str) -> str:
         return quoted(note, _LONGEST) if note else self.tr("no note")
 
     def _add_again(self) -> None:
-        from plantdesk.domain.edits import Insert
-        from plantdesk.domain.validation import new_plant
+        from plantdesk.domain.edits import edited
 
-        row = self._row
-        tag = {} if row.tag is None else {"tag": row.tag}
-        self._apply(Insert(new_plant({"id": row.id, "name": row.name, **tag}), self._text or None))
+        self._apply(added_again(edited(self._row, note=self._text)))
 
     def _take_theirs(self) -> None:
         self._text = self._row.note or ""
@@ -205,9 +167,5 @@ class NoteDraft(QObject):
         self._end()
 
     def _end(self) -> None:
-        if self._is_finished and not (self._is_saving or self._is_asking or self.is_dirty):
+        if self._is_finished and not (self._is_saving or self._question.is_open or self.is_dirty):
             self.deleteLater()
-
-
-def _plant(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
-    return reader.plant(plant_id)

@@ -9,15 +9,13 @@ from PySide6.QtCore import QObject, Slot
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreReadOnlyError
 from plantdesk.domain.records import FORM
+from plantdesk.ui.conflict_question import ConflictQuestion, added_again
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
 from plantdesk.ui.texts import error_text, quoted
-from plantdesk.ui.widgets.info_bar import BarKind
 from plantdesk.ui.widgets.line_edit import MAX_LENGTH
 from plantdesk.ui.widgets.tag_completer import tag_completer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtCore import QStringListModel
 
     from plantdesk.domain.edits import Applied, Update
@@ -78,6 +76,9 @@ class EditController(QObject):
         self._opened_with = ""
         self._is_saving = False
         self._next_column: Column | None = None
+        changed = self.tr("{name} was changed elsewhere while you were editing it")
+        deleted = self.tr("{name} was deleted elsewhere while you were editing it")
+        self._question = ConflictQuestion(context, changed, deleted, self)
         table.edit_wanted.connect(self.start)
         self._editor.accepted.connect(self._on_accepted)
         self._editor.rejected.connect(self._on_rejected)
@@ -85,6 +86,7 @@ class EditController(QObject):
         self._editor.tab_pressed.connect(self._on_tab_pressed)
         self._editor.textEdited.connect(self._on_edited)
         context.bridge.changed.connect(self._on_changed)
+        self._question.answered.connect(table.setFocus)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Edit the plants of this store."""
@@ -269,65 +271,29 @@ class EditController(QObject):
     def _compare(self, draft: _Draft) -> None:
         """Read what the plant is now, and let the user choose where it differs in what the draft has changed."""
         if self._queries is not None:
-            read = partial(_plant, plant_id=draft.row.id)
-            self._queries.ask(self, read, partial(self._on_compared, draft), partial(self._on_unread, draft))
-
-    def _on_unread(self, draft: _Draft, error: Exception) -> None:
-        """Keep what was typed until the plant can be read."""
-        mine = draft.edit(draft.row)
-        text = self.tr("Yours: {mine}").format(mine=self._described(mine.name, mine.tag))
-        title = self.tr("{name} was changed elsewhere and cannot be read now").format(name=quoted(draft.row.name))
-        again = self.tr("Try again"), partial(self._compare, draft)
-        self._ask(title, f"{error_text(error)}\n{text}", again, (self.tr("Discard mine"), _nothing))
+            self._question.read(
+                self._queries, draft.row, self._mine(draft), partial(self._on_compared, draft), _nothing
+            )
 
     def _on_compared(self, draft: _Draft, now: PlantRow | None) -> None:
         if now is None:
             self._ask_about_deleted(draft)
             return
-        mine = draft.edit(now)
-        theirs = now.name, now.tag
-        if theirs == (draft.row.name, draft.row.tag):  # only the note is another one
-            self._apply(mine, draft._replace(row=now))
-        elif theirs != (mine.name, mine.tag):
-            self._ask_about_changed(draft, now, mine)
-
-    def _ask_about_changed(self, draft: _Draft, now: PlantRow, mine: Update) -> None:
-        title = self.tr("{name} was changed elsewhere while you were editing it")
-        text = self.tr("Yours: {mine}\nTheirs: {theirs}").format(
-            mine=self._described(mine.name, mine.tag), theirs=self._described(now.name, now.tag)
-        )
-        keep = partial(self._apply, mine, draft._replace(row=now))
-        self._ask(
-            title.format(name=quoted(draft.row.name)),
-            text,
-            (self.tr("Keep mine"), keep),
-            (self.tr("Take theirs"), _nothing),
-        )
+        mine, newer = draft.edit(now), draft._replace(row=now)
+        if (now.name, now.tag) == (draft.row.name, draft.row.tag):  # only the note is another one
+            self._apply(mine, newer)
+        elif (now.name, now.tag) != (mine.name, mine.tag):
+            theirs = self._described(now.name, now.tag)
+            keep = partial(self._apply, mine, newer)
+            self._question.ask_about_changed(draft.row, self._mine(draft), theirs, keep, _nothing)
 
     def _ask_about_deleted(self, draft: _Draft) -> None:
-        from plantdesk.domain.edits import Insert
-        from plantdesk.domain.validation import new_plant
+        add = partial(self._apply, added_again(draft.edit(draft.row)), draft)
+        self._question.ask_about_deleted(draft.row, self._mine(draft), add, _nothing)
 
-        mine = draft.edit(draft.row)
-        title = self.tr("{name} was deleted elsewhere while you were editing it").format(name=quoted(draft.row.name))
-        text = self.tr("Yours: {mine}").format(mine=self._described(mine.name, mine.tag))
-        tag = {} if mine.tag is None else {"tag": mine.tag}
-        insert = Insert(new_plant({"id": mine.saw.id, "name": mine.name, **tag}), mine.note)
-        again = self.tr("Add it again"), partial(self._apply, insert, draft)
-        self._ask(title, text, again, (self.tr("Leave it deleted"), _nothing))
-
-    def _ask(self, title: str, text: str, *actions: tuple[str, Callable[[], object]]) -> None:
-        """Show a question in a bar of its own, so that no other replaces it."""
-        bar = self._context.page.add_bar()
-
-        def answer(action: Callable[[], object]) -> None:
-            action()
-            self._table.setFocus()
-            bar.hide()
-            bar.deleteLater()
-
-        answers = [(label, partial(answer, action)) for label, action in actions]
-        bar.show_state(BarKind.WARNING, title, text, *answers, lasting=True)
+    def _mine(self, draft: _Draft) -> str:
+        edit = draft.edit(draft.row)
+        return self._described(edit.name, edit.tag)
 
     def _described(self, name: str, tag: str | None) -> str:
         shown = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _LONGEST))

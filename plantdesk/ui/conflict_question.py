@@ -1,0 +1,110 @@
+"""The question which of two versions of a plant stays, where something else has changed it while the user edited it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from plantdesk.ui.texts import error_text, quoted
+from plantdesk.ui.widgets.info_bar import BarKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.domain.edits import Insert, Update
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.store_queries import StoreQueries
+    from plantdesk.ui.widgets.info_bar import InfoBar
+
+    Answer = Callable[[], object]
+
+
+class ConflictQuestion(QObject):
+    """Reads what the plant is now, and asks in a bar of its own, so that no other message replaces it.
+
+    `answered`: a button was pressed, and what it stands for is begun.
+    """
+
+    answered = Signal()
+
+    def __init__(self, context: WindowContext, changed: str, deleted: str, parent: QObject) -> None:
+        """`changed` and `deleted` are titles of the questions, with `{name}` for that of the plant."""
+        super().__init__(parent)
+        self._context = context
+        self._changed, self._deleted = changed, deleted
+        self._bars: list[InfoBar] = []
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer is missing."""
+        return bool(self._bars)
+
+    def read(
+        self,
+        queries: StoreQueries,
+        row: PlantRow,
+        mine: str,
+        done: Callable[[PlantRow | None], object],
+        discard: Answer,
+    ) -> None:
+        """Call `done` with the plant as it is now; while it cannot be read, keep what was typed, which is `mine`."""
+        again = partial(self.read, queries, row, mine, done, discard)
+
+        def ask(error: Exception) -> None:
+            title = self.tr("{name} was changed elsewhere and cannot be read now")
+            actions = (self.tr("Try again"), again), (self.tr("Discard mine"), discard)
+            self._ask(title, row, f"{error_text(error)}\n{self._yours(mine)}", *actions)
+
+        queries.ask(self, partial(_plant, plant_id=row.id), done, ask)
+
+    def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer, discard: Answer) -> None:
+        """Ask which version stays: `mine`, which `keep` saves, or `theirs`."""
+        text = f"{self._yours(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
+        self._ask(self._changed, now, text, (self.tr("Keep mine"), keep), (self.tr("Take theirs"), discard))
+
+    def ask_about_deleted(self, row: PlantRow, mine: str, add: Answer, discard: Answer) -> None:
+        """Ask whether to add the plant again."""
+        actions = (self.tr("Add it again"), add), (self.tr("Leave it deleted"), discard)
+        self._ask(self._deleted, row, self._yours(mine), *actions)
+
+    def close(self) -> None:
+        """Ask no longer."""
+        while self._bars:
+            self._remove(self._bars[-1])
+
+    def _ask(self, title: str, row: PlantRow, text: str, *actions: tuple[str, Answer]) -> None:
+        bar = self._context.page.add_bar()
+        self._bars.append(bar)
+        answers = [(label, partial(self._answer, bar, action)) for label, action in actions]
+        bar.show_state(BarKind.WARNING, title.format(name=quoted(row.name)), text, *answers, lasting=True)
+
+    def _answer(self, bar: InfoBar, action: Answer) -> None:
+        self._remove(bar)
+        action()
+        self.answered.emit()
+
+    def _remove(self, bar: InfoBar) -> None:
+        self._bars.remove(bar)
+        bar.hide()
+        bar.deleteLater()
+
+    def _yours(self, mine: str) -> str:
+        return self.tr("Yours: {mine}").format(mine=mine)
+
+
+def added_again(edit: Update) -> Insert:
+    """Return the edit that adds a plant that was deleted, as `edit` would have made it."""
+    from plantdesk.domain.edits import Insert
+    from plantdesk.domain.validation import new_plant
+
+    tag = {} if edit.tag is None else {"tag": edit.tag}
+    return Insert(new_plant({"id": edit.saw.id, "name": edit.name, **tag}), edit.note)
+
+
+def _plant(reader: PlantReader, _task: Task, plant_id: int) -> PlantRow | None:
+    return reader.plant(plant_id)
