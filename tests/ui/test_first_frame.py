@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QPoint
+
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.main_window import MainWindow
@@ -11,6 +13,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.sidebar.view import SidebarView
+from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.workspace import Workspace
 from tests.support.desk import Desk
 from tests.ui.conftest import NoServer
@@ -36,6 +39,7 @@ class Frame(Desk):
         window = MainWindow(preferences)
         super().__init__(qtbot, window)
         qtbot.addWidget(window)
+        self.theme = theme
         self.workspace = Workspace(theme, bridge, preferences, NoServer(), folder / "plants.db", window)
         with qtbot.waitExposed(window):
             window.show()
@@ -44,6 +48,13 @@ class Frame(Desk):
     def columns(self) -> list[int]:
         table = self.the(PlantTable)
         return [-1 if table.isColumnHidden(each) else table.columnViewportPosition(each) for each in Column]
+
+    @property
+    def has_bars(self) -> bool:
+        """Whether a bar is painted in the place of the first ID."""
+        table = self.the(PlantTable)
+        at = QPoint(table.columnViewportPosition(Column.ID) + M + 10, table.verticalHeader().defaultSectionSize() // 2)
+        return table.viewport().grab().toImage().pixelColor(at) == self.theme.colors.color("line")
 
     @property
     def entries(self) -> list[str]:
@@ -59,7 +70,7 @@ def test_the_first_frame_has_the_last_layout(
     qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, add: Adder, tmp_path: Path
 ) -> None:
     add("Aloe", tag="kitchen")
-    store.add(new_plant({"id": 2, "name": "Basil", "tag": "bed 4"}), COMMAND).result()
+    store.add(new_plant({"id": 12_345_678_901, "name": "Basil", "tag": "bed 4"}), COMMAND).result()
     before = Frame(qtbot, theme, bridge, tmp_path)
     before.workspace.complete()
     before.workspace.set_store(store, named=False)
@@ -75,7 +86,16 @@ def test_the_first_frame_has_the_last_layout(
     after.workspace.complete()
     after.until(lambda: after.columns == columns)
     assert after.field("Search by name, tag or ID").text() == "-dill"
+    assert after.has_bars
+    after.until(lambda: after.message.text.startswith("Opening your plants…"))
     after.workspace.set_store(store, named=False)
     after.until(lambda: after.the(PlantTable).model().rowCount() == 2)
     assert (after.places, after.columns, after.entries) == (places, columns, entries)
+    after.until(lambda: not after.has_bars and not after.message.text.startswith("Opening"))
     after.workspace.release_store()
+
+
+def test_an_unknown_store_shows_no_bars(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> None:
+    frame = Frame(qtbot, theme, bridge, tmp_path)
+    frame.workspace.complete()
+    assert not frame.has_bars

@@ -58,6 +58,7 @@ class AddPlantController(QObject):
         self._slow = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
         self._slow.timeout.connect(self._on_slow)
         self._slow_text = ""
+        self._is_opening = True
         self._completion = NameCompletion(form.theme, form.name_field, form.tag_field, self)
         self._completion.known.connect(self._on_known)
         self.queue = AddQueue(bridge, self)
@@ -73,10 +74,11 @@ class AddPlantController(QObject):
         form.id_edited.connect(self._on_id_edited)
         bridge.changed.connect(self._on_changed)
         form.message.set_hint(self.tr("Press Enter to add the plant."))
+        self._slow.start()
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
-        self._queries = queries
+        self._queries, self._is_opening = queries, False
         self._slow.setInterval(_SLOW)
         self._completion.set_store(queries)
         self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
@@ -91,6 +93,7 @@ class AddPlantController(QObject):
 
     def show_no_store(self) -> None:
         """Stop waiting for a store that could not be opened; what is typed stays."""
+        self._is_opening = False
         self._form.message.set_hint(self.tr("Typed plants wait until the file can be opened."))
         self.queue.show_no_store()
 
@@ -227,7 +230,7 @@ class AddPlantController(QObject):
         saving = bool(self.queue.saving)
         if saving and not self._slow.isActive():
             self._slow.start()
-        elif not saving:
+        elif not saving and not self._is_opening:
             self._slow.stop()
             if self._form.message.text == self._slow_text:
                 self._form.message.clear()
@@ -238,7 +241,7 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_slow(self) -> None:
-        if self.queue.saving and self._form.message.tone in {Tone.HINT, Tone.OK}:
+        if (self.queue.saving or self._is_opening) and self._form.message.tone in {Tone.HINT, Tone.OK}:
             count = sum(len(each.entries) for each in self.queue.saving)
             saving = plural(count, self.tr("Saving 1 plant…"), self.tr("Saving {count} plants…"))
             opening = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")

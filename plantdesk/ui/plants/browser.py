@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 #: Where the rows begin, so that their text begins at the edge.
 _HANG = EDGE - M
-_OPENING_AFTER_MS = 300
 #: The count is announced to screen readers when typing has paused.
 _ANNOUNCE_AFTER_MS = 600
 
@@ -75,7 +74,7 @@ class PlantBrowser(QFrame):
         self._search_field = self._search_bar.field
         self._table = PlantTable(self._model, theme)
         self.positions = PositionKeeper(self._table, self._model)
-        self._opening_label = PlainLabel(self.tr("Opening your plants…"), alignment=Qt.AlignmentFlag.AlignCenter)
+        self._migration_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self._table)
         self._make_pages()
         self._make_timers()
@@ -130,8 +129,8 @@ class PlantBrowser(QFrame):
 
     def stop_waiting(self) -> None:
         """Hide that plants are being opened: no store could be opened."""
-        self._opening_timer.stop()
-        self._opening_label.hide()
+        self._table.set_opening(opening=False)
+        self._migration_label.hide()
         self._search_bar.clear_count()
 
     def apply(self, changes: Changes) -> None:
@@ -216,12 +215,9 @@ class PlantBrowser(QFrame):
     def show_migration(self, share: float) -> None:
         """Show how far (0 to 1) the plants are updated, in place of the rows."""
         text = self.tr("Updating your plants to this version of PlantDesk… {percent} %")
-        self._opening_label.setText(text.format(percent=round(share * 100)))
-        self._opening_label.show()
-
-    @Slot()
-    def _on_opening_due(self) -> None:
-        self._opening_label.setVisible(not self._model.complete and not self._model.rowCount())
+        self._migration_label.setText(text.format(percent=round(share * 100)))
+        self._migration_label.show()
+        self._table.set_opening(opening=False)
 
     @Slot()
     def _on_count_changed(self) -> None:
@@ -280,14 +276,12 @@ class PlantBrowser(QFrame):
         self._retry_button = self._failed_page.add_button(self.tr("Try again"), "refresh-cw")
 
     def _make_timers(self) -> None:
-        self._opening_timer = QTimer(self, singleShot=True, interval=_OPENING_AFTER_MS)
         self._announce_timer = QTimer(self, singleShot=True, interval=_ANNOUNCE_AFTER_MS)
-        self._opening_timer.start()
 
     def _lay_out(self) -> None:
-        self._opening_label.setProperty("tone", "muted")
-        self._opening_label.hide()
-        QVBoxLayout(self._table.viewport()).addWidget(self._opening_label)
+        self._migration_label.setProperty("tone", "muted")
+        self._migration_label.hide()
+        QVBoxLayout(self._table.viewport()).addWidget(self._migration_label)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -322,7 +316,6 @@ class PlantBrowser(QFrame):
         self._api_button.clicked.connect(self.api_access_wanted)
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self._retry_button.clicked.connect(self._model.retry)
-        self._opening_timer.timeout.connect(self._on_opening_due)
         self._announce_timer.timeout.connect(self._on_announce_due)
 
     def _show_revealed(self) -> bool:
@@ -351,8 +344,9 @@ class PlantBrowser(QFrame):
             if had_focus:  # Qt would give it to the button of the page, which the next key may press
                 self._search_field.setFocus()
                 self._search_field.setText(self._search_field.text())  # so that Undo brings the rows back, no typing
-        if model.rowCount() or model.complete:
-            self._opening_label.hide()
+        if model.rowCount() or model.complete or model.failed_to_load:
+            self._table.set_opening(opening=False)
+            self._migration_label.hide()
 
 
 def _order(*, descending: bool) -> Qt.SortOrder:

@@ -74,6 +74,7 @@ class Plants(Feature):
         self._form = PlantForm(context.theme, context.message)
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self)
         self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
+        self._remembered.show_form(context.path)
         self._add_controller.unsaved.shown.connect(self._on_unsaved_shown)
         self._add_controller.unsaved.settled.connect(self._on_unsaved_settled)
         self._add_controller.unsaved.discarded.connect(self._on_discarded)

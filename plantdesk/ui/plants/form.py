@@ -55,6 +55,7 @@ class PlantForm(QFrame):
         """Make an empty form with `message` under its fields."""
         super().__init__(parent)
         self._theme = theme
+        self._widest_id = ""
         self.setAccessibleName(self.tr("New plant"))
         self._id_edit = LineEdit()
         self._set_up(self._id_edit, self.tr("ID of the new plant; empty for the next free one"))
@@ -148,6 +149,11 @@ class PlantForm(QFrame):
     def show_next_id(self, plant_id: int | None) -> None:
         """Show the ID that the plant will get as placeholder; None while it is unknown."""
         self._id_edit.setPlaceholderText("" if plant_id is None else str(plant_id))
+        self._set_widths()
+
+    def make_room(self, widest_id: str) -> None:
+        """Let ID be as wide as for this one, before the next ID is known."""
+        self._widest_id = widest_id
         self._set_widths()
 
     def clear_id(self) -> None:
@@ -264,8 +270,9 @@ class PlantForm(QFrame):
     def _set_widths(self) -> None:
         scaled = self._theme.metrics.scaled
         narrow = self.width() < scaled(_WIDE)
-        text = self._id_edit.placeholderText()
-        id_width = max(scaled(_ID_WIDTHS[narrow]), self._id_edit.fontMetrics().horizontalAdvance(text) + 2 * EDGE)
+        texts = (self._id_edit.placeholderText(), self._widest_id)
+        widest = max(map(self._id_edit.fontMetrics().horizontalAdvance, texts))
+        id_width = max(scaled(_ID_WIDTHS[narrow]), widest + 2 * EDGE)
         self._id_edit.setFixedWidth(min(id_width, scaled(_MAX_ID_WIDTH)))
         self._tag_edit.setFixedWidth(scaled(_TAG_WIDTHS[narrow]))
 

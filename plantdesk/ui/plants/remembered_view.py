@@ -32,6 +32,12 @@ class RememberedView:
         self._path: Path | None = None
         self._last_search = ""
 
+    def show_form(self, path: Path) -> None:
+        """Give the form the room that it had, for its first paint."""
+        widest_id = self._preferences.of_store(path).get("widest_id")
+        if isinstance(widest_id, str):
+            self._form.make_room(widest_id[:_LONGEST_ID])
+
     def restore_unsaved(self, path: Path) -> None:
         """List the plants that an earlier window could not save in this store; those of this window go along."""
         if path != self._unsaved_of:
@@ -55,6 +61,7 @@ class RememberedView:
         widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
         if isinstance(widest_id, str):
             browser.table.columns.set_contents(widest_id[:_LONGEST_ID], has_sources=has_sources)
+            browser.table.set_opening(opening=bool(widest_id))
         if isinstance(source := values.get("widest_source"), str) and source:
             browser.table.columns.set_sources([source[:_LONGEST_SOURCE]])
         search = values.get("search")

@@ -86,12 +86,6 @@ def test_the_page_without_plants_says_which_term_is_unknown(
     qtbot.waitUntil(lambda: reason in texts(filled))
 
 
-def test_before_the_store_is_there_it_says_so_only_after_a_while(qtbot: QtBot, browser: PlantBrowser) -> None:
-    assert texts(browser) == {"…"}
-    qtbot.waitUntil(lambda: texts(browser) == {"…", "Opening your plants…"})
-    assert browser.table.isVisible()
-
-
 def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
     open_store(qtbot, browser, store)
     assert {"No plants", "No plants yet"} <= texts(browser)

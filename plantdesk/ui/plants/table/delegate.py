@@ -8,8 +8,9 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text
+from plantdesk.ui.plants.table.cells import Column, cell_text
 from plantdesk.ui.plants.table.model import PLANT_ROLE
+from plantdesk.ui.plants.table.pending_bars import paint_bar
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import is_visible
 from plantdesk.ui.theme.metrics import XS, M, S, tabular
@@ -41,7 +42,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.save()
         inner = option.rect.adjusted(M, 0, -M, -1)
         if row is None:
-            self._text(painter, option, inner, PENDING, "placeholder")
+            paint_bar(painter, self._theme, option.direction, inner, index.row(), Column(index.column()))
         else:
             self._paint_content(painter, option, inner, row, Column(index.column()))
         painter.restore()

@@ -32,9 +32,16 @@ class RingTable(QTableView):
     def __init__(self, theme: Theme, plants: PlantModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._ring_theme = theme
+        self._is_opening = False
         ReservedScrollBar(self)
         self._highlights = RowHighlights(self)
         self._background = RowBackground(theme, plants, self._highlights, RowHover(self), self)
+
+    def set_opening(self, *, opening: bool) -> None:
+        """Show bars in the places of rows, which are there soon."""
+        if opening is not self._is_opening:
+            self._is_opening = opening
+            self.viewport().update()
 
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -55,6 +62,8 @@ class RingTable(QTableView):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
+        if self._is_opening:
+            self._background.paint_opening()
         self._background.paint(event.region())
         super().paintEvent(event)
         if self.hasFocus() and self.currentIndex().isValid():

@@ -8,6 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle
 
+from plantdesk.ui.plants.table.cells import Column
+from plantdesk.ui.plants.table.pending_bars import paint_bar
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import M
 
@@ -45,6 +47,22 @@ class RowBackground:
         for row in self._rows(region.boundingRect()):
             if region.intersects(self.rect(row)):
                 self._paint_row(painter, row)
+        painter.end()
+
+    def paint_opening(self) -> None:
+        """Paint the rows of a table whose plants are not there yet."""
+        table, header = self._table, self._table.horizontalHeader()
+        height, visible = table.verticalHeader().defaultSectionSize(), table.viewport().rect()
+        painter = QPainter(table.viewport())
+        for row in range(visible.height() // height + 1):
+            whole = QRect(0, row * height, header.length(), height)
+            line = QStyle.visualRect(table.layoutDirection(), visible, whole).adjusted(M, height - 1, -M, 0)
+            painter.fillRect(line, self._theme.colors.color("row_line"))
+            for column in Column:
+                cell = QRect(table.columnViewportPosition(column), whole.top(), table.columnWidth(column), height)
+                inner = cell.adjusted(M, 0, -M, -1)
+                if not table.isColumnHidden(column):
+                    paint_bar(painter, self._theme, table.layoutDirection(), inner, row, column)
         painter.end()
 
     def rect(self, row: int) -> QRect:
