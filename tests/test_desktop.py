@@ -286,7 +286,7 @@ def test_a_newer_version_is_reported_to_a_user_who_enabled_it(
     with release_server(release("v99.0.0")) as (address, _):
         monkeypatch.setattr(updates, "LATEST", address)
         with running(qtbot, qapp, paths.database_file()) as desk:
-            qtbot.waitUntil(desk.bar.isVisible, timeout=TIMEOUT)
+            desk.until_bar(shown=True)
             assert desk.bar.title == "PlantDesk 99.0.0 is available"
             assert desk.action("Check for new versions").isChecked()
 
