@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QLayout
 
     from plantdesk.ui.theme.theme import Theme
+
+
+#: Heights of its foot that a card has at least if the foot does not scroll.
+_MIN_FEET = 6
 
 
 class CardFrame(QWidget):
@@ -38,22 +42,36 @@ class CardFrame(QWidget):
         line = QFrame()
         line.setProperty("pane", "lines")
         line.setFixedHeight(1)
-        foot = QVBoxLayout()
-        foot.setContentsMargins(EDGE, 0, EDGE, M + 2)
+        self._foot = QWidget()
+        foot = QVBoxLayout(self._foot)
+        foot.setContentsMargins(0, 0, 0, 0)
         foot.setSpacing(M)
         foot.addWidget(line)
         self.foot = QHBoxLayout()
         foot.addLayout(self.foot)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(ScrollArea(content, horizontal=False), 1)
-        layout.addLayout(foot)
+        self._column_and_foot = QVBoxLayout(self)
+        self._column_and_foot.setContentsMargins(0, 0, 0, 0)
+        self._column_and_foot.setSpacing(0)
+        self._column_and_foot.addWidget(ScrollArea(content, horizontal=False), 1)
         self._cross.raise_()
+
+    def _place_foot(self) -> None:
+        """Let the buttons scroll with the rest where they would take a large part of the height."""
+        is_low = self.height() < _MIN_FEET * self._foot.sizeHint().height()
+        place = self.column if is_low else self._column_and_foot
+        if place.indexOf(self._foot) < 0:
+            focused: QWidget | None = QApplication.focusWidget()
+            margins = (0, M, 0, 0) if is_low else (EDGE, 0, EDGE, M + 2)
+            self._foot.setContentsMargins(*margins)
+            place.addWidget(self._foot)
+            self._foot.show()
+            if focused is not None and self._foot.isAncestorOf(focused):  # it has lost the focus
+                focused.setFocus()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._place_foot()
         size = self._cross.sizeHint()
         # Its drawing ends at the edge.
         place = QRect(QPoint(self.width() - EDGE - size.width() + XS, M), size)

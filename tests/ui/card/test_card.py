@@ -399,6 +399,19 @@ def test_a_line_is_undone_for_this_plant_alone(desk: CardDesk) -> None:
     desk.until(lambda: (desk.row(1).tag, desk.row(2).tag) == ("kitchen", "office"))
 
 
+def test_in_a_low_window_the_buttons_scroll_with_the_card(desk: CardDesk) -> None:
+    desk.open_card()
+    delete = desk.button("Delete")
+    assert not delete.visibleRegion().isEmpty()
+    desk.window.resize(1280, 380)
+    desk.until(lambda: delete.visibleRegion().isEmpty() and not desk.note.visibleRegion().isEmpty())
+    delete.setFocus()
+    desk.until(lambda: not delete.visibleRegion().isEmpty())
+    desk.window.resize(1280, 760)
+    desk.until(lambda: not (delete.visibleRegion().isEmpty() or desk.note.visibleRegion().isEmpty()))
+    assert delete.hasFocus()
+
+
 def test_a_second_press_of_undo_does_nothing(desk: CardDesk) -> None:
     desk.change(SetTag(Selection(ids=[1, 2]), "office"))
     desk.open_card()
