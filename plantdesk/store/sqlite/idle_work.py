@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import unused_memory
+from plantdesk.store.sqlite.commit_tracker import is_locked
 from plantdesk.store.sqlite.connections import check_whole, translate_errors
 from plantdesk.store.sqlite.files.file_watch import FileWatch
 from plantdesk.store.sqlite.files.last_write import LastWrite
 from plantdesk.store.sqlite.history import is_prunable, prune
-from plantdesk.store.sqlite.write_connection import is_locked
 
 if TYPE_CHECKING:
     from collections.abc import Callable

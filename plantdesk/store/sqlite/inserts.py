@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from plantdesk.domain.validation import NewPlant, PlantFields
+    from plantdesk.store.sqlite.commit_tracker import CommitTracker
 
 
 #: Characters in one statement with several rows.
 _MAX_TEXT = 65_536
 #: Tokens that are known at once.
 _MAX_KNOWN = 10_000
-#: Milliseconds for which it is not read again: another process may checkpoint, and a new log needs a key early.
-_MEMORY_TIME = 1000
 _INSERT = "INSERT INTO plant (id, name, tag, seq, added_at, source_id, folded)"
 
 
@@ -42,23 +41,17 @@ class Outcome(NamedTuple):
 
 
 class GroupInserter:
-    """Adds groups of plants on the connection of the writer, and remembers what its last transaction has read.
+    """Adds groups of plants on the connection of the writer.
 
-    What it remembers is true while the `COUNTERS` of the store are the same, so that a group of new plants needs no
-    read: a plant that was added has taken the next `seq`. Belongs to the writer thread.
+    Where the `CommitTracker` knows the state of the file, a group of new plants needs no read. Belongs to the writer
+    thread.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, tracker: CommitTracker) -> None:
         self._connection = connection
-        self._counters: tuple[int, int] | None = None
-        self._last_seq = 0
-        self._read_at = 0
+        self._tracker = tracker
         self._token_state: tuple[int, int] | None = None
         self._tokens: dict[Source, int | None] = {}  # valid ones without a limit, with the time when they expire
-
-    def forget(self) -> None:
-        """Read all again: another job has written to the file."""
-        self._counters = None
 
     def add_new(self, entries: Sequence[tuple[NewPlant, Source]]) -> list[PlantRow] | None:
         """Add plants in a transaction of its own, durably; return their rows.
@@ -66,29 +59,26 @@ class GroupInserter:
         Returns None, and adds nothing, where one may have to be refused or the file may have changed. Raises
         sqlite3.Error.
         """
-        now = now_ms()
+        now, known = now_ms(), self._tracker.position
         ids = {plant.id for plant, _ in entries}
-        if self._counters is None or not 0 <= now - self._read_at <= _MEMORY_TIME:
+        if self._tracker.is_key_due or not len(ids) == len(entries) <= CHUNK:
             return None
-        if not len(ids) == len(entries) <= CHUNK:
+        if token_state(known.counters) != self._token_state:
             return None
         if not all(self._is_known(source, now) for source in {source for _, source in entries}):
             return None
         rows = [
-            _new_row(plant.id, plant, now, source, seq)
-            for seq, (plant, source) in enumerate(entries, self._last_seq + 1)
+            _new_row(plant.id, plant, now, source, seq) for seq, (plant, source) in enumerate(entries, known.seq + 1)
         ]
         if _length(rows) > _MAX_TEXT:
             return None
         with suppress(sqlite3.IntegrityError):  # an id is taken
-            if self._connection.execute(_insert_if_unchanged(len(rows)), [*_values(rows), *self._counters]).rowcount:
-                self._last_seq += len(rows)
+            if self._connection.execute(_insert_if_unchanged(len(rows)), [*_values(rows), *known.counters]).rowcount:
                 return rows
         return None
 
     def take_back(self, rows: Sequence[PlantRow]) -> None:
         """Remove what `add_new` has just added to a file that was replaced meanwhile. Raises sqlite3.Error."""
-        self.forget()
         between = -rows[0].version, -rows[-1].version
         self._connection.execute("DELETE FROM plant WHERE seq BETWEEN ? AND ?", between)
 
@@ -107,7 +97,7 @@ class GroupInserter:
             valid = _valid_tokens(connection, sources, now)
         allowance = _Allowance(valid, token_refusal)
         known = rows_by_id(connection, {plant.id for plant, _ in entries})
-        first = last_seq(connection) + 1
+        first = self._tracker.position.seq + 1
         outcomes: list[PlantRow | PlantDeskError] = []
         added: list[PlantRow] = []
         for plant, source in entries:
@@ -124,7 +114,7 @@ class GroupInserter:
                 outcomes.append(_as_read(row) if _is_retry(plant, source, row) else IdTakenError(row, plant.name))
         _insert(connection, added)
         _record_use(connection, {source.token_id for source in valid}, now)
-        self._remember(valid, first - 1 + len(added), now)
+        self._remember(sources, valid)
         return Outcome(outcomes, Changes(tuple(added)))
 
     def _is_known(self, source: Source, now: int) -> bool:
@@ -133,13 +123,14 @@ class GroupInserter:
         expires_at = self._tokens.get(source, 0)
         return expires_at is None or expires_at > now
 
-    def _remember(self, valid: dict[Source, _Token], last: int, now: int) -> None:
-        counters = self._connection.execute(COUNTERS).fetchone()
-        if token_state(counters) != self._token_state or len(self._tokens) > _MAX_KNOWN:
-            self._tokens.clear()
+    def _remember(self, sources: Collection[Source], valid: dict[Source, _Token]) -> None:
+        """Remember which tokens are valid; a commit that revokes one, or removes plants, changes the state."""
+        state = token_state(self._tracker.position.counters)
+        if state != self._token_state or len(self._tokens) > _MAX_KNOWN:
+            self._token_state, self._tokens = state, {}
+        for source in sources:
+            self._tokens.pop(source, None)
         self._tokens.update((source, token.expires_at) for source, token in valid.items() if token.max_plants is None)
-        self._counters, self._last_seq, self._read_at = counters, last, now
-        self._token_state = token_state(counters)
 
 
 def add_as_next(connection: sqlite3.Connection, fields: PlantFields, source: Source) -> PlantRow:

@@ -63,7 +63,7 @@ class Transactions:
         try:
             with translate_errors():
                 connection = self._current_connection()
-                changes = connection.detector.poll()
+                changes = connection.tracker.poll()
         except StoreError as error:
             self._health.failed(error)
             return
@@ -96,14 +96,14 @@ class Transactions:
             with translate_errors():
                 connection = self._current_connection()
                 with transaction(connection.raw):
-                    self.notify(connection.detector.poll())  # of others, and durable already; ours come after it
-                    connection.detector.renew_key(adds_only=adds_only)
+                    self.notify(connection.tracker.poll())  # of others, and durable already; ours come after it
+                    connection.tracker.begin(adds_only=adds_only)
                     yield connection
             connection.has_new_log()  # it has a key
             self._file.check()
         except BaseException as error:
             if self.known is not None:
-                self.known.inserter.forget()  # what it read was not committed
+                self.known.tracker.rolled_back()
             if isinstance(error, StoreError):
                 self.failed(error)
             raise
@@ -114,7 +114,7 @@ class Transactions:
         """Make a durable transaction of a block that changes no plant. Raises StoreError."""
         with self.durable() as connection:
             yield connection
-        connection.detector.note_commit(Changes())
+        connection.tracker.committed()
         connection.checkpointer.committed()
 
     def checkpoint_if_due(self) -> None:
@@ -131,7 +131,7 @@ class Transactions:
                 with self.without_plants() as connection:
                     token_usage.count(connection.raw)
         known.checkpointer.run()
-        known.inserter.forget()  # the next commit may begin a new log, and is to have a key
+        known.tracker.require_key()
 
     @contextlib.contextmanager
     def attached(self, file: Path | None) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The writer's connection: its checkpoints, what other processes commit, and the change to a file that replaced it.
+"""The writer's connection: its checkpoints, and the change to a file that has replaced the one that it was opened to.
 
 Belongs to the writer thread.
 """
@@ -9,7 +9,7 @@ import contextlib
 import logging
 import sqlite3
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import (
     BackupFolderError,
@@ -19,15 +19,12 @@ from plantdesk.domain.errors import (
     StoreReadOnlyError,
     StoreUnreachableError,
 )
-from plantdesk.domain.records import Changes
-from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
-from plantdesk.store.sqlite.connections import snapshot, transaction, translate_errors
+from plantdesk.store.sqlite.commit_tracker import CommitTracker
+from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.files.log_origin import log_header
-from plantdesk.store.sqlite.history import changed_since, last_number
 from plantdesk.store.sqlite.inserts import GroupInserter
-from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.files.file_lock import FileIdentity
@@ -39,8 +36,6 @@ _log = logging.getLogger(__name__)
 _RETRY_DELAY = 2.0
 #: Commits after which a checkpoint runs even while more are waiting; about 10 MB of log.
 _MAX_COMMITS = 500
-#: More new plants of other processes than this are not listed: listeners reload.
-_MAX_LISTED = 1000
 
 
 class Checkpointer:
@@ -81,116 +76,8 @@ class Checkpointer:
                 self._writing.execute("ROLLBACK")
 
 
-class _State(NamedTuple):
-    """How far a file was read: the newest plant and change, and the key of the last commit that has one."""
-
-    seq: int
-    change: int
-    key: int
-
-
-class ChangeDetector:
-    """Finds what was committed to the file since the last call, mostly by other processes.
-
-    `PRAGMA data_version`, read on the writer's own connection, changes exactly when another connection has committed
-    (https://sqlite.org/pragma.html#pragma_data_version); within a process only the writer commits.
-    """
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._version = self._data_version()
-        self._state = self._pending = self._read_state()
-        self._renewed: int | None = None
-
-    def poll(self) -> Changes:
-        """Return what others committed since the last call, mostly nothing. Cheap when nothing was.
-
-        All is read in one snapshot, the caller's transaction or one of its own: two commits close together would
-        otherwise hide each other. Raises sqlite3.Error.
-        """
-        if self._connection.in_transaction:
-            return self._poll()
-        if self._data_version() == self._version:
-            return Changes()
-        before = (self._version, self._state)
-        with snapshot(self._connection):
-            changes = self._poll()
-        if changes.unrecorded and is_locked(self._connection):
-            # A transaction that begins a new log changes the version as well, before its commit. Poll again then.
-            self._version, self._state = before
-            return Changes()
-        return changes
-
-    def own_changes(self) -> Changes:
-        """Return what the present transaction of the writer has changed. `note_commit` must follow its commit."""
-        changes, self._pending = self._since(self._state)
-        return changes
-
-    def note_commit(self, changes: Changes) -> None:
-        """Record that the writer has committed `changes`: of `own_changes`, or plants added and nothing else."""
-        seq, change, key = self._state
-        if changes.history:
-            self._state = self._pending
-        else:
-            self._state = _State(seq + len(changes.added), change, self._renewed or key)
-        self._renewed = None
-
-    def renew_key(self, *, adds_only: bool) -> None:
-        """Give the present transaction of the writer a key of its own. `note_commit` must follow its commit."""
-        self._renewed = commit_key.renew(self._connection, adds_only=adds_only)
-
-    def _poll(self) -> Changes:
-        # In a transaction the version is that of its snapshot, after something was read; each write comes through here.
-        self._connection.execute("SELECT 1 FROM store").fetchone()
-        version = self._data_version()
-        if version == self._version:
-            return Changes()
-        known = self._state
-        changes, state = self._since(known)
-        self._version, self._state = version, state
-        # Else by a program that renews no key, such as sqlite3.
-        has_grown = state.seq > known.seq or state.change > known.change
-        is_explained = has_grown or state.key != known.key
-        needs_reload = changes.needs_reload or not is_explained
-        return changes._replace(needs_reload=needs_reload, tokens=True, unrecorded=not is_explained)
-
-    def _since(self, known: _State) -> tuple[Changes, _State]:
-        state = self._read_state()
-        added = rows_since(self._connection, known.seq, _MAX_LISTED + 1)
-        touched = changed_since(self._connection, known.change, _MAX_LISTED + 1) if state.change > known.change else []
-        if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
-            return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True, history=state.change > known.change), state
-        rows = rows_by_id(self._connection, touched)
-        new = {row.id for row in added}
-        updated = tuple(row for plant_id, row in rows.items() if plant_id not in new)
-        removed = tuple(plant_id for plant_id in touched if plant_id not in rows)
-        return Changes(tuple(added), updated, removed, history=state.change > known.change), state
-
-    def _read_state(self) -> _State:
-        seq, change = last_seq(self._connection), last_number(self._connection)
-        (key,) = self._connection.execute("SELECT other_commits FROM store").fetchone()
-        return _State(seq, change, key)
-
-    def _data_version(self) -> int:
-        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
-        return int(version)
-
-
-def is_locked(connection: sqlite3.Connection) -> bool:
-    """Whether another connection writes now, or whatever else keeps this one from writing."""
-    (timeout,) = connection.execute("PRAGMA busy_timeout").fetchone()
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        with transaction(connection):
-            return False
-    except sqlite3.Error:
-        return True
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {timeout}")
-
-
 class WriteConnection:
-    """A connection for writing to one file, with its checkpoints and the detection of changes."""
+    """A connection for writing to one file, with its checkpoints, its position in the commits, and its inserts."""
 
     def __init__(self, file: StoreFile) -> None:
         """Open the connection. Raises StoreMovedError, sqlite3.Error and SQLAlchemy's DBAPIError."""
@@ -201,8 +88,8 @@ class WriteConnection:
         self._path = file.path
         self._log = b""
         try:
-            self.detector = ChangeDetector(self.raw)
-            self.inserter = GroupInserter(self.raw)
+            self.tracker = CommitTracker(self.raw)
+            self.inserter = GroupInserter(self.raw, self.tracker)
         except StoreDamagedError:
             self.close()
             raise

@@ -240,7 +240,7 @@ class Writer:
         outcome = _noted(connection, Outcome([*rows], Changes(tuple(rows))))
         if connection.has_new_log():
             with contextlib.suppress(StoreError), self._transactions.without_plants():
-                connection.inserter.forget()  # the key that ties the log to its file is renewed
+                pass  # it renews the key that ties the log to its file
         return outcome
 
     def _resolve(self, group: Sequence[_AddJob], outcomes: Outcomes) -> None:
@@ -253,21 +253,20 @@ class Writer:
     def _run_write(self, job: _WriteJob[Any]) -> None:
         try:
             with self._transactions.attached(job.attached), self._transactions.durable() as connection:
-                connection.inserter.forget()
                 token_usage.count(connection.raw)
                 session = Session(connection.connection, expire_on_commit=False)
                 result, changes = job.action(session)
                 session.flush()
                 token_usage.skip(connection.raw)
                 if changes.history:
-                    changes = connection.detector.own_changes()._replace(tokens=changes.tokens)
+                    changes = connection.tracker.own_changes()._replace(tokens=changes.tokens)
         except Exception as error:  # noqa: BLE001  the caller's, whatever it is: it asked for the action
             job.fail(OutOfMemoryError() if isinstance(error, MemoryError) else error)
             return
         finally:
             if (known := self._transactions.known) is not None:  # SQLAlchemy's own transaction; SQLite's has ended
                 known.connection.rollback()
-        connection.detector.note_commit(changes)
+        connection.tracker.committed(0 if changes.history else len(changes.added))
         connection.checkpointer.committed(_LARGE if changes.needs_reload else 1)
         job.future.set_result(result)
         self._transactions.notify(changes)
@@ -275,7 +274,7 @@ class Writer:
 
 def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:
     """Return what was added, after its commit is noted for later polls and checkpoints."""
-    connection.detector.note_commit(outcome.changes)
+    connection.tracker.committed(len(outcome.changes.added))
     connection.checkpointer.committed(1 + len(outcome.changes.added) // 20)
     return outcome
 

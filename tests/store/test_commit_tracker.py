@@ -19,8 +19,8 @@ from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import COMMAND, Changes
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
+from plantdesk.store.sqlite.commit_tracker import CommitTracker, is_locked
 from plantdesk.store.sqlite.connections import connect
-from plantdesk.store.sqlite.write_connection import ChangeDetector, is_locked
 from tests.store.test_backups import until
 
 if TYPE_CHECKING:
@@ -135,28 +135,47 @@ def test_a_connection_notices_that_another_one_writes(path: Path) -> None:
 def test_a_transaction_that_begins_a_new_log_is_noticed_at_its_commit(path: Path) -> None:
     Store(path).close()
     with closing(connect(path)) as connection, closing(connect(path)) as other:
-        detector = ChangeDetector(connection)
+        tracker = CommitTracker(connection)
         other.execute("PRAGMA cache_size = 5")  # so that it writes to the log before its commit
         other.execute("UPDATE store SET other_commits = 1")
-        assert not detector.poll().unrecorded
+        assert not tracker.poll().unrecorded
         assert other.execute("PRAGMA wal_checkpoint").fetchone()[0] == 0
         other.execute("BEGIN")
         other.execute(_FILL)
-        assert detector.poll() == Changes()
+        assert tracker.poll() == Changes()
         other.execute("COMMIT")
-        changes = detector.poll()
+        changes = tracker.poll()
         assert (len(changes.added), changes.needs_reload, changes.unrecorded) == (1000, True, False)
 
 
 def test_a_commit_of_another_program_is_reported_when_the_store_is_not_locked_any_more(path: Path) -> None:
     Store(path).close()
     with closing(connect(path)) as connection, closing(connect(path)) as other:
-        detector = ChangeDetector(connection)
+        tracker = CommitTracker(connection)
         other.execute("UPDATE store SET identity = 'another'")
         other.execute("BEGIN IMMEDIATE")
-        assert detector.poll() == Changes()
+        assert tracker.poll() == Changes()
         other.execute("ROLLBACK")
-        assert detector.poll().unrecorded
+        assert tracker.poll().unrecorded
+
+
+def test_a_key_is_due_a_second_after_the_last_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit without one does not make it good for longer: another process may have begun a new log meanwhile."""
+    Store(path).close()
+    now = 1_000_000
+    monkeypatch.setattr("plantdesk.store.sqlite.commit_tracker.now_ms", lambda: now)
+    with closing(connect(path)) as connection:
+        tracker = CommitTracker(connection)
+        assert tracker.is_key_due
+        tracker.begin(adds_only=True)
+        tracker.committed()
+        now += 900
+        tracker.committed(1)
+        assert not tracker.is_key_due
+        now += 200
+        assert tracker.is_key_due
+        now -= 10_000  # the clock was set
+        assert tracker.is_key_due
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")

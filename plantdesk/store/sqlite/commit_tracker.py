@@ -1,0 +1,155 @@
+"""What the writer knows about the commits in its file: the one owner of each counter that it compares with the file.
+
+Invariants, which tests/store/test_commit_tracker.py checks beside other writers and failing commits:
+
+1. `position` is what the last commit that this connection has read or made has left. Nothing of an open or failed
+   transaction is in it: `begin` and `own_changes` prepare the next position, only `committed` adopts it.
+2. A commit of another connection changes `PRAGMA data_version`, a commit of this one does not
+   (https://sqlite.org/pragma.html#pragma_data_version). So `poll` finds all that others commit, and nothing else.
+3. Each plant takes the next `seq`, which is unique; each commit that does more than add plants changes the key, or
+   `last_seq` where it deletes some. So a statement that adds plants from `position.seq` + 1 on, only `WHERE (COUNTERS)`
+   is `position.counters`, either continues the known state or changes nothing.
+4. The first commit of a new log has a key of its own (`commit_key`): another process may checkpoint at any time, and
+   begins a log with it, so a key is due a second after the last one, and after a checkpoint of this process.
+
+Belongs to the writer thread.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+from plantdesk.domain.records import Changes, now_ms
+from plantdesk.store.sqlite import commit_key
+from plantdesk.store.sqlite.connections import snapshot, transaction
+from plantdesk.store.sqlite.history import changed_since, last_number
+from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
+
+#: More new plants of other processes than this are not listed: listeners reload.
+_MAX_LISTED = 1000
+#: Milliseconds for which a key is good.
+_KEY_TIME = 1000
+
+
+class Position(NamedTuple):
+    """A state of the file, as far as commits change it: the largest `seq`, the last change, and the `COUNTERS`."""
+
+    seq: int
+    change: int
+    counters: tuple[int, int]
+
+
+class CommitTracker:
+    """Finds what others commit, and knows where the writer's next commit begins."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Read the present state. Raises StoreDamagedError and sqlite3.Error."""
+        self._connection = connection
+        self._version = self._data_version()
+        #: The state after the last commit that was read or made.
+        self.position = self._read_position()
+        self._next: Position | None = None  # the state after the open transaction
+        self._renewed_at: int | None = None
+
+    @property
+    def is_key_due(self) -> bool:
+        """Whether the next transaction must `begin` with a new key."""
+        return self._renewed_at is None or not 0 <= now_ms() - self._renewed_at <= _KEY_TIME
+
+    def require_key(self) -> None:
+        """Let the next transaction `begin`: after a checkpoint of this process, it may begin a new log."""
+        self._renewed_at = None
+
+    def poll(self) -> Changes:
+        """Return what others committed since the last call, mostly nothing. Cheap when nothing was.
+
+        All is read in one snapshot, the caller's transaction or one of its own: two commits close together would
+        otherwise hide each other. Raises sqlite3.Error.
+        """
+        if self._connection.in_transaction:
+            return self._poll()
+        if self._data_version() == self._version:
+            return Changes()
+        before = (self._version, self.position)
+        with snapshot(self._connection):
+            changes = self._poll()
+        if changes.unrecorded and is_locked(self._connection):
+            # A transaction that begins a new log changes the version as well, before its commit. Poll again then.
+            self._version, self.position = before
+            return Changes()
+        return changes
+
+    def begin(self, *, adds_only: bool) -> None:
+        """Give the present write transaction, after a `poll` in it, a key of its own.
+
+        `committed` or `rolled_back` must follow. Raises StoreDamagedError and sqlite3.Error.
+        """
+        key = commit_key.renew(self._connection, adds_only=adds_only)
+        self._next = self.position._replace(counters=(self.position.counters[0], key))
+
+    def own_changes(self) -> Changes:
+        """Return what the present write transaction has changed. Raises sqlite3.Error."""
+        changes, self._next = self._since(self.position)
+        return changes
+
+    def committed(self, added: int = 0) -> None:
+        """Adopt what was prepared, as its transaction is durable; `added` plants are not in `own_changes`."""
+        if self._next is not None:
+            self._renewed_at = now_ms()
+        after = self._next or self.position
+        self.position, self._next = after._replace(seq=after.seq + added), None
+
+    def rolled_back(self) -> None:
+        """Drop what was prepared."""
+        self._next = self._renewed_at = None
+
+    def _poll(self) -> Changes:
+        # In a transaction the version is that of its snapshot, after something was read; each write comes through here.
+        self._connection.execute("SELECT 1 FROM store").fetchone()
+        version = self._data_version()
+        if version == self._version:
+            return Changes()
+        known = self.position
+        changes, now = self._since(known)
+        self._version, self.position = version, now
+        # Else by a program that renews no key, such as sqlite3.
+        is_recorded = now.seq > known.seq or now.change > known.change or now.counters[1] != known.counters[1]
+        if not is_recorded:
+            self.require_key()  # the next plants are added by reading: it may have changed tokens
+        needs_reload = changes.needs_reload or not is_recorded
+        return changes._replace(needs_reload=needs_reload, tokens=True, unrecorded=not is_recorded)
+
+    def _since(self, known: Position) -> tuple[Changes, Position]:
+        now = self._read_position()
+        has_history = now.change > known.change
+        added = rows_since(self._connection, known.seq, _MAX_LISTED + 1)
+        touched = changed_since(self._connection, known.change, _MAX_LISTED + 1) if has_history else []
+        if len(added) > _MAX_LISTED or len(touched) > _MAX_LISTED:
+            return Changes(tuple(added[:_MAX_LISTED]), needs_reload=True, history=has_history), now
+        rows = rows_by_id(self._connection, touched)
+        new = {row.id for row in added}
+        updated = tuple(row for plant_id, row in rows.items() if plant_id not in new)
+        removed = tuple(plant_id for plant_id in touched if plant_id not in rows)
+        return Changes(tuple(added), updated, removed, history=has_history), now
+
+    def _read_position(self) -> Position:
+        seq, change = last_seq(self._connection), last_number(self._connection)
+        return Position(seq, change, self._connection.execute(commit_key.COUNTERS).fetchone())
+
+    def _data_version(self) -> int:
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        return int(version)
+
+
+def is_locked(connection: sqlite3.Connection) -> bool:
+    """Whether another connection writes now, or whatever else keeps this one from writing."""
+    (timeout,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        with transaction(connection):
+            return False
+    except sqlite3.Error:
+        return True
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {timeout}")
