@@ -146,9 +146,12 @@ class Backups:
         return aside
 
     def _own_folder(self) -> Path:
-        """Return the folder, which may be missing. Raises BackupFolderError where it is a link, as in an archive."""
-        if self.folder.is_symlink():
-            reason = "It is a link, and backups would be written and removed elsewhere. Put a folder in its place."
+        """Return the folder, which may be missing, or a link to a folder for backups alone, as on another disk.
+
+        Raises BackupFolderError where a link, as of an unpacked archive, leads to a folder with other files.
+        """
+        if self.folder.is_symlink() and any(self._path.name not in file.name for file in _files(self.folder)):
+            reason = "It is a link to a folder with other files. Put a folder in its place, or a link to an empty one."
             raise BackupFolderError(f"No backup can be kept at “{self.folder.name}”: {reason}")
         return self.folder
 
