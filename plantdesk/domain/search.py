@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PREFIXES = ("tag:", "from:", "added:", "id:")
 _NONE = "none"
 _TERM = re.compile(
-    r'(?P<not>-?)(?P<prefix>(?:tag|from|added|id):|tag=|)(?:"(?P<quoted>(?:[^"]|"")*)(?:"|\Z)|(?P<plain>[^\s"]\S*))',
+    r'(?P<not>-?)(?P<prefix>(?:tag|from|added|id):|tag=|)(?:"(?P<quoted>[^"]*(?:""[^"]*)*)(?:"|\Z)|(?P<plain>[^\s"]\S*))',
     re.IGNORECASE,
 )
 #: The value of a term that needs no quotes.

@@ -88,14 +88,20 @@ def line_value(line: str) -> dict[str, object] | PlantDeskError:
     try:
         return _members(_value(line))
     except PlantDeskError as error:
-        return error
+        return _bare(error)
+
+
+def _bare(error: PlantDeskError) -> PlantDeskError:
+    """Return an error without its stack: the cycles of many would make garbage collection a long pause."""
+    error.__context__ = None
+    return error.with_traceback(None)
 
 
 def _members_or_error(value: object) -> dict[str, object] | PlantDeskError:
     try:
         return _members(value)
     except PlantDeskError as error:
-        return error
+        return _bare(error)
 
 
 class FileSyntaxError(Exception):

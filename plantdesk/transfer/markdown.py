@@ -95,7 +95,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _cells(line: str) -> list[str | None]:
-    cells = _BAR.split(line.strip().removeprefix("|"))
+    cells = _BAR.split(line.strip().removeprefix("|"), MAX_COLUMNS + 1)[: MAX_COLUMNS + 1]
     if len(cells) > 1 and not cells[-1].strip():
         cells.pop()
     return [plain(cell) or None for cell in cells]

@@ -183,9 +183,13 @@ class RowReader:
             yield from self._of_item(line, item, first and first + at)
 
     def _of_item(self, line: int, item: object, number: int) -> Iterator[ImportRow]:
+        error = item if isinstance(item, PlantDeskError) else None  # to raise it would make a cycle with its stack
         try:
-            yield ImportRow(self._number, line, *self._of_object(item))
-        except PlantDeskError as error:
+            if error is None:
+                yield ImportRow(self._number, line, *self._of_object(item))
+        except PlantDeskError as raised:
+            error = raised.with_traceback(None)
+        if error is not None:
             values = item if isinstance(item, dict) else {}
             fields = self._renamed(values).items()
             texts = {field: text_of(value) for field, value in fields if isinstance(value, str | int | UnfitNumber)}
@@ -193,8 +197,6 @@ class RowReader:
             self._refused(Refused(self._number, line, reason, texts))
 
     def _of_object(self, item: object) -> Fields:
-        if isinstance(item, PlantDeskError):
-            raise item
         if not isinstance(item, dict):
             raise strict_json.NotAnObjectError
         values = {name: _value_of(name, value) for name, value in self._renamed(item).items() if value is not None}

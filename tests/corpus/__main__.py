@@ -75,6 +75,9 @@ def checked(entry: Entry, file: Path) -> str:
     else:
         rows = second_readers.rows_of(file, entry.reader)
         differing = _differing(_rows(file), rows)
+        if entry.reader == "calamine":  # what is beyond the header is not read
+            width = max(at for at, cell in enumerate(rows[0], 1) if cell)
+            rows = [row for row in rows if any(cell.strip() for cell in row[:width])]
         wanted = _wanted(rows, imported, has_header="--no-header" not in entry.options)
     return _compared(imported, wanted) or (f"differs {differing}" if differing else "same")
 
@@ -126,7 +129,7 @@ def _wanted(rows: list[list[str]], imported: Imported, *, has_header: bool) -> l
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def _compared(imported: Imported, wanted: list[tuple[str, ...]]) -> str:

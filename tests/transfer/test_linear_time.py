@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,15 +12,18 @@ from plantdesk.domain import folding
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.search import parse_search, search_text
 from plantdesk.transfer import anki, markdown
-from plantdesk.transfer.columns import Columns, field_of
+from plantdesk.transfer.columns import MAX_COLUMNS, Columns, field_of
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.pasted import pasted_plants
 from plantdesk.transfer.sources import Source
+from plantdesk.transfer.text import TextFile
 from tests.support.costs import cpu_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from plantdesk.transfer.reading import Refused
 
 #: What a hostile text repeats.
 UNITS = (
@@ -134,3 +138,15 @@ def test_no_text_takes_longer_than_in_proportion_to_its_length(reader: Callable[
         for unit in UNITS:
             # A longer text may be read further, but not at two sizes.
             assert not (grows(SMALL) and grows(4 * SMALL)), (before, unit, after)
+
+
+def test_a_row_of_markdown_has_as_many_cells_as_one_of_csv() -> None:
+    bars = "|" * 1_000_000
+    refused: list[Refused] = []
+    source = Source("x", text=f"| name | tag |\n|-|-|\n| Fern | a |\n{bars}\n")
+    with opened(source, Reading(Format.MARKDOWN)) as file:
+        plants = [name for batch in rows_of(file, 1, Columns(), refused.append)[1] for name in batch.names]
+    assert plants == ["Fern"]
+    text = TextFile(io.BytesIO(f"a|b\n-|-\n|{bars}".encode()), "x", lambda _size: None)
+    cells = next(markdown.MarkdownTable(text).batches()).rows
+    assert len(cells[0]) <= MAX_COLUMNS + 1
