@@ -30,11 +30,12 @@ class ActivityPanel(QWidget):
     """Follows the activity of the server that is on, while it can be seen. Nothing of it is stored.
 
     `plant_wanted(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
-    `resized`: it needs more height, or less.
+    `resized`: it needs more height, or less. `unfolded`: the user wants to see more of it.
     """
 
     plant_wanted = Signal(object)
     resized = Signal()
+    unfolded = Signal()
 
     def __init__(self, theme: Theme, server: ServerControl) -> None:
         super().__init__()
@@ -189,9 +190,13 @@ class ActivityPanel(QWidget):
 
     @Slot()
     def _on_show_all(self) -> None:
-        self._table.set_max_rows(_MANY)
+        """Show so many that the list is seen whole, and scrolls alone."""
+        fitting = self.screen().availableGeometry().height() // (2 * self._theme.metrics.row)
+        self._table.set_max_rows(max(_FEW, min(_MANY, fitting)))
+        self._table.setFocus()  # else hiding the button would move it to what may be out of sight
         self._all_button.hide()
         self._show_answers()
+        self.unfolded.emit()
 
     @Slot()
     def _on_toggled(self) -> None:
@@ -199,3 +204,5 @@ class ActivityPanel(QWidget):
         self._refused_box.setVisible(is_open)
         self._all_button.setVisible(self._can_show_more())
         self._show_answers()
+        if is_open:
+            self.unfolded.emit()

@@ -199,7 +199,8 @@ class ApiDialog(Dialog):
         self._activity.plant_wanted.connect(self._on_plant_wanted)
         for part in (self._tokens.resized, self._activity.resized, self._try_fold.toggled):
             part.connect(self._fit_later)
-        self._try_fold.toggled.connect(self._show_examples_later)
+        self._try_fold.toggled.connect(self._on_examples_toggled)
+        self._activity.unfolded.connect(partial(self._show_later, self._activity))
         self._close_button.clicked.connect(self.accept)
         bridge.server_changed.connect(self._show_server)
         bridge.changed.connect(self._on_changed)
@@ -226,15 +227,17 @@ class ApiDialog(Dialog):
         self.resize_to_fit(QSize(width, height))
 
     @Slot()
-    def _show_examples_later(self) -> None:
-        QTimer.singleShot(0, self, self._show_examples)
-
-    @Slot()
-    def _show_examples(self) -> None:
-        """Scroll to the examples that were unfolded below the end of the screen."""
+    def _on_examples_toggled(self) -> None:
         if self._try_fold.is_open:
-            self._inner.activate()
-            self._area.ensureWidgetVisible(self._snippets, 0, M)
+            self._show_later(self._snippets)
+
+    def _show_later(self, part: QWidget) -> None:
+        QTimer.singleShot(0, self, partial(self._show, part))
+
+    def _show(self, part: QWidget) -> None:
+        """Scroll to what was unfolded below the end of the screen."""
+        self._inner.activate()
+        self._area.ensureWidgetVisible(part, 0, M)
 
     def _lay_out(self) -> None:
         self._content = QWidget()

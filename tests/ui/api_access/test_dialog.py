@@ -518,5 +518,8 @@ def test_more_requests_than_five_are_shown_on_demand(active: DialogDesk) -> None
     active.until(lambda: len(requests(active)) == 13)
     table = active.the(QTableWidget, "Requests")
     before = table.height()
+    active.dialog.resize(active.dialog.width(), 420)
     active.button("Show all").click()
     assert table.height() > before
+    assert table.hasFocus()
+    active.until(lambda: table.visibleRegion().boundingRect() == table.rect())
