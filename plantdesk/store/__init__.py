@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store
     from plantdesk.store.sqlite.backups.restoring import Restored, RestorePreview, preview_restore, restore
     from plantdesk.store.sqlite.queries import Reader
-    from plantdesk.store.sqlite.saved_plants import plants_of_file
+    from plantdesk.store.sqlite.read_only import plants_of_file
     from plantdesk.store.sqlite.store import Store
     from plantdesk.store.sqlite.tokens import TokenChecker, Tokens
 

@@ -19,7 +19,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from plantdesk.store.sqlite import idle_work
-from plantdesk.store.sqlite.files import last_write
+from plantdesk.store.sqlite.files import file_watch
 from plantdesk.store.sqlite.files.file_watch import FileWatch
 from tests.store.test_backups import until
 
@@ -193,7 +193,7 @@ def test_children_inherit_nothing(files: Path, watch: FileWatch) -> None:
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file that a store watches as soon as it is idle, and never polls meanwhile."""
-    monkeypatch.setattr(last_write, "_RECENT", 50_000_000)
+    monkeypatch.setattr(file_watch, "_RECENT", 50_000_000)
     monkeypatch.setattr(idle_work, "_QUIET_POLLS", 1)
     monkeypatch.setattr(idle_work, "_WATCHED_POLL_INTERVAL", NEVER)
     folder = tmp_path / "parent" / "folder"

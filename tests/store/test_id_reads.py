@@ -15,7 +15,7 @@ from sqlmodel import col, select
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.views import Order
 from plantdesk.store.sqlite.engines import driver_connection
-from plantdesk.store.sqlite.id_reads import all_ids, has_pages, pages
+from plantdesk.store.sqlite.row_reads import all_ids, has_pages, pages
 from plantdesk.store.tables import PlantTable
 from tests.support.cases import cases
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.store import Store
-from plantdesk.store.sqlite.files.file_watch import FileWatch
-from plantdesk.store.sqlite.files.last_write import LastWrite
+from plantdesk.store.sqlite.files.file_watch import FileWatch, LastWrite
 from tests.store.test_file_watch import SECONDS, commit_elsewhere
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.store.sqlite import unused_memory
+from plantdesk.store.sqlite import idle_work
 
 _SIZE = 100_000  # bytes: less than what glibc maps on its own
 _COUNT = 500
@@ -24,6 +24,6 @@ def test_what_was_freed_below_what_is_used_is_returned() -> None:
     last = blocks.pop()
     blocks.clear()
     before = resident()
-    unused_memory.release()
+    idle_work.release()
     assert before - resident() > _SIZE * _COUNT // 2
     assert len(last) == _SIZE

@@ -21,7 +21,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import NewPlant, new_plant
 from plantdesk.domain.views import Order, View
 from plantdesk.store import Reader, Store
-from plantdesk.store.sqlite import letter_index, queries
+from plantdesk.store.sqlite import queries, text_index
 from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
 from tests.support.adding import add_each
 from tests.support.cases import cases
@@ -176,8 +176,8 @@ def test_views_are_the_same_while_the_index_lags_behind(
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
     with closing(Store(folder / "plants.db")) as store, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(letter_index, "_SLOTS", slots)
-        patch.setattr(letter_index, "_MAX_LENGTH", 15)
+        patch.setattr(text_index, "_SLOTS", slots)
+        patch.setattr(text_index, "_MAX_LENGTH", 15)
         for each in before:
             make(store, each)
         with closing(built(store)) as index:
@@ -210,7 +210,7 @@ def test_a_damaged_index_is_dropped(store: Store, build: Build, first: str) -> N
 @pytest.fixture
 def paged(store: Store, build: Build, monkeypatch: pytest.MonkeyPatch) -> ViewIndex:
     """An index of 500 plants whose letters are in ten pages, which are read in as many chunks."""
-    monkeypatch.setattr(letter_index, "_SLOTS", 50)
+    monkeypatch.setattr(text_index, "_SLOTS", 50)
     monkeypatch.setattr(queries, "_FIRST_CHUNK", 50)
     monkeypatch.setattr(queries, "_CHUNK", 50)
     monkeypatch.setattr(queries, "_LARGE_CHUNK", 50)

@@ -22,7 +22,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store import Store
-from plantdesk.store.sqlite import line_reads
+from plantdesk.store.sqlite import row_reads
 from plantdesk.transfer.sources import file_source
 from plantdesk.transfer.targets import checked_target
 from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces
@@ -128,7 +128,7 @@ def test_what_cannot_be_written_is_reported(
 
 def test_lines_that_sqlite_formats_are_those_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages with one time and source, with several, with quotes, without tags or notes."""
-    monkeypatch.setattr(line_reads, "_PAGE", 3)
+    monkeypatch.setattr(row_reads, "_LINES_PAGE", 3)
     texts: list[tuple[str, str | None, str | None]] = [("a", "b", None)] * 7 + [("a", None, "n"), ("", "", None)]
     texts += [
         ("c", None, None),

@@ -23,12 +23,11 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import Change, ChangeKind, PlantRow, Source, now_ms
-from plantdesk.store.sqlite.conditions import ids_of
+from plantdesk.store.sqlite.conditions import add_functions, folded_sql, ids_of
 from plantdesk.store.sqlite.counts import store_counts
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.history import last_number, read_change, redo_target, undo_target
 from plantdesk.store.sqlite.row_reads import VERSION, last_seq, rows_by_id
-from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

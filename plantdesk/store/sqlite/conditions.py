@@ -1,22 +1,59 @@
-"""Sets of plants as SQL conditions."""
+"""Sets and orders of plants as SQL conditions and ORDER BY terms, and the Python functions that they call."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, not_, or_, type_coerce
+from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, literal_column, not_, or_, type_coerce
 from sqlmodel import col, select
 
-from plantdesk.domain.folding import LOOKALIKES, SEPARATOR, search_words, searched
+from plantdesk.domain.folding import LOOKALIKES, SEPARATOR, folded, search_words, searched
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
+from plantdesk.domain.views import Order
+from plantdesk.store.sqlite.row_reads import all_ids
 from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:
+    import sqlite3
+    from array import array
+    from collections.abc import Iterator
+
+    from sqlalchemy import ColumnElement, Connection
     from sqlalchemy.orm import Mapped
     from sqlmodel.sql.expression import SelectOfScalar
 
     from plantdesk.domain.selections import Selection, Term
+
+
+#: Printable ASCII alone, as most texts are: SQLite checks that much faster than Python.
+IS_ASCII = "({0} NOT GLOB '*[^ -~]*' AND length({0}) = length(CAST({0} AS BLOB)))"
+_FOLDED = """CASE WHEN {name_is_ascii} AND ({tag} IS NULL OR {tag_is_ascii}) THEN NULL ELSE fold({name}, {tag}) END"""
+
+
+def folded_sql(name: str, tag: str) -> str:
+    """Return the SQL expression of column `folded` for the expressions `name` and `tag`. Needs `add_functions`."""
+    return _FOLDED.format(name=name, tag=tag, name_is_ascii=IS_ASCII.format(name), tag_is_ascii=IS_ASCII.format(tag))
+
+
+def add_functions(connection: sqlite3.Connection) -> None:
+    """Make `fold(name, tag)`, `searched(text)` and `is_unicode(blob)` available on a connection."""
+    connection.create_function("fold", 2, folded, deterministic=True)
+    connection.create_function("searched", 1, searched, deterministic=True)
+    connection.create_function("is_unicode", 1, _is_unicode, deterministic=True)
+
+
+def _is_unicode(text: bytes | None) -> bool:
+    """Whether `text` is valid UTF-8. It may be NULL: SQLite evaluates both sides of an OR in a result column."""
+    if text is None:
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
 
 #: SQLite's LIKE takes patterns up to 50,000 bytes; longer words are searched with instr().
 MAX_PATTERN = 10_000
@@ -111,3 +148,42 @@ def _normalized(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnEl
         for other in others if one in word else "":
             text = func.replace(text, other, one)
     return text
+
+
+#: The orders for which SQLite has no index.
+SORTED = (Order.NAME, Order.TAG, Order.SOURCE)
+
+
+def sorted_ids(connection: Connection, order: Order, size: int) -> Iterator[array[int]]:
+    """Yield the ids of all plants in ascending order, about `size` at a time. Raises sqlite3.Error."""
+    return all_ids(connection, select(PlantTable.id).order_by(*ordering(order, descending=False)), repeat(size))
+
+
+def ordering(order: Order, *, descending: bool, all_plants: bool = True) -> list[ColumnElement[Any]]:
+    """Return the terms of ORDER BY. Plants without a tag are the last ones by tag, both ways.
+
+    Unless `all_plants` are read, those that match are sorted: the index of `seq` would read each row of the file alone.
+    """
+    keys = _keys(order) if all_plants or order is not Order.ADDED else [literal_column("+plant.seq")]
+    columns = [each.desc() if descending else each.asc() for each in keys]
+    untagged_last = [col(PlantTable.tag).is_(None)] if order is Order.TAG else []
+    return [*untagged_last, *columns]
+
+
+def _keys(order: Order) -> list[Any]:
+    plant_id, seq, folded = col(PlantTable.id), col(PlantTable.seq), col(PlantTable.folded)
+    name = func.coalesce(folded, PlantTable.name).collate("NOCASE")
+    match order:
+        case Order.ADDED:
+            return [seq]
+        case Order.ID:
+            return [plant_id]
+        case Order.NAME:
+            return [name, plant_id]
+        case Order.TAG:
+            folded_tag = func.substr(folded, func.instr(folded, SEPARATOR) + 1)
+            tag = case((folded.is_(None), func.coalesce(PlantTable.tag, "")), else_=folded_tag).collate("NOCASE")
+            return [tag, name, plant_id]
+        case Order.SOURCE:
+            source = select(SourceTable.kind + SEPARATOR + SourceTable.label)
+            return [source.where(col(SourceTable.id) == PlantTable.source_id).scalar_subquery(), seq]

@@ -13,19 +13,25 @@ from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import now_ms
-from plantdesk.store.sqlite import unused_memory
 from plantdesk.store.sqlite.commit_tracker import is_locked
 from plantdesk.store.sqlite.connections import check_whole, translate_errors
-from plantdesk.store.sqlite.files.file_watch import FileWatch
-from plantdesk.store.sqlite.files.last_write import LastWrite
+from plantdesk.store.sqlite.files.file_watch import FileWatch, LastWrite
 from plantdesk.store.sqlite.history import is_prunable, prune
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from plantdesk.store.sqlite.health import Health
-    from plantdesk.store.sqlite.transactions import Transactions
+    from plantdesk.store.sqlite.transactions import Health, Transactions
+
+
+def release() -> None:
+    """Return free pages of all threads, in about a millisecond. Does nothing without glibc."""
+    import ctypes  # takes 2 to 4 ms
+
+    with contextlib.suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
 
 #: Polls without work of this process, about a second, after which the log is moved into the database file, and
 #: commits are looked for whatever the timestamps say.
@@ -91,7 +97,7 @@ class IdleWork:
             return
         for polls in itertools.count():
             if polls % _RELEASE_POLLS == 0:
-                unused_memory.release()
+                release()
             if not self._is_done or not self._watch.wait(self._is_idle, _WATCHED_POLL_INTERVAL):
                 return
             self._transactions.poll()

@@ -23,12 +23,12 @@ from plantdesk.domain.import_batches import Clash, ImportBatch, ImportClashError
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import LARGEST_ID, ChangeKind, Changes, Source, SourceKind, now_ms
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
+from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection
 from plantdesk.store.sqlite.files.atomic_file import locked_draft
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.row_reads import last_seq
-from plantdesk.store.sqlite.sql_functions import add_functions, folded_sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

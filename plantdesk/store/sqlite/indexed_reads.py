@@ -15,12 +15,10 @@ from sqlalchemy import bindparam, func, text
 from sqlmodel import col, select
 
 from plantdesk.domain.views import Order, find_insertion_points
-from plantdesk.store.sqlite.conditions import ids_of
+from plantdesk.store.sqlite.conditions import ids_of, ordering
 from plantdesk.store.sqlite.engines import driver_connection
-from plantdesk.store.sqlite.id_reads import gathered
-from plantdesk.store.sqlite.letter_index import find_letter, letter_of
-from plantdesk.store.sqlite.ordering import ordering
-from plantdesk.store.sqlite.text_index import candidates
+from plantdesk.store.sqlite.row_reads import gathered
+from plantdesk.store.sqlite.text_index import candidates, find_letter, letter_of
 from plantdesk.store.tables import PlantTable
 
 if TYPE_CHECKING:

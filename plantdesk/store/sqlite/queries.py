@@ -22,17 +22,24 @@ from plantdesk.domain.folding import natural_key
 from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import HistoryEntry, Source, SourceKind
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points
-from plantdesk.store.sqlite.conditions import MAX_PATTERN, ids_of, name_begins
+from plantdesk.store.sqlite.conditions import MAX_PATTERN, add_functions, ids_of, name_begins, ordering
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
 from plantdesk.store.sqlite.counts import count_plants
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.history import history_entries, history_summary, newest_changes, plant_history
-from plantdesk.store.sqlite.id_reads import all_ids, has_pages, pages
 from plantdesk.store.sqlite.indexed_reads import IndexedReads, IndexUnusableError, sort_ids
-from plantdesk.store.sqlite.line_reads import CsvPages, JsonPages
-from plantdesk.store.sqlite.ordering import ordering
-from plantdesk.store.sqlite.row_reads import chunks, last_seq, next_free_id, rows_by_id, rows_cut
-from plantdesk.store.sqlite.sql_functions import add_functions
+from plantdesk.store.sqlite.row_reads import (
+    CsvPages,
+    JsonPages,
+    all_ids,
+    chunks,
+    has_pages,
+    last_seq,
+    next_free_id,
+    pages,
+    rows_by_id,
+    rows_cut,
+)
 from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:

@@ -1,21 +1,24 @@
-"""A store that a command only reads."""
+"""A store, or the plants of another file or a backup, that are only read."""
 
 from __future__ import annotations
 
-from contextlib import closing
+import sqlite3
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import StoreReadOnlyError
+from plantdesk.domain.errors import BackupUnusableError, StoreReadOnlyError
 from plantdesk.domain.folding import natural_key
+from plantdesk.domain.import_batches import SavedPlant
 from plantdesk.domain.protocols import PlantPages
+from plantdesk.store.sqlite.backups.restore_source import load
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, named, resolved
 from plantdesk.store.sqlite.files.store_file import StoreFile
-from plantdesk.store.sqlite.line_reads import CsvPages, JsonPages
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
+from plantdesk.store.sqlite.row_reads import CsvPages, JsonPages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.selections import Selection
     from plantdesk.store.sqlite.connections import Progress
     from plantdesk.store.sqlite.queries import Reader
+
 
 #: Milliseconds.
 _QUICK_TIMEOUT = 500
@@ -103,3 +107,25 @@ def refuse_outdated(file: StoreFile) -> None:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version < SCHEMA_VERSION:
             raise StoreReadOnlyError(named(file.path))
+
+
+_PAGE = 5000
+
+
+@contextmanager
+def plants_of_file(file: Path) -> Iterator[Iterator[list[SavedPlant]]]:
+    """Check a file of plants, which is only read, and yield its plants in insertion order, some at a time.
+
+    Raises BackupUnusableError, also for a damaged file, and StoreError.
+    """
+    with closing(sqlite3.connect("", isolation_level=None, uri=True)) as connection:  # a temporary file
+        if load(connection, file).is_damaged:
+            raise BackupUnusableError(f"“{file.name}” is damaged. `plantdesk restore` brings back what can be read.")
+        cursor = connection.execute("SELECT id, name, tag, note FROM temp.restored ORDER BY seq")
+
+        def pages() -> Iterator[list[SavedPlant]]:
+            with translate_errors():
+                while page := cursor.fetchmany(_PAGE):
+                    yield [*map(SavedPlant._make, page)]
+
+        yield pages()

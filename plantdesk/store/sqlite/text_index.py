@@ -1,23 +1,32 @@
-"""Which plants may contain a text, by a trigram index (https://sqlite.org/fts5.html#the_trigram_tokenizer).
+"""Which plants may contain a text: trigrams (https://sqlite.org/fts5.html#the_trigram_tokenizer), and frequent letters.
 
 The index gives candidates: each of them is compared with the search again, so an entry that is out of date does no
-harm.
+harm. A search of one letter finds most of the plants, which SQLite scans and sorts in half a second for a million; so
+there is a mark for each plant and each frequent letter, in the order of adding.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import zlib
+from array import array
+from collections import Counter, defaultdict
+from itertools import compress, repeat
+from operator import contains
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.folding import LOOKALIKES, SEPARATOR, search_words, searched
+from plantdesk.domain.folding import LOOKALIKES, SEPARATOR, search_words, searched, without_lookalikes
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
-from plantdesk.domain.selections import Contains, HasTag
+from plantdesk.domain.selections import Contains, HasTag, Selection
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
-    from plantdesk.domain.selections import Selection, Term
+    from plantdesk.domain.selections import Term
+
 
 #: Makes the table of the index; `{0}` is the name of its schema.
 CREATE_TABLE = """CREATE VIRTUAL TABLE {0}.words
@@ -113,3 +122,132 @@ def ids_that_begin(word: str) -> Iterator[tuple[int, int]]:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+#: Makes the tables of the index; `{0}` is the name of their schema. A page has a slot for each of some thousand
+#: successive sequence numbers: the id of its plant, and marks, 0 or 1, of the letters that it contains.
+CREATE_TABLES = (
+    "CREATE TABLE {0}.page (number INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT",
+    """CREATE TABLE {0}.letter (letter TEXT, number INTEGER, marks BLOB NOT NULL, PRIMARY KEY (letter, number))
+       STRICT, WITHOUT ROWID""",
+)
+#: Slots of a page: so few that Python works on it for less than a millisecond, and in little memory.
+_SLOTS = 2048
+#: Frequent letters, and the plants among which they are counted. Others find few plants, which are sorted quickly.
+_MAX_LETTERS = 64
+_SAMPLE = 5_000
+#: Characters of the longest text with marks, since those of a page are in memory together.
+_MAX_LENGTH = 1_000
+#: Plants with a longer text, above which there is no index.
+_MAX_UNMARKED = 1_000
+#: The share of the sequence numbers that are in use, below which there is no index.
+_MIN_USED = 0.1
+_ID_SIZE = 8
+_END = "\0"
+
+#: The folded name and tag, and the first digit of the id, which a search of a digit finds too.
+#: printf() ends a text at a NUL, as LIKE does.
+_TEXT = f"""lower(CASE WHEN folded IS NULL THEN printf('%s{SEPARATOR}%s', name, tag) ELSE printf('%s', folded) END)
+            || CASE WHEN id >= 0 THEN substr(id, 1, 1) ELSE '' END"""
+_READ_SAMPLE = f"SELECT substr({_TEXT}, 1, {_MAX_LENGTH}) FROM main.plant WHERE abs(random() % ?) = 0"
+_READ = f"""SELECT seq / :slots, json_group_array(seq % :slots), json_group_array(id),
+                   group_concat(CASE WHEN length(text) <= :longest THEN text ELSE '' END, char(0))
+            FROM (SELECT seq, id, {_TEXT} AS text FROM main.plant) GROUP BY seq / :slots"""
+_FIND = """SELECT page.number, ids, marks
+           FROM {0}.page LEFT JOIN {0}.letter ON letter.letter = :letter AND letter.number = page.number
+           UNION ALL SELECT value, NULL, NULL FROM json_each(:late) WHERE value NOT IN (SELECT number FROM {0}.page)
+           ORDER BY 1 {1}"""
+
+
+class Letters(NamedTuple):
+    """The letters that are marked, and the plants that are not, because their texts are too long."""
+
+    marked: frozenset[str]
+    unmarked_plants: frozenset[int]
+
+
+def letter_of(selection: Selection) -> str | None:
+    """Return the letter if a set are the plants that contain it, or, if it is a digit, whose ids begin with it."""
+    match selection:
+        case Selection(((Contains(text, is_word),),), None, None):
+            letter = searched(text).strip() if is_word else searched(text)
+            if len(letter) == 1 and (is_word or not letter.isdecimal()):
+                return letter
+    return None
+
+
+def write_letters(connection: sqlite3.Connection, schema: str, pause: Callable[[], None]) -> Letters | None:
+    """Fill the tables in a schema; return what is marked, None where there is no index. Raises sqlite3.Error.
+
+    `pause` is called after each page, for some milliseconds of Python.
+    """
+    count, last = connection.execute("SELECT count(*), max(seq) FROM plant").fetchone()
+    if not count or count < _MIN_USED * last:
+        return None
+    letters, unmarked = _frequent_letters(connection, count), set[int]()
+    for number, slots, ids, texts in connection.execute(_READ, {"slots": _SLOTS, "longest": _MAX_LENGTH}):
+        plants = [*zip(json.loads(slots), json.loads(ids), without_lookalikes(texts).split(_END), strict=True)]
+        unmarked.update(plant_id for _, plant_id, text in plants if not text)
+        if len(unmarked) > _MAX_UNMARKED:
+            return None
+        _write_page(connection, schema, number, plants, letters)
+        pause()
+    return Letters(letters, frozenset(unmarked))
+
+
+def _frequent_letters(connection: sqlite3.Connection, plants: int) -> frozenset[str]:
+    sample = connection.execute(_READ_SAMPLE, (max(1, plants // _SAMPLE),)).fetchall()
+    counted = Counter(letter for (text,) in sample for letter in set(without_lookalikes(text)) if not letter.isspace())
+    return frozenset(letter for letter, _ in counted.most_common(_MAX_LETTERS))
+
+
+def _write_page(
+    connection: sqlite3.Connection,
+    schema: str,
+    number: int,
+    plants: Iterable[tuple[int, int, str]],
+    letters: Iterable[str],
+) -> None:
+    ids, texts = array("q", bytes(_SLOTS * _ID_SIZE)), [""] * _SLOTS
+    for slot, plant_id, text in plants:
+        ids[slot], texts[slot] = plant_id, text
+    connection.execute(f"INSERT INTO {schema}.page VALUES (?, ?)", (number, _packed(ids.tobytes())))
+    for letter in letters:
+        marks = bytes(map(contains, texts, repeat(letter)))
+        connection.execute(f"INSERT INTO {schema}.letter VALUES (?, ?, ?)", (letter, number, _packed(marks)))
+
+
+def _packed(content: bytes) -> bytes:
+    return zlib.compress(content, level=1)
+
+
+def find_letter(
+    connection: sqlite3.Connection,
+    schema: str,
+    letter: str,
+    changed: AbstractSet[int],
+    late: Iterable[tuple[int, int]],
+    *,
+    descending: bool,
+) -> Iterator[array[int]]:
+    """Yield the ids of the plants that contain a letter, page by page, in the order of adding.
+
+    `changed` plants are found only if they are in `late`, which has their ids and sequence numbers. An interrupt of the
+    connection ends it. Raises sqlite3.Error and zlib.error.
+    """
+    late_in: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for plant_id, seq in late:
+        late_in[seq // _SLOTS].append((seq % _SLOTS, plant_id))
+    sql = _FIND.format(schema, "DESC" if descending else "ASC")
+    for number, content, marks in connection.execute(sql, {"letter": letter, "late": json.dumps([*late_in])}):
+        ids = array("q", zlib.decompress(content) if content else bytes(_SLOTS * _ID_SIZE))
+        found = bytearray(zlib.decompress(marks) if marks else _SLOTS)
+        for slot, plant_id in enumerate(ids if changed else ()):
+            if plant_id in changed:
+                found[slot] = 0
+        for slot, plant_id in late_in.get(number, ()):
+            ids[slot], found[slot] = plant_id, 1
+        matching = array("q", compress(ids, found))
+        if descending:
+            matching.reverse()
+        yield matching

@@ -1,6 +1,6 @@
 """Durable transactions in the file that is at the store's path, and what other processes commit to it.
 
-Belongs to the writer thread.
+Belongs to the writer thread, as does the health of the store: whether the last attempt to write succeeded.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import StoreError, StoreReadOnlyError
+from plantdesk.domain.errors import StoreClosedError, StoreDamagedError, StoreError, StoreReadOnlyError
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.backups.difference import attached
@@ -21,7 +21,54 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.sqlite.health import Health
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    HealthListener = Callable[["StoreError | None"], None]
+
+
+class Health:
+    """Reports when writes begin to fail, fail for another reason, and succeed again. Belongs to one thread."""
+
+    def __init__(self, notify: HealthListener) -> None:
+        self._notify = notify
+        self._trouble: StoreError | None = None
+
+    @property
+    def trouble(self) -> StoreError | None:
+        """The error of the last attempt, until one succeeds. May be read by any thread."""
+        return self._trouble
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing has failed since the last success."""
+        return self._trouble is None
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether SQLite found the file malformed; a single successful write does not end that."""
+        return isinstance(self._trouble, StoreDamagedError)
+
+    def failed(self, error: StoreError) -> None:
+        """Record the error of a write."""
+        known = self._trouble is not None and str(self._trouble) == str(error)
+        if not known and not isinstance(error, StoreClosedError):
+            self._trouble = error
+            self._notify(error)
+
+    def succeeded(self) -> None:
+        """Record that a write is durable."""
+        if not self.is_damaged:
+            self.healed()
+
+    def healed(self) -> None:
+        """Record that the whole file was checked, or that another one was opened."""
+        if self._trouble is not None:
+            self._trouble = None
+            self._notify(None)
+
 
 #: Seconds between two polls for what other processes did, which must be noticed within 100 ms. Each costs 0.1 ms.
 POLL_INTERVAL = 0.08

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.views import Order
-from plantdesk.store.sqlite import letter_index, text_index
+from plantdesk.store.sqlite import text_index
+from plantdesk.store.sqlite.conditions import SORTED, sorted_ids
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
 from plantdesk.store.sqlite.files.index_folder import index_folder
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.order_file import opened
-from plantdesk.store.sqlite.ordering import SORTED, sorted_ids
 from plantdesk.store.sqlite.row_reads import last_seq
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.records import Changes
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.sqlite.letter_index import Letters
     from plantdesk.store.sqlite.order_file import OrderFile
+    from plantdesk.store.sqlite.text_index import Letters
 
 _log = logging.getLogger(__name__)
 
@@ -183,12 +183,12 @@ class ViewIndex:
                 raw.execute("ATTACH ? AS made", (str(texts),))
                 raw.execute("PRAGMA made.journal_mode = OFF")
                 raw.execute("PRAGMA made.synchronous = OFF")
-                for sql in (text_index.CREATE_TABLE, *letter_index.CREATE_TABLES):
+                for sql in (text_index.CREATE_TABLE, *text_index.CREATE_TABLES):
                     raw.execute(sql.format("made"))
                 with transaction(raw, mode="DEFERRED"):  # one snapshot
                     seq, change = last_seq(raw), last_number(raw)
                     text_index.write_words(raw, "made")
-                    letters = letter_index.write_letters(raw, "made", self._pause)
+                    letters = text_index.write_letters(raw, "made", self._pause)
                     counted, tagged = raw.execute("SELECT count(*), count(tag) FROM plant").fetchone()
                     orders = {order: self._write(connection, order, folder / order) for order in SORTED}
             remove = stack.pop_all().close

@@ -21,10 +21,9 @@ from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.files.disk_space import DiskSpace
-from plantdesk.store.sqlite.health import Health
 from plantdesk.store.sqlite.idle_work import IdleWork
 from plantdesk.store.sqlite.inserts import Outcome
-from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Transactions
+from plantdesk.store.sqlite.transactions import POLL_INTERVAL, Health, Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
     from plantdesk.domain.validation import NewPlant
     from plantdesk.store.sqlite.files.store_file import StoreFile
-    from plantdesk.store.sqlite.health import HealthListener
+    from plantdesk.store.sqlite.transactions import HealthListener
     from plantdesk.store.sqlite.write_connection import WriteConnection
 
 _log = logging.getLogger(__name__)

@@ -15,11 +15,11 @@ from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, Store
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, SMALLEST_ID, SourceKind
 from plantdesk.domain.validation import MAX_NOTE_BYTES
 from plantdesk.store.sqlite.backups.difference import attached
+from plantdesk.store.sqlite.conditions import IS_ASCII, add_functions, folded_sql
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import check_file, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
-from plantdesk.store.sqlite.sql_functions import IS_ASCII, add_functions, folded_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
