@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 DELIMITERS = (",", ";", "\t", "|")
 #: Of a file whose header has none of them: the ASCII character for the purpose, which no text has.
 ONE_COLUMN = "\x1f"
+#: Columns of Darwin Core, as GBIF exports it: separated by tabs, and quotes are text.
+_DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID"))
 _CR_ALONE = re.compile(r"(?<=\r)(?!\n)(?!\Z)")
 #: Rows of a batch, where they are read one by one.
 _MAX_ROWS = 5000
@@ -238,6 +240,8 @@ def _reason(error: csv.Error, column: int) -> str:
 
 def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
     lines = [part for line in lines for part in _CR_ALONE.split(line)]
+    if quote is None and lines and not _DARWIN_CORE.isdisjoint(lines[0].rstrip("\r").split("\t")):
+        delimiter, quote = "\t", ""
     if quote is None:
         quote = "'" if lines and lines[0].lstrip().startswith("'") else '"'
 

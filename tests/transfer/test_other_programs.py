@@ -13,6 +13,7 @@ from plantdesk.platform import paths
 from plantdesk.store import Store
 from plantdesk.transfer import anki
 from plantdesk.transfer.pasted import pasted_plants
+from tests.transfer.conftest import stored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,3 +104,26 @@ def test_markdown_without_a_table_is_refused(tmp_path: Path, capfd: pytest.Captu
 
 def test_a_reference_to_no_character_is_read() -> None:
     assert anki.without_html("a&#" + "9" * 5000 + ";b&amp;") == "a\ufffdb&"
+
+
+def test_quotes_of_darwin_core_are_text(tmp_path: Path) -> None:
+    file = tmp_path / "occurrence.txt"
+    header = "gbifID\toccurrenceID\tgenus\tspecies\tscientificName\tlocality\trecordNumber"
+    rows = [
+        '49\tx:1\tBetula\tBetula pendula\tB. pendula Roth\t"Alter" Wald, Süd\t',
+        '50\tx:2\tRosa\tRosa canina\t\t"Alt\t7',
+    ]
+    file.write_text("\n".join([header, *rows]), encoding="utf-8")
+    assert main(["import", str(file), "--map", "id=gbifID", "--map", "note=locality"]) == 0
+    assert stored() == [(49, "Betula pendula", None, '"Alter" Wald, Süd'), (50, "Rosa canina", None, '"Alt')]
+
+
+def test_observations_of_inaturalist_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "observations-1.csv"
+    file.write_text(
+        "id,observed_on,quality_grade,tag_list,description,place_guess,species_guess,scientific_name,common_name,taxon_id\n"
+        '7,2026-05-01,research,,"Bed 4, sunny","Ulm, DE",Dog Rose,Rosa canina,Dog-rose,53438\n',
+        encoding="utf-8",
+    )
+    assert main(["import", str(file)]) == 0
+    assert stored() == [(7, "Rosa canina", None, "Bed 4, sunny")]
