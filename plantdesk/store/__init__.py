@@ -35,7 +35,7 @@ _LAZY = {
     "Tokens": "sqlite.tokens",
     "back_up": "sqlite.backups.jobs",
     "copy_store": "sqlite.backups.jobs",
-    "plants_of_file": "sqlite.saved_plants",
+    "plants_of_file": "sqlite.read_only",
     "preview_restore": "sqlite.backups.restoring",
     "restore": "sqlite.backups.restoring",
 }

@@ -245,7 +245,7 @@ def test_a_pasted_table_is_imported(desk: TransferDesk) -> None:
     [
         (b"", "It is empty."),
         (bytes(range(256)) * 300, "It is not a text file."),
-        (b'id,name\n1,"a\n2,b\n', "line 2: A quote is opened and not closed."),
+        (b'id,name\n1,"a\n2,b\n', "line 2: In column 2 a quote is opened and not closed."),
         (b"id,name\n" + b"1,\xc3\xa4\n" * 40_000 + b"2,\xe4\n", "line 40,002: A byte is not UTF-8"),
         (b"number;height\n1;2\n", "Choose the column that is the name."),
     ],
@@ -293,3 +293,10 @@ def test_what_cannot_happen_is_not_asked(desk: TransferDesk, tmp_path: Path) -> 
     desk.start_import()
     desk.until_toast("Imported 1 plant")
     assert "Save them with the reasons…" in desk.buttons()
+
+
+def test_the_first_cell_of_a_guessed_encoding_is_shown(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_bytes("name\nFern\nRöse\n".encode("cp1252"))
+    desk.open_import(file)
+    assert any("encoding guessed, as in “Röse”" in each for each in desk.dialog.texts())
