@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from plantdesk.store.restore_text import preview_text
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
 from plantdesk.store.sqlite.files.open_checks import is_database
-from plantdesk.store.sqlite.read_only import ReadOnlyStore, quick_names
+from plantdesk.store.sqlite.read_only import ReadOnlyStore, plants_of_file, quick_names
 
 if TYPE_CHECKING:
     from plantdesk.store.sqlite.backups.difference import Difference, Group
     from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store
     from plantdesk.store.sqlite.backups.restoring import Restored, RestorePreview, preview_restore, restore
     from plantdesk.store.sqlite.queries import Reader
-    from plantdesk.store.sqlite.read_only import plants_of_file
     from plantdesk.store.sqlite.store import Store
     from plantdesk.store.sqlite.tokens import TokenChecker, Tokens
 
@@ -35,7 +34,6 @@ _LAZY = {
     "Tokens": "sqlite.tokens",
     "back_up": "sqlite.backups.jobs",
     "copy_store": "sqlite.backups.jobs",
-    "plants_of_file": "sqlite.read_only",
     "preview_restore": "sqlite.backups.restoring",
     "restore": "sqlite.backups.restoring",
 }
