@@ -577,6 +577,7 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     assert json.loads(json.dumps(entry.unsaved.as_json())) == kept
     desk.press_in_box("Use free IDs for all")
     desk.lists(half="put aside")
+    desk.has(["Ficus", "Salvia", "Thyme"])
     assert [row[:2] for row in desk.rows()[1:]] == [(42, "Ficus"), (43, "Salvia"), (44, "Thyme")]
 
 
