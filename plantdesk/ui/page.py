@@ -149,16 +149,15 @@ class Page(QFrame):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(self._strip, 0, 1)
-        self._sidebar_slot = QVBoxLayout()
-        self._sidebar_slot.addWidget(self.sidebar)
+        self._sidebar_slot, self._body = QVBoxLayout(), QHBoxLayout()
         self._grid.addLayout(self._sidebar_slot, 0, 0, 2, 1)  # after the form in the tab order
+        self._grid.addLayout(self._body, 1, 1)  # both still empty: see `add_layout`
+        self._sidebar_slot.addWidget(self.sidebar)
         self._list_layout = QVBoxLayout(self._list)
         self._list_layout.setContentsMargins(0, 0, 0, 0)
         self._list_layout.setSpacing(0)
-        self._body = QHBoxLayout()
         self._body.addWidget(self._list, 1)
         self._body.addWidget(self.card)
-        self._grid.addLayout(self._body, 1, 1)
         for layout in (self._grid, self._body):
             layout.setSpacing(1)
         self._grid.setColumnStretch(1, 1)

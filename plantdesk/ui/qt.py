@@ -1,4 +1,4 @@
-"""Small additions to Qt: the `override` decorator, dynamic properties, sizes that fit on the screen, a folder.
+"""Small additions to Qt: the `override` decorator, nested layouts, dynamic properties, sizes, a folder.
 
 Functions import what the first paint does not need: the first use of the namespace `Qt` makes 93 enumerations.
 """
@@ -13,7 +13,7 @@ from PySide6.QtCore import QSize
 from plantdesk.platform.paths import home_folder
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
+    from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
     from typing_extensions import override
 else:
 
@@ -26,12 +26,33 @@ else:
         return method
 
 
-__all__ = ["QWIDGETSIZE_MAX", "documents_folder", "fitted", "mirrored", "override", "set_properties"]
+__all__ = ["QWIDGETSIZE_MAX", "add_layout", "documents_folder", "fitted", "mirrored", "override", "set_properties"]
 
 #: The largest size of a widget; PySide has no such constant.
 QWIDGETSIZE_MAX = (1 << 24) - 1
 #: Title bar and borders. The real ones are known only after the window is shown.
 _FRAME = QSize(16, 48)
+
+
+def add_layout(outer: QBoxLayout, inner: QLayout, stretch: int = 0) -> None:
+    """Add a layout that has widgets to another one.
+
+    PySide makes Python objects of the items of `inner`. Qt deletes the items later without its knowledge, and what
+    comes to lie at their address, as a window or an event, is then mistaken for them.
+    """
+    outer.addLayout(inner, stretch)
+    _release_items(inner)
+
+
+def _release_items(layout: QLayout) -> None:
+    from PySide6.QtWidgets import QLayout
+    from shiboken6 import invalidate
+
+    for item in map(layout.itemAt, range(layout.count())):
+        if isinstance(item, QLayout):
+            _release_items(item)
+        elif item is not None:
+            invalidate(item)
 
 
 def fitted(widget: QWidget, wanted: QSize) -> QSize:

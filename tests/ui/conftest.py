@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QLayout, QLayoutItem
+from shiboken6 import getAllValidWrappers
 
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.server_state import Off
@@ -29,7 +31,7 @@ from plantdesk.ui.workspace import Workspace
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from PySide6.QtWidgets import QApplication
@@ -54,6 +56,15 @@ class NoServer:
 
     def turn_off(self) -> None:
         """Do nothing."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """Fail the test if Python knows items of layouts: `add_layout` in `plantdesk/ui/qt.py` has the reason."""
+    result = yield
+    wrappers = getAllValidWrappers()
+    assert not [each for each in wrappers if isinstance(each, QLayoutItem) and not isinstance(each, QLayout)]
+    return result
 
 
 @pytest.fixture(autouse=True)

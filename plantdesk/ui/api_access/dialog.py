@@ -20,7 +20,7 @@ from plantdesk.platform.settings import DEFAULT_PORT
 from plantdesk.ui.api_access.activity_panel import ActivityPanel
 from plantdesk.ui.api_access.snippet_panel import SnippetPanel
 from plantdesk.ui.api_access.token_panel import TokenPanel
-from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.qt import add_layout, override, set_properties
 from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.copy_button import CopyButton
@@ -244,7 +244,7 @@ class ApiDialog(Dialog):
         inner = self._inner = QVBoxLayout(self._content)
         inner.setContentsMargins(EDGE, L, EDGE, M)
         inner.setSpacing(M)
-        inner.addLayout(self._switch_row())
+        add_layout(inner, self._switch_row())
         inner.addWidget(self._state_line)
         self._fill_address_row()
         inner.addWidget(self._address_row)
@@ -259,7 +259,7 @@ class ApiDialog(Dialog):
         self._area = ScrollArea(self._content)
         layout.addWidget(self._area, 1)
         self._foot = self._footer()
-        layout.addLayout(self._foot)
+        add_layout(layout, self._foot)
         self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._content.sizeHint().height()))
 
     def _switch_row(self) -> QHBoxLayout:

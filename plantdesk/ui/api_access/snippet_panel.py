@@ -8,6 +8,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from plantdesk.ui.api_access.snippets import Language, snippet
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.copy_button import CopyButton
@@ -69,5 +70,5 @@ class SnippetPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
-        layout.addLayout(head)
+        add_layout(layout, head)
         layout.addWidget(self._text)

@@ -23,7 +23,7 @@ from plantdesk.domain.errors import PlantDeskError, shortened
 from plantdesk.domain.records import FORM, now_ms
 from plantdesk.platform.atomic_replace import write_private
 from plantdesk.transfer.targets import checked_target
-from plantdesk.ui.qt import set_properties
+from plantdesk.ui.qt import add_layout, set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, plural
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.close_button import CloseButton
@@ -339,10 +339,10 @@ class TokenPanel(QWidget):
         head = QHBoxLayout()
         head.addWidget(self._new_title, 1)
         head.addWidget(close)
-        layout.addLayout(head)
+        add_layout(layout, head)
         layout.addWidget(warning)
-        layout.addLayout(row)
-        layout.addLayout(foot)
+        add_layout(layout, row)
+        add_layout(layout, foot)
         return card
 
     def _make_table(self) -> PlainTable:
@@ -374,5 +374,5 @@ class TokenPanel(QWidget):
         layout.addWidget(self._new_card)
         layout.addWidget(self._card)
         layout.addWidget(self._empty_label)
-        layout.addLayout(row)
+        add_layout(layout, row)
         layout.addWidget(self._message)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.store import BackupKind, Backups, preview_restore, preview_text
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import add_layout, override
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, Dialog
@@ -196,7 +196,7 @@ class RestoreDialog(Dialog):
         layout.addWidget(self._card)
         layout.addWidget(self._preview, 1)
         layout.addWidget(self._message)
-        layout.addLayout(foot)
+        add_layout(layout, foot)
         self._preview.setMinimumHeight(5 * self._preview.fontMetrics().lineSpacing())
         self.fit_height(self._theme.metrics.scaled(_WIDTH))
 

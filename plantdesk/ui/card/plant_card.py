@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from plantdesk.ui.card.history_lines import added_text, history_lines
 from plantdesk.ui.card.note_edit import NoteEdit
 from plantdesk.ui.card.sections import CardFrame, empty, text_button
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import is_visible, long_time, one_line, source_text
 from plantdesk.ui.theme.metrics import S, tabular
 from plantdesk.ui.widgets.icon import Icon
@@ -148,7 +149,7 @@ class PlantCard(CardFrame):
             label.setMinimumWidth(1)
             texts.addWidget(label)
         row.addWidget(Icon(self._theme, line.icon, "text_2"), alignment=Qt.AlignmentFlag.AlignTop)
-        row.addLayout(texts, 1)
+        add_layout(row, texts, 1)
         if line.restored is not None:
             row.addWidget(self._undo_button(line))
         return widget

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 
-from plantdesk.ui.qt import mirrored, override
+from plantdesk.ui.qt import add_layout, mirrored, override
 from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M
 from plantdesk.ui.widgets.close_button import CloseButton
 from plantdesk.ui.widgets.one_click_button import OneClickButton
@@ -48,7 +48,7 @@ class CardFrame(QWidget):
         foot.setSpacing(M)
         foot.addWidget(line)
         self.foot = QHBoxLayout()
-        foot.addLayout(self.foot)
+        add_layout(foot, self.foot)
         self._column_and_foot = QVBoxLayout(self)
         self._column_and_foot.setContentsMargins(0, 0, 0, 0)
         self._column_and_foot.setSpacing(0)
@@ -82,7 +82,7 @@ class CardFrame(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(*mirrored(self, 0, 0, ICON_BUTTON, 0))
         row.addStrut(ICON_BUTTON)
-        self.column.addLayout(row)
+        add_layout(self.column, row)
         return row
 
     def add_section(self, title: str, content: QWidget | QLayout) -> PlainLabel:
@@ -95,7 +95,7 @@ class CardFrame(QWidget):
             label.setBuddy(content)
             self.column.addWidget(content)
         else:
-            self.column.addLayout(content)
+            add_layout(self.column, content)
         return label
 
 

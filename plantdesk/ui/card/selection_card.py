@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 from plantdesk.domain.records import now_ms
 from plantdesk.ui.card.history_lines import added_text
 from plantdesk.ui.card.sections import CardFrame, empty, text_button
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import date, long_time, plural, short_time, tag_text
 from plantdesk.ui.theme.metrics import L, S, tabular
 from plantdesk.ui.widgets.line_edit import LineEdit
@@ -149,7 +150,7 @@ class SelectionCard(CardFrame):
         tag.addWidget(self._tag_button)
         self.add_section(self.tr("Tag of all"), tag).setBuddy(self.tag_edit)
         self.column.addSpacing(S)
-        self.column.addLayout(self._tags)
+        add_layout(self.column, self._tags)
         self._added_title = self.add_section(self.tr("Added"), self._added_label)
         self.column.addWidget(self._sources_label)
         self.column.addSpacing(L)

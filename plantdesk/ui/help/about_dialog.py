@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk import __version__
 from plantdesk.platform.bug_report import system_facts
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
 from plantdesk.ui.widgets.copy_button import CopyButton
 from plantdesk.ui.widgets.dialog import Dialog
@@ -37,7 +38,7 @@ class AboutDialog(Dialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(EDGE, L, EDGE, L)
         layout.setSpacing(S)
-        layout.addLayout(self._head(theme))
+        add_layout(layout, self._head(theme))
         for title, content in (
             (self.tr("Licences"), PlainLabel(self._licences(), wrapped=True)),
             (self.tr("Diagnosis"), self._text_field(diagnosis)),
@@ -48,7 +49,7 @@ class AboutDialog(Dialog):
             layout.addWidget(label)
             layout.addWidget(content)
         layout.addSpacing(M)
-        layout.addLayout(self._foot())
+        add_layout(layout, self._foot())
         self.fit_height(theme.metrics.scaled(_WIDTH))
         self._close_button.setFocus()
 
@@ -61,7 +62,7 @@ class AboutDialog(Dialog):
         head = QHBoxLayout()
         head.setSpacing(L)
         head.addWidget(Icon(theme, "sprout", "accent", ICON_LARGE), alignment=Qt.AlignmentFlag.AlignTop)
-        head.addLayout(titles, 1)
+        add_layout(head, titles, 1)
         return head
 
     def _foot(self) -> QHBoxLayout:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.ui.menus import Section
-from plantdesk.ui.qt import fitted, override
+from plantdesk.ui.qt import add_layout, fitted, override
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.dialog import Dialog
@@ -74,7 +74,7 @@ class ShortcutsDialog(Dialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(foot)  # before it is measured: Qt ignores what is in no window
+        add_layout(layout, foot)  # before it is measured: Qt ignores what is in no window
         around = QSize(EDGE, foot.sizeHint().height() + XS)
         content = self._in_columns()
         if fitted(self, content.sizeHint() + around) != content.sizeHint() + around:
@@ -103,7 +103,7 @@ class ShortcutsDialog(Dialog):
                 column.addWidget(grid)
                 column.addSpacing(L)
             column.addStretch(1)
-            columns.addLayout(column, 1)
+            add_layout(columns, column, 1)
         return content
 
     def _one_by_one(self) -> QWidget:
@@ -125,7 +125,7 @@ class ShortcutsDialog(Dialog):
         layout = QVBoxLayout(content)
         layout.setContentsMargins(EDGE, L, EDGE, M)
         layout.setSpacing(M)
-        layout.addLayout(head)
+        add_layout(layout, head)
         layout.addWidget(pages)
         layout.addStretch(1)
         return content

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLay
 
 from plantdesk.ui.history.change_list import ChangeList
 from plantdesk.ui.history.model import HistoryModel
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import error_text, long_date, plural, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.combo_box import ComboBox
@@ -74,9 +75,9 @@ class HistoryDialog(Dialog):
         layout = self._layout = QVBoxLayout(self)
         layout.setContentsMargins(EDGE, L, EDGE, L)
         layout.setSpacing(S + 2)
-        layout.addLayout(top)
-        layout.addLayout(self._pages, 1)
-        layout.addLayout(foot)
+        add_layout(layout, top)
+        add_layout(layout, self._pages, 1)
+        add_layout(layout, foot)
 
     def _connect(self, context: WindowContext) -> None:
         self._search_edit.textChanged.connect(self._on_filter_changed)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from plantdesk.ui.labels.painting import Content, Job
 from plantdesk.ui.labels.preview import LabelPreview, PagePreview
 from plantdesk.ui.labels.sheet_choice import SheetChoice
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
@@ -164,7 +165,7 @@ class LabelDialog(Dialog):
             grid.addWidget(label, row, 0)
             grid.addWidget(box, row, 1)
         grid.setColumnStretch(0, 1)
-        left.addLayout(grid)
+        add_layout(left, grid)
         left.addSpacing(S)
         left.addWidget(PlainLabel(self.tr("On each label"), role="caption"))
         for check in self._content:
@@ -184,7 +185,7 @@ class LabelDialog(Dialog):
             button.setProperty("small", "true")
             pages.addWidget(button)
         pages.addStretch(1)
-        right.addLayout(pages)
+        add_layout(right, pages)
         return right
 
     def _lay_out(self) -> None:
@@ -193,7 +194,7 @@ class LabelDialog(Dialog):
         body = QHBoxLayout()
         body.setSpacing(L)
         body.addWidget(area)
-        body.addLayout(self._pages(), 1)
+        add_layout(body, self._pages(), 1)
         foot = QHBoxLayout()
         foot.setSpacing(S)
         foot.addWidget(self._message, 1)
@@ -202,7 +203,7 @@ class LabelDialog(Dialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XL, L, XL, L)
         layout.setSpacing(M)
-        layout.addLayout(body, 1)
-        layout.addLayout(foot)
+        add_layout(layout, body, 1)
+        add_layout(layout, foot)
         scaled = self._theme.metrics.scaled
         self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))

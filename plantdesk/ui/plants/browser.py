@@ -19,7 +19,7 @@ from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.position import PositionKeeper
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.qt import mirrored
+from plantdesk.ui.qt import add_layout, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -289,8 +289,8 @@ class PlantBrowser(QFrame):
         self._pages = QStackedLayout()
         pages = QVBoxLayout()  # a stacked layout has no margins
         pages.setContentsMargins(*mirrored(self, _HANG, 0, 0, 0))
-        pages.addLayout(self._pages)
-        layout.addLayout(pages, 1)  # before its pages: the first one is shown, and must not be a window
+        add_layout(pages, self._pages)
+        add_layout(layout, pages, 1)  # before its pages: the first one is shown, and must not be a window
         for page in (self._table, self._empty_page, self._no_match_page, self._failed_page):
             self._pages.addWidget(page)
 

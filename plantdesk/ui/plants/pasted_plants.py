@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, 
 
 from plantdesk.ui.plants.add_queue import Entry, numbered
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import error_text, one_line, plural, tag_text
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
@@ -142,7 +143,7 @@ class PasteDialog(Dialog):
         layout.addWidget(self._table.framed())
         if left_out := self._left_out_text():
             layout.addWidget(PlainLabel(left_out, tone="muted", wrapped=True))
-        layout.addLayout(buttons)
+        add_layout(layout, buttons)
 
     def _left_out_text(self) -> str:
         found, sentences = self._found, []

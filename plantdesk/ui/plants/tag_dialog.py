@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.validation import plant_fields
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import XL, XXL, L, S
 from plantdesk.ui.widgets.dialog import Dialog
@@ -66,7 +67,7 @@ class TagDialog(Dialog):
         layout.addWidget(self._edit)
         layout.addWidget(self._message)
         layout.addSpacing(L)
-        layout.addLayout(foot)
+        add_layout(layout, foot)
         self.setMinimumWidth(_WIDTH)
         self._edit.setFocus()
 

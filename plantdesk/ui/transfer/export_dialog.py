@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import quoted
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
 from plantdesk.ui.widgets.combo_box import ComboBox
@@ -111,10 +112,10 @@ class ExportDialog(Dialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XXL, XL, XXL, XL)
         layout.setSpacing(L)
-        layout.addLayout(grid)
+        add_layout(layout, grid)
         layout.addWidget(PlainLabel(text, tone="muted", wrapped=True))
         layout.addStretch(1)
-        layout.addLayout(foot)
+        add_layout(layout, foot)
         self.setMinimumWidth(480)
 
 

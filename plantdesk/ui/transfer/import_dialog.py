@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from plantdesk.domain.import_batches import OnClash
 from plantdesk.transfer.importing import Wanted
 from plantdesk.transfer.sample import read_sample
-from plantdesk.ui.qt import override
+from plantdesk.ui.qt import add_layout, override
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.transfer.column_table import ColumnTable
@@ -287,7 +287,7 @@ class ImportDialog(Dialog):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(ScrollArea(self._body()), 1)
-        layout.addLayout(foot)
+        add_layout(layout, foot)
         scaled = self._theme.metrics.scaled
         self.resize_to_fit(QSize(scaled(_SIZE.width()), scaled(_SIZE.height())))
 
@@ -296,16 +296,16 @@ class ImportDialog(Dialog):
         body = QVBoxLayout(content)
         body.setContentsMargins(XL, L, XL, L)
         body.setSpacing(S)
-        body.addLayout(self._head())
+        add_layout(body, self._head())
         body.addWidget(self._options)
         body.addSpacing(S)
-        body.addLayout(_titled(self.tr("Columns"), self._blanks))
+        add_layout(body, _titled(self.tr("Columns"), self._blanks))
         body.addWidget(self._columns, 1)
         body.addSpacing(S)
-        body.addLayout(_titled(self.tr("What will happen"), self._counting))
+        add_layout(body, _titled(self.tr("What will happen"), self._counting))
         body.addWidget(self._outcome)
         body.addSpacing(S)
-        body.addLayout(self._tag_row())
+        add_layout(body, self._tag_row())
         return content
 
     def _head(self) -> QHBoxLayout:
@@ -321,7 +321,7 @@ class ImportDialog(Dialog):
         head = QHBoxLayout()
         head.setSpacing(M)
         head.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)
-        head.addLayout(texts, 1)
+        add_layout(head, texts, 1)
         head.addWidget(self._options_button, alignment=Qt.AlignmentFlag.AlignTop)
         return head
 

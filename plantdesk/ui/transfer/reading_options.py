@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QVBoxLayout, QWidget
 
 from plantdesk.transfer.delimited import ONE_COLUMN
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -56,7 +57,7 @@ class ReadingOptions(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
-        layout.addLayout(combos)
+        add_layout(layout, combos)
         layout.addWidget(self._header)
 
     def show_sample(self, sample: Sample) -> None:

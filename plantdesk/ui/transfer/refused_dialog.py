@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QSize, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import error_text, one_line
 from plantdesk.ui.theme.metrics import XL, XXL, M, S
 from plantdesk.ui.widgets.dialog import Dialog
@@ -58,7 +59,7 @@ class RefusedDialog(Dialog):
         layout.addWidget(PlainLabel(self.tr("Nothing has been imported yet."), tone="muted"))
         layout.addWidget(table.framed(), 1)
         layout.addWidget(self._message)
-        layout.addLayout(foot)
+        add_layout(layout, foot)
         self.resize_to_fit(_SIZE)
 
     @Slot(object)

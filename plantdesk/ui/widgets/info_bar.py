@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.qt import add_layout, override, set_properties
 from plantdesk.ui.theme.metrics import XS, L, M, S
 from plantdesk.ui.widgets.action_buttons import ActionButtons
 from plantdesk.ui.widgets.close_button import CloseButton
@@ -112,7 +112,7 @@ class InfoBar(Message):
         buttons.setSpacing(S)
         buttons.addStretch()
         self._content.setSpacing(S)
-        self._content.addLayout(texts, 1)
-        self._content.addLayout(buttons)
-        layout.addLayout(self._content, 1)
+        add_layout(self._content, texts, 1)
+        add_layout(self._content, buttons)
+        add_layout(layout, self._content, 1)
         layout.addWidget(self._close_button)

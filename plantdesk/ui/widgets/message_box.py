@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.icon import Icon
@@ -64,10 +65,10 @@ class MessageBox(Dialog):
         head = QHBoxLayout()
         head.setSpacing(M)
         head.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
-        head.addLayout(texts)
+        add_layout(head, texts)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XXL, XL, XXL, XL)
         layout.setSpacing(XL)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)
-        layout.addLayout(head)
-        layout.addLayout(self._buttons)
+        add_layout(layout, head)
+        add_layout(layout, self._buttons)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import ICON_LARGE, L, M, S
 from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.plain_label import PlainLabel
@@ -64,7 +65,7 @@ class StatePage(QWidget):
         layout.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignHCenter)
         layout.addSpacing(S)
         layout.addWidget(self._title_label)
-        layout.addLayout(text)
+        add_layout(layout, text)
         layout.addSpacing(M)
-        layout.addLayout(self._buttons)
+        add_layout(layout, self._buttons)
         layout.addStretch(3)
