@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from plantdesk.store import Store
     from plantdesk.ui.session import Session
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.message_box import MessageBox
+    from plantdesk.ui.widgets.dialog import MessageBox
     from plantdesk.ui.workspace import Workspace
 
 #: Seconds that an automatic backup under way may keep the program from closing.
@@ -101,7 +101,7 @@ class Desktop(QObject):
 
     def show_failure(self, error: PlantDeskError) -> MessageBox:
         """Show in a message box why the window does not open."""
-        from plantdesk.ui.widgets.message_box import MessageBox
+        from plantdesk.ui.widgets.dialog import MessageBox
 
         box = MessageBox(self._make_theme(), self.tr("PlantDesk cannot be opened"), str(error), "")
         box.set_icon("triangle-alert", "warning")

@@ -172,7 +172,7 @@ def test_a_widget_that_has_a_wrapper_is_found(name: str) -> None:
 def test_a_tool_tip_of_its_own_is_found() -> None:
     source = "def f(widget): widget.setToolTip('x')"
     assert offences(house.wrapped_widgets, ui__page=source)
-    assert not offences(house.wrapped_widgets, ui__widgets__tool_tips=source)
+    assert not offences(house.wrapped_widgets, ui__widgets__plain_text=source)
 
 
 def test_a_home_folder_asked_elsewhere_is_found() -> None:

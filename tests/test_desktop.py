@@ -42,7 +42,7 @@ from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.platform.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
-from plantdesk.ui.widgets.info_bar import InfoBar
+from plantdesk.ui.widgets.messages import InfoBar
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
 from tests.support.desk import TIMEOUT, Desk
@@ -613,7 +613,7 @@ from PySide6.QtWidgets import QApplication
 from plantdesk import desktop
 from plantdesk.cli import main as cli
 from plantdesk.ui.platform import single_window as single_window
-from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.ui.widgets.dialog import MessageBox
 
 class Application(QApplication):
     def exec(self):

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from plantdesk.api.access_control import Client
     from plantdesk.api.http.requests import ConnectionLimits
     from plantdesk.domain.activity import Activity
-    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import PlantRow, Source
+    from plantdesk.domain.validation import NewPlant
+
+    Outcome = PlantRow | PlantDeskError
+    Waiting = list[asyncio.Future[Outcome]]
 
 
 class RequestBodies:
@@ -98,15 +103,6 @@ class RequestBody:
             self._more = message["more_body"]
         if len(self._body) > self._limits.body:
             raise BodyTooLargeError(self._limits.body)
-
-
-if TYPE_CHECKING:
-    from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import PlantRow, Source
-    from plantdesk.domain.validation import NewPlant
-
-    Outcome = PlantRow | PlantDeskError
-    Waiting = list[asyncio.Future[Outcome]]
 
 
 class BatchInserter:

@@ -10,8 +10,8 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import output
 from plantdesk.platform.atomic_replace import replaced_bytes, replaced_text
+from plantdesk.transfer.files import checked_target, is_replaced
 from plantdesk.transfer.formats import PIPE, Format
-from plantdesk.transfer.targets import checked_target, is_replaced
 from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces, values_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def write_plants(
             progress(count)
 
     if form is Format.XLSX:
-        from plantdesk.transfer.workbook_writing import fitting
+        from plantdesk.transfer.writing import fitting
 
         for _ in fitting(map(_values, reader.pages(selection))):  # before anything is written
             pass
@@ -63,7 +63,7 @@ def write_plants(
 
 
 def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
-    from plantdesk.transfer.workbook_writing import write_workbook
+    from plantdesk.transfer.writing import write_workbook
 
     values = map(_values, batches)
     if str(file) != PIPE:

@@ -15,9 +15,9 @@ from plantdesk.domain.validation import plant_fields
 from plantdesk.platform.atomic_replace import replaced_text
 from plantdesk.transfer.columns import READ
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable
+from plantdesk.transfer.files import checked_target
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.reading import Refused
-from plantdesk.transfer.targets import checked_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.import_batches import ImportBatch, ImportCounts
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.transfer.files import Source
     from plantdesk.transfer.formats import Format
     from plantdesk.transfer.inputs import Input
     from plantdesk.transfer.reading import RowReader
-    from plantdesk.transfer.sources import Source
 
     #: Is called with the rows and the bytes that were read so far, and all bytes, 0 if that is not known.
     Progress = Callable[[int, int, int], None]

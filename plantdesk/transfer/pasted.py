@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.transfer import markdown
 from plantdesk.transfer.columns import Columns, field_of
 from plantdesk.transfer.delimited import DELIMITERS, ONE_COLUMN
+from plantdesk.transfer.files import Source
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of
-from plantdesk.transfer.sources import Source
 
 if TYPE_CHECKING:
     from plantdesk.domain.import_batches import ImportRow

@@ -1,13 +1,18 @@
-"""The interface of the readers of table formats: batches of rows."""
+"""The interface of the readers of table formats, and the reader of another PlantDesk store."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from plantdesk.store import plants_of_file
+from plantdesk.transfer.columns import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from plantdesk.transfer.columns import Layout
+    from plantdesk.domain.import_batches import SavedPlant
 
 
 #: Cells up to which rows of a sheet are made equally long.
@@ -51,3 +56,34 @@ class Table(Protocol):
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows, at least one; the first batch has `rows`. Raises FileError and OSError."""
+
+
+_LAYOUT = Layout(("id", "name", "tag", "note"), has_header=False, fields={"id": 0, "name": 1, "tag": 2, "note": 3})
+
+
+class StoreTable:
+    """The plants of a store in insertion order; the line of a row is its number."""
+
+    def __init__(self, pages: Iterator[list[SavedPlant]]) -> None:
+        self._pages = pages
+
+    @property
+    def layout(self) -> Layout:
+        """The columns of every store."""
+        return _LAYOUT
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield all plants. Raises StoreError."""
+        first = 1
+        for page in self._pages:
+            yield Batch(range(first, first + len(page)), [(str(plant_id), *rest) for plant_id, *rest in page])
+            first += len(page)
+        if first == 1:
+            yield Batch((), ())
+
+
+@contextmanager
+def opened_store(file: Path) -> Iterator[StoreTable]:
+    """Check and read the file of a store. Raises BackupUnusableError and StoreError."""
+    with plants_of_file(file) as pages:
+        yield StoreTable(pages)

@@ -1,25 +1,340 @@
-"""Excel workbooks (.xlsx, .xlsm): the first sheet is read row by row, in memory that does not grow with the file."""
+"""Excel workbooks (.xlsx, .xlsm): the first sheet is read row by row, in memory that does not grow with the file.
+
+The XML of the ZIP file is parsed piece by piece, with limits on all that a file can claim. Cells are read as they are
+shown, as far as a plant may need it.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
+import mmap
+import posixpath
+import re
 import shutil
 import tempfile
 import zipfile
 import zlib
+from array import array
 from contextlib import ExitStack, closing, contextmanager
-from typing import IO, TYPE_CHECKING
+from functools import lru_cache
+from typing import IO, TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+from xml.parsers import expat
 from xml.parsers.expat import ExpatError
 
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
-from plantdesk.transfer.workbook_cells import CellFormats, SharedTexts, TextReader, unescaped
-from plantdesk.transfer.workbook_parts import Parser, Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import IO
 
     Row = tuple[int, list[str | None]]
+
+
+#: Unpacked bytes of a part other than a sheet and the shared texts, of all parts, and parts.
+_MAX_PART, _MAX_ALL, _MAX_PARTS = 16 * 1024 * 1024, 4 * 1024**3, 10_000
+#: Unpacked bytes from which a ratio that no table reaches counts.
+_MAX_UNPACKED, _MAX_RATIO = 64 * 1024 * 1024, 150
+#: Unpacked bytes between the ends of two rows or shared texts, and elements inside one another.
+_MAX_ITEM, _MAX_DEPTH = 2 * 1024 * 1024, 100
+_MAX_RELATIONS = 10_000
+_PIECE = 65_536
+#: What other programs keep in ZIP files, by their parts.
+_OTHERS = {
+    "meta-inf/manifest.xml": "an OpenDocument file (.ods)",
+    "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
+    "index/document.iwa": "a Numbers file",
+    "word/document.xml": "a Word document (.docx)",
+}
+_SAVE = "Open it in the program that it is of, and save the table as .xlsx or CSV."
+
+
+class Relation(NamedTuple):
+    """A relationship of a part: its `kind` is the last word of its type, `target` the full name of a part."""
+
+    kind: str
+    target: str
+
+
+class Parts:
+    """The parts of a workbook; `progress` is called with packed bytes."""
+
+    def __init__(self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]) -> None:
+        """Raises zipfile.BadZipFile, and FileError for a ZIP bomb."""
+        self._name, self._progress = name, progress
+        self._archive = zipfile.ZipFile(stream)
+        infos = self._archive.infolist()
+        unpacked, packed = sum(each.file_size for each in infos), sum(each.compress_size for each in infos)
+        is_bomb = unpacked > _MAX_UNPACKED and unpacked > _MAX_RATIO * max(packed, 1)
+        if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
+            raise FileError(name, "It unpacks to much more than a table would need.")
+        self._infos = {each.filename.replace("\\", "/").lower(): each for each in infos}
+        self._check_kind()
+        self._share = size / max(unpacked, 1)
+
+    def _check_kind(self) -> None:
+        """Raise FileError for another kind of ZIP file, as far as it is known by its parts."""
+        for part, kind in _OTHERS.items():
+            if part in self._infos:
+                raise FileError(self._name, f"It is {kind}, named like an Excel workbook. {_SAVE}")
+
+    def __contains__(self, part: str) -> bool:
+        return part.lower() in self._infos
+
+    def relations(self, part: str) -> dict[str, Relation]:
+        """Return the relationships of a part by their ids; `""` is the whole file. Raises as `parsed`."""
+        folder, name = posixpath.split(part)
+        found: dict[str, Relation] = {}
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            if tag == "Relationship" and attributes.get("TargetMode") != "External":
+                target = unquote(attributes["Target"]).replace("\\", "/")
+                kind = attributes["Type"].rpartition("/")[2]
+                found[attributes["Id"]] = Relation(kind, posixpath.normpath(posixpath.join("/", folder, target))[1:])
+                if len(found) > _MAX_RELATIONS:
+                    raise FileError(self._name, "It has more parts than a table would need.")
+
+        parser = Parser(self._name)
+        parser.on_start = start
+        self.parse(f"{folder}/_rels/{name}.rels".lstrip("/"), parser)
+        return found
+
+    def parse(self, part: str, parser: Parser) -> None:
+        """Parse a part that is no table. Raises as `parsed`."""
+        for _ in self.parsed(part, parser):
+            pass
+
+    def parsed(self, part: str, parser: Parser, *, is_table: bool = False) -> Iterator[None]:
+        """Parse a part up to its end, or until the parser is done; yield after each piece.
+
+        A table may have any size, if each of its rows is short. Raises FileError, expat.ExpatError, OSError, and
+        KeyError for a missing part.
+        """
+        info = self._infos[part.lower()]
+        if info.file_size > _MAX_PART and not is_table:
+            raise FileError(self._name, f"Its part {info.filename} is too large.")
+        with self._archive.open(info) as stream:
+            while not parser.is_done:
+                data = stream.read(_PIECE)
+                self._progress(round(len(data) * self._share))
+                parser.feed(data, _MAX_ITEM if is_table else _MAX_PART)
+                yield
+
+
+class Parser:
+    """An XML parser. Elements in the root's namespace are named without its prefix."""
+
+    def __init__(self, name: str) -> None:
+        #: Called at the beginning and at the end of each element.
+        self.on_start: Callable[[str, dict[str, str]], None] = lambda _tag, _attributes: None
+        self.on_end: Callable[[str], None] = lambda _tag: None
+        #: The text of elements since this was cleared.
+        self.texts: list[str] = []
+        #: Whether what follows is not needed.
+        self.is_done = False
+        self._name, self._prefix, self._depth, self._size, self._item = name, "", 0, 0, 0
+        self._expat = expat.ParserCreate()
+        self._expat.buffer_text = True
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.CharacterDataHandler = self.texts.append
+        self._expat.StartDoctypeDeclHandler = self._refuse
+
+    def feed(self, data: bytes, longest: int) -> None:
+        """Parse the next bytes, none at the end. Raises FileError for a longer item, expat.ExpatError."""
+        self._size += len(data)
+        self._expat.Parse(data, not data)
+        self.is_done = self.is_done or not data
+        if self._size - self._item > longest and not self.is_done:
+            raise FileError(self._name, f"A row is longer than {longest:,} bytes.")
+
+    def end_item(self) -> None:
+        """Count the length of the next item from here."""
+        self._item = self._expat.CurrentByteIndex
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self._depth:
+            self._prefix = tag[: tag.find(":") + 1]
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            self._refuse()
+        if not self.is_done:
+            self.on_start(tag.removeprefix(self._prefix), attributes)
+
+    def _end(self, tag: str) -> None:
+        self._depth -= 1
+        if not self.is_done:
+            self.on_end(tag.removeprefix(self._prefix))
+
+    def _refuse(self, *_arguments: object) -> None:
+        raise FileError(self._name, "It has XML that no workbook needs.")
+
+
+#: Shared texts, formats, and characters of a format and of a number.
+_MAX_TEXTS, _MAX_FORMATS, _MAX_CODE, _MAX_NUMBER = 10_000_000, 100_000, 255, 50
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_ZEROS = re.compile("0+")
+#: The formats of dates and times that Excel does not describe in the file, by number.
+_BUILT_IN = {
+    **dict.fromkeys([*range(14, 18), 22, *range(27, 37), *range(50, 59)], "yyyy"),
+    **dict.fromkeys([*range(18, 22), 45, 47], "h:mm"),
+    46: "[h]:mm",
+}
+#: Texts, colours and conditions in a format, and what is only as wide as a letter.
+_LITERAL = re.compile(r'"[^"]*"|\\.|[_*].|\[(?!hh?\]|mm?\]|ss?\])[^][]*\]', re.IGNORECASE)
+#: The day 0 of dates, by whether the workbook counts from 1904; in the other ones a day of 1900 is counted too many.
+_EPOCHS = {False: dt.datetime(1899, 12, 30), True: dt.datetime(1904, 1, 1)}  # noqa: DTZ001 - Excel knows no time zone
+_LEAP_DAY = 60
+
+
+class CellFormats:
+    """The formats of numbers, by which dates are known."""
+
+    def __init__(self, *, has_1904: bool) -> None:
+        self._has_1904 = has_1904
+        self._codes: list[str] = []
+
+    def read(self, parts: Parts, part: str, name: str) -> None:
+        """Read the part of styles. Raises FileError, OSError, and what a damaged workbook raises."""
+        parser = Parser(name)
+        codes: dict[int, str] = {}
+        is_used = False
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            nonlocal is_used
+            if tag == "numFmt" and not is_used:
+                codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")[:_MAX_CODE]
+            elif tag == "cellXfs":
+                is_used = True
+            elif tag == "xf" and is_used:
+                number = int(attributes.get("numFmtId", 0))
+                self._codes.append(codes[number] if number in codes else _BUILT_IN.get(number, ""))
+            if len(self._codes) + len(codes) > _MAX_FORMATS:
+                raise FileError(name, "It has more formats than a table would need.")
+
+        def end(tag: str) -> None:
+            parser.is_done = tag == "cellXfs"
+
+        parser.on_start, parser.on_end = start, end
+        parts.parse(part, parser)
+
+    def text(self, value: str, style: str) -> str:
+        """Return the text of a number in a style."""
+        at = int(style) if style.isdigit() else 0
+        code = self._codes[at] if at < len(self._codes) else ""
+        if len(value) > _MAX_NUMBER:
+            return value
+        try:
+            return _number(value, code) if not _is_date(code) else self._date(float(value), code)
+        except (ValueError, OverflowError):  # infinite, or a date beyond the year 9999
+            return value
+
+    def _date(self, days: float, code: str) -> str:
+        time = dt.timedelta(milliseconds=round(days * 86_400_000))
+        if "[" in _LITERAL.sub("", code):
+            hours, seconds = divmod(round(time.total_seconds()), 3600)
+            return f"{hours}:{seconds // 60:02}:{seconds % 60:02}"
+        if 0 < days < _LEAP_DAY and not self._has_1904:
+            time += dt.timedelta(days=1)
+        moment = _EPOCHS[self._has_1904] + time
+        text = moment.isoformat(" ").removesuffix(" 00:00:00")
+        return text if days >= 1 or self._has_1904 else moment.time().isoformat()
+
+
+def _number(value: str, code: str) -> str:
+    if not value.removeprefix("-").isdigit():
+        number = float(value)
+        if number != int(number):
+            return str(number)
+        value = str(int(number))
+    return str(int(value)).zfill(len(code) if _ZEROS.fullmatch(code) else 0)
+
+
+@lru_cache(maxsize=1024)
+def _is_date(code: str) -> bool:
+    return any(letter in "dmyhs" for letter in _LITERAL.sub("", code).partition(";")[0].lower())
+
+
+def unescaped(text: str) -> str:
+    """Return a text without the escapes of characters that XML cannot hold, `_x0000_`."""
+    if "_x" not in text:
+        return text
+    if text == "_xFEFF_":  # what PlantDesk 0.1 wrote for an empty text
+        return ""
+    halves = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class SharedTexts:
+    """The shared texts of a workbook, in a file."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._ends = array("Q", [0])
+        self._map: mmap.mmap | bytes = b""
+
+    def read(self, parts: Parts, part: str, name: str) -> None:
+        """Write the texts of a part to the file. Raises FileError, OSError, and what a damaged workbook raises."""
+        parser = Parser(name)
+        reader = TextReader(parser)
+
+        def end(tag: str) -> None:
+            reader.end(tag)
+            if tag == "si":
+                parser.end_item()
+                text = reader.text().encode()
+                self._file.write(text)
+                self._ends.append(self._ends[-1] + len(text))
+                if len(self._ends) > _MAX_TEXTS:
+                    raise FileError(name, "It has more texts than a table would need.")
+
+        parser.on_start, parser.on_end = reader.start, end
+        for _ in parts.parsed(part, parser, is_table=True):
+            pass
+        self._file.flush()
+        if self._ends[-1]:  # else there is nothing to map
+            self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def __getitem__(self, number: int) -> str:
+        if number < 0:
+            raise IndexError(number)
+        start, end = self._ends[number], self._ends[number + 1]
+        return self._map[start:end].decode()
+
+    def close(self) -> None:
+        """Release the file."""
+        if isinstance(self._map, mmap.mmap):
+            self._map.close()
+
+
+class TextReader:
+    """The text of an item: its own, and those of its runs, but no phonetic guide."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser, self._found, self._is_guide = parser, [""], False
+
+    def start(self, tag: str, _attributes: dict[str, str]) -> None:
+        """Begin an element."""
+        if tag == "t":
+            self._parser.texts.clear()
+        elif tag == "rPh":
+            self._is_guide = True
+
+    def end(self, tag: str) -> None:
+        """End an element."""
+        if tag == "t" and not self._is_guide:
+            self._found += self._parser.texts
+        elif tag == "rPh":
+            self._is_guide = False
+
+    def text(self) -> str:
+        """Return the text since the last call."""
+        text = unescaped("".join(self._found))
+        self._found.clear()
+        return text
+
 
 #: What an Excel sheet holds.
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384

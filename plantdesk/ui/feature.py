@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
+from plantdesk.domain.records import FORM, Change, ChangeKind
 from plantdesk.ui.menus import Key, key_text
+from plantdesk.ui.texts import error_text, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from PySide6.QtWidgets import QStatusBar
 
+    from plantdesk.domain.edits import Applied, Edit
     from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Change
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.undo_stack import UndoStack
-    from plantdesk.ui.widgets.message_line import MessageLine
+    from plantdesk.ui.widgets.messages import MessageLine
 
 
 @dataclass
@@ -104,3 +109,44 @@ class Feature(QObject):
     def step_back(self) -> bool:
         """Do what Escape does here; False when there is nothing to do."""
         return False
+
+
+class PlantChanges(QObject):
+    """Applies edits to the store, and shows the outcome in the toast."""
+
+    def __init__(self, context: WindowContext, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context = context
+
+    def apply(
+        self,
+        store: PlantStore,
+        edits: Sequence[Edit],
+        one: str,
+        many: str,
+        *,
+        named: tuple[str, ChangeKind] | tuple[None, None] = (None, None),
+        done: Callable[[Change | None], object] | None = None,
+        **values: str,
+    ) -> None:
+        """Make one change of `edits`; `one` and `many` report it, with `{count}` and `values` (see `texts.plural`).
+
+        `named` are its title and kind, by default those of the edits. `done` gets it when it was made, None where it
+        changed no plant.
+        """
+        title, kind = named
+        self._context.page.toast.show_progress(self.tr("Changing plants…"))
+
+        def report(applied: Applied) -> None:
+            change = applied.change
+            if change is None:
+                self._context.page.toast.show_message(self.tr("There was nothing to change."))
+            else:
+                self._context.report_change(change, plural(change.plants, one, many, **values))
+            if done is not None:
+                done(change)
+
+        self._context.bridge.follow(self, store.apply(edits, FORM, title=title, kind=kind), report, self._on_failed)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._context.page.toast.show_problem(error_text(error))

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStyle, QVBoxLay
 
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.side_pane import SidePane
-from plantdesk.ui.widgets.bar_stack import BarStack
+from plantdesk.ui.widgets.messages import BarStack
 from plantdesk.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.info_bar import InfoBar
+    from plantdesk.ui.widgets.messages import InfoBar
 
 #: Widths for text of 13 px. The card takes a quarter of a page, between its two widths.
 _SIDEBAR, _CARD, _MAX_CARD = 212, 320, 400

@@ -1,4 +1,4 @@
-"""The changes that this window has made, to be undone and redone one by one."""
+"""The changes of plants that this window has made: each is reported with its undo, and can be undone and redone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.widgets.action_buttons import MessageAction
+    from plantdesk.ui.widgets.buttons import MessageAction
+
 
 #: Steps that wait for the one that is under way; a key that is held asks for more.
 _MAX_WAITING = 100

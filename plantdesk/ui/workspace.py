@@ -13,7 +13,6 @@ from plantdesk.ui.api_access.feature import ApiAccess
 from plantdesk.ui.appearance.commands import AppearanceCommands
 from plantdesk.ui.backups.controller import BackupController
 from plantdesk.ui.card.feature import Card
-from plantdesk.ui.close_question import CloseQuestion
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore, WindowContext
 from plantdesk.ui.help.commands import HelpCommands
@@ -22,14 +21,14 @@ from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.menus import Menus
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.feature import Plants
+from plantdesk.ui.questions import CloseQuestion
 from plantdesk.ui.sidebar.feature import Sidebar
 from plantdesk.ui.store_queries import StoreQueries
 from plantdesk.ui.theme.metrics import EDGE
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.undo_stack import UndoStack
-from plantdesk.ui.widgets.info_bar import BarKind
-from plantdesk.ui.widgets.message_line import MessageLine
-from plantdesk.ui.widgets.tab_order import TabOrder
+from plantdesk.ui.widgets.dialog import TabOrder
+from plantdesk.ui.widgets.messages import BarKind, MessageLine
 from plantdesk.ui.window_commands import WindowCommands
 
 if TYPE_CHECKING:
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import Feature
     from plantdesk.ui.main_window import MainWindow
-    from plantdesk.ui.notices.defect_notice import DefectNotice
-    from plantdesk.ui.notices.store_notice import StoreNotice
+    from plantdesk.ui.notices.notices import DefectNotice, StoreNotice
     from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.theme.theme import Theme
 
@@ -148,14 +146,14 @@ class Workspace(Page):
 
     def _make_late_features(self) -> list[Feature]:
         """Make the features whose modules would delay the first paint."""
-        from plantdesk.ui.notices.update_notice import UpdateNotice
+        from plantdesk.ui.notices.notices import UpdateNotice
         from plantdesk.ui.platform.login_switch import LoginSwitch
 
         return [self._store_notice, LoginSwitch(self._context), UpdateNotice(self._context)]
 
     @cached_property
     def _store_notice(self) -> StoreNotice:
-        from plantdesk.ui.notices.store_notice import StoreNotice
+        from plantdesk.ui.notices.notices import StoreNotice
 
         notice = StoreNotice(self._context)
         notice.try_again_wanted.connect(self.try_again_wanted)
@@ -166,7 +164,7 @@ class Workspace(Page):
 
     @cached_property
     def _defect_notice(self) -> DefectNotice:
-        from plantdesk.ui.notices.defect_notice import DefectNotice
+        from plantdesk.ui.notices.notices import DefectNotice
 
         return DefectNotice(self._context)
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.platform import settings
+from plantdesk.transfer.files import file_source
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of
-from plantdesk.transfer.sources import file_source
 from tests.transfer.test_linear_time import READERS, read
 
 if TYPE_CHECKING:

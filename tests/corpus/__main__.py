@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plantdesk.cli.main import main as plantdesk
 from plantdesk.domain.selections import Selection
 from plantdesk.store import Store
+from plantdesk.transfer.files import file_source
 from plantdesk.transfer.inputs import Reading, opened
-from plantdesk.transfer.sources import file_source
 from tests.corpus import second_readers
 from tests.corpus.packages import Package, UnreachableError, unpacked
 

@@ -47,14 +47,14 @@ PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "proofs", "ci"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
 # Classes of Qt that show HTML by default, or press a button on any Enter, and what wraps them.
 WRAPPED = {
-    "QLabel": "plantdesk.ui.widgets.plain_label",
+    "QLabel": "plantdesk.ui.widgets.plain_text",
     "QDialog": "plantdesk.ui.widgets.dialog",
-    "QToolTip": "plantdesk.ui.widgets.tool_tips",
-    "QMessageBox": "plantdesk.ui.widgets.message_box",
-    "QErrorMessage": "plantdesk.ui.widgets.message_box",
-    "QInputDialog": "plantdesk.ui.widgets.message_box",
+    "QToolTip": "plantdesk.ui.widgets.plain_text",
+    "QMessageBox": "plantdesk.ui.widgets.dialog",
+    "QErrorMessage": "plantdesk.ui.widgets.dialog",
+    "QInputDialog": "plantdesk.ui.widgets.dialog",
 }
-TOOL_TIPS = "plantdesk.ui.widgets.tool_tips"
+TOOL_TIPS = "plantdesk.ui.widgets.plain_text"
 PATHS = "plantdesk.platform.paths"
 # Functions that change what is under a name, or open it; of `os` and `shutil`, and methods of `Path`.
 FILE_FUNCTIONS = {"open", "chmod", "unlink", "remove", "rename", "replace", "rmdir", "rmtree", "mkdir", "makedirs"}
@@ -82,7 +82,7 @@ FILE_OPERATIONS = {
     "plantdesk.store.sqlite.view_index": {"open"},
     # What the user names: no database (`is_database`), or a new file (O_EXCL).
     "plantdesk.platform.atomic_replace": {"open", "replace", "unlink"},  # names of mkstemp: O_NOFOLLOW, then fstat
-    "plantdesk.transfer.sources": {"open"},
+    "plantdesk.transfer.files": {"open"},
     "plantdesk.transfer.exporting": {"open"},
     "plantdesk.cli.commands.token": {"open"},
     # Devices.

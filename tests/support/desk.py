@@ -10,8 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QWidget
 
 from plantdesk.ui.main_window import MainWindow
-from plantdesk.ui.widgets.info_bar import InfoBar
-from plantdesk.ui.widgets.message_line import MessageLine
+from plantdesk.ui.widgets.messages import InfoBar, MessageLine
 from plantdesk.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.plants.tag_dialog import TagDialog
+from plantdesk.ui.plants.tag_field import TagDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
-from plantdesk.ui.transfer.export_dialog import ExportDialog
+from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
-from plantdesk.ui.transfer.refused_dialog import RefusedDialog
-from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.ui.transfer.outcome_panel import RefusedDialog
+from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ from plantdesk.domain.views import View
 from plantdesk.store import BackupKind, Backups, Store, back_up, restore
 from plantdesk.store.sqlite.backups.jobs import back_up_if_due
 from plantdesk.store.sqlite.migrations import MIGRATIONS
+from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, Wanted
-from plantdesk.transfer.sources import file_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

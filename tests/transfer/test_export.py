@@ -23,8 +23,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store import Store
 from plantdesk.store.sqlite import row_reads
-from plantdesk.transfer.sources import file_source
-from plantdesk.transfer.targets import checked_target
+from plantdesk.transfer.files import checked_target, file_source
 from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces
 from tests.support.adding import add_each
 

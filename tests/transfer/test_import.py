@@ -19,8 +19,8 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store import Store
+from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, Wanted
-from plantdesk.transfer.sources import file_source
 from plantdesk.transfer.text import FileError
 from tests.transfer.conftest import stored
 

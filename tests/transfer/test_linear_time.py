@@ -11,12 +11,12 @@ import pytest
 from plantdesk.domain import folding
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.search import parse_search, search_text
-from plantdesk.transfer import anki, markdown
+from plantdesk.transfer import delimited, markdown
 from plantdesk.transfer.columns import MAX_COLUMNS, Columns, field_of
+from plantdesk.transfer.files import Source
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.pasted import pasted_plants
-from plantdesk.transfer.sources import Source
 from plantdesk.transfer.text import TextFile
 from tests.support.costs import cpu_seconds
 
@@ -113,7 +113,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "json": lambda text: read(text, Format.JSON),
     "json lines": lambda text: read(text, Format.JSON_LINES),
     "cell of markdown": markdown.plain,
-    "cell of anki": anki.without_html,
+    "cell of anki": delimited.without_html,
     "search": lambda text: search_text(parse_search(text).groups[0] if parse_search(text).groups else ()),
     "folding": lambda text: (folding.fold(text), folding.natural_key(text)),
     "header": field_of,

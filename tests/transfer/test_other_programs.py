@@ -11,7 +11,7 @@ from plantdesk.cli.main import main
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
 from plantdesk.store import Store
-from plantdesk.transfer import anki
+from plantdesk.transfer import delimited
 from plantdesk.transfer.pasted import pasted_plants
 from tests.transfer.conftest import stored
 
@@ -103,7 +103,7 @@ def test_markdown_without_a_table_is_refused(tmp_path: Path, capfd: pytest.Captu
 
 
 def test_a_reference_to_no_character_is_read() -> None:
-    assert anki.without_html("a&#" + "9" * 5000 + ";b&amp;") == "a\ufffdb&"
+    assert delimited.without_html("a&#" + "9" * 5000 + ";b&amp;") == "a\ufffdb&"
 
 
 def test_quotes_of_darwin_core_are_text(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store import Store
-from plantdesk.transfer import workbook_writing
+from plantdesk.transfer import writing
 from plantdesk.transfer.workbooks import opened_workbook
 from tests.support.costs import cpu_seconds
 
@@ -278,7 +278,7 @@ def test_what_excel_cannot_hold_is_refused(
         "The name of plant 1, row 3, is longer than the 32,767 characters of an Excel cell. Export as CSV"
         in capfd.readouterr().err
     )
-    monkeypatch.setattr(workbook_writing, "_MAX_ROWS", 1)
+    monkeypatch.setattr(writing, "_MAX_ROWS", 1)
     assert main(["export", str(file)]) == 1
     assert "room for" in capfd.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["home"]

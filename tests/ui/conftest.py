@@ -26,7 +26,7 @@ from plantdesk.ui.store_queries import StoreQueries
 from plantdesk.ui.theme.first_colors import ThemeMode
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.undo_stack import UndoStack
-from plantdesk.ui.widgets.message_line import MessageLine
+from plantdesk.ui.widgets.messages import MessageLine
 from plantdesk.ui.workspace import Workspace
 from tests.support.adding import add_each
 

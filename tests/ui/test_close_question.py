@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from plantdesk.ui.transfer.export_dialog import ExportDialog
+from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.import_dialog import ImportDialog
-from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:

@@ -16,12 +16,10 @@ from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.plants.table.cells import Column, cell_text, tool_tip
-from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
-from plantdesk.ui.widgets.message_box import MessageBox
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.messages import BarKind, InfoBar, MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 from plantdesk.ui.widgets.state_page import StatePage
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from plantdesk.ui.card.note_edit import NoteEdit
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.sidebar.view import SidebarView
-from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.ui.widgets.fields import LineEdit
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

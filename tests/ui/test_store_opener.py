@@ -33,7 +33,7 @@ def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(
         opener.use(tmp_path / "chosen.db")
         with qtbot.waitSignal(opener.opened):
             opener.open(create=True)
-    qtbot.waitUntil(lambda: _writers() == before + 1 and (tmp_path / "slow.db").exists())
+    qtbot.waitUntil(lambda: _writers() == before + 1 and (tmp_path / "slow.db").exists(), timeout=20_000)
     assert [store.path.name for store in opened] == ["chosen.db"]
     opener.close()
     assert _writers() == before

@@ -15,8 +15,8 @@ from plantdesk.domain.server_state import Failed, On, PortInUseError, ServerStat
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.widgets.info_bar import BarKind
-from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.messages import BarKind
 from tests.support.desk import Desk, menus_of
 
 if TYPE_CHECKING:

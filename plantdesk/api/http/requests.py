@@ -21,11 +21,13 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from plantdesk.api.errors import BodyTooLargeError, MalformedHttpError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from uvicorn._types import ASGI3Application, ASGIReceiveEvent, ASGISendEvent, HTTPScope
 
     from plantdesk.api.http.flow_control import Flow
+
+    Headers = Iterable[tuple[bytes, bytes]]
 
 
 #: Bytes up to which a body does not wait for its turn; hardly any plant has more.
@@ -145,11 +147,6 @@ def _authority(scheme: bytes, host: bytes, port: int | None) -> bytes:
     name = b"[%b]" % host if b":" in host else host
     return name if port is None else b"%b:%d" % (name, port)
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    Headers = Iterable[tuple[bytes, bytes]]
 
 #: Headers of every response: browsers must not guess its type, frame it, pass it to another site, or cache it.
 _SECURITY_HEADERS = [

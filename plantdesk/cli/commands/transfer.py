@@ -16,10 +16,9 @@ from plantdesk.domain.errors import PlantDeskError, shortened
 from plantdesk.domain.import_batches import ImportClashError, OnClash
 from plantdesk.transfer.columns import NoColumnError
 from plantdesk.transfer.exporting import write_plants
+from plantdesk.transfer.files import checked_target, file_source, is_replaced
 from plantdesk.transfer.formats import PIPE, WRITTEN, Format, format_of
 from plantdesk.transfer.importing import FileImport, InvalidRowsError
-from plantdesk.transfer.sources import file_source
-from plantdesk.transfer.targets import checked_target, is_replaced
 from plantdesk.transfer.text import UnknownEncodingError
 
 if TYPE_CHECKING:

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
     from plantdesk.store.sqlite.files.store_file import StoreFile
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
     HealthListener = Callable[["StoreError | None"], None]
 
 

@@ -13,8 +13,8 @@ from plantdesk.ui.api_access.snippets import curl_of
 from plantdesk.ui.texts import exact_time, one_line, plural, quoted, source_text
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.fold import Fold
-from plantdesk.ui.widgets.plain_label import PlainLabel
 from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from plantdesk.domain.activity import Activity, Answer

@@ -6,14 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.server_state import Failed, Off, On, Starting
 from plantdesk.platform.settings import DEFAULT_PORT
@@ -23,11 +16,11 @@ from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import add_layout, override, set_properties
 from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
-from plantdesk.ui.widgets.copy_button import CopyButton
+from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.dialog import Dialog, needed_height
 from plantdesk.ui.widgets.fold import Fold
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
@@ -37,7 +30,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.action_buttons import MessageAction
+    from plantdesk.ui.widgets.buttons import MessageAction
 
 _MAX_PORT = 65535
 #: For text of 13 px.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from plantdesk.domain.server_state import Failed, PortTakenError
-from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+from plantdesk.ui.widgets.messages import BarKind, InfoBar
 
 if TYPE_CHECKING:
     from plantdesk.domain.server_state import ServerState
     from plantdesk.ui.api_access.server_control import ServerControl
-    from plantdesk.ui.widgets.action_buttons import MessageAction
+    from plantdesk.ui.widgets.buttons import MessageAction
 
 
 class ServerNotice(QObject):

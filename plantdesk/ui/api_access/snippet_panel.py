@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 from plantdesk.ui.api_access.snippets import Language, snippet
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import S
-from plantdesk.ui.widgets.combo_box import ComboBox
-from plantdesk.ui.widgets.copy_button import CopyButton
-from plantdesk.ui.widgets.text_view import TextView
+from plantdesk.ui.widgets.buttons import CopyButton
+from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.widgets.plain_text import TextView
 
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme

@@ -13,10 +13,9 @@ from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, Por
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import ago, one_line, plural, quoted
 from plantdesk.ui.theme.metrics import L, S
-from plantdesk.ui.widgets.copy_button import CopyButton
+from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.icon import Icon
-from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent

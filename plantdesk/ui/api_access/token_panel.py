@@ -8,33 +8,21 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDir, QLocale, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFileDialog,
-    QFrame,
-    QHBoxLayout,
-    QMenu,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QFileDialog, QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import PlantDeskError, shortened
 from plantdesk.domain.records import FORM, now_ms
 from plantdesk.platform.atomic_replace import write_private
-from plantdesk.transfer.targets import checked_target
+from plantdesk.transfer.files import checked_target
 from plantdesk.ui.qt import add_layout, set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, plural
 from plantdesk.ui.theme.metrics import L, M, S
-from plantdesk.ui.widgets.close_button import CloseButton
-from plantdesk.ui.widgets.combo_box import ComboBox
-from plantdesk.ui.widgets.copy_button import CopyButton
-from plantdesk.ui.widgets.line_edit import LineEdit
-from plantdesk.ui.widgets.message_box import MessageBox
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.buttons import CloseButton, CopyButton
+from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, SecretEdit
+from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
-from plantdesk.ui.widgets.secret_edit import SecretEdit
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable

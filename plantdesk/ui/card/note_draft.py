@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError
 from plantdesk.domain.records import FORM
-from plantdesk.ui.conflict_question import ConflictQuestion, added_again
+from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, quoted
 
 if TYPE_CHECKING:

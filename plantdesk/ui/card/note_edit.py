@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from plantdesk.domain.validation import MAX_NOTE_BYTES
 from plantdesk.ui.qt import override
-from plantdesk.ui.widgets.text_view import report_focus
+from plantdesk.ui.widgets.plain_text import report_focus
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QMimeData

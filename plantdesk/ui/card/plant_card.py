@@ -16,9 +16,8 @@ from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import is_visible, long_time, one_line, source_text
 from plantdesk.ui.theme.metrics import S, tabular
 from plantdesk.ui.widgets.icon import Icon
-from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.tag_pill import TagPill
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
+from plantdesk.ui.widgets.painting import TagPill
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,10 +14,9 @@ from plantdesk.ui.card.sections import CardFrame, empty, text_button
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import date, long_time, plural, short_time, tag_text
 from plantdesk.ui.theme.metrics import L, S, tabular
-from plantdesk.ui.widgets.line_edit import LineEdit
-from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.tag_completer import tag_completer
-from plantdesk.ui.widgets.tag_pill import TagPill
+from plantdesk.ui.widgets.fields import LineEdit, tag_completer
+from plantdesk.ui.widgets.painting import TagPill
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -16,7 +16,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, one_line, plural
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable

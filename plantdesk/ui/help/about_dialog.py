@@ -12,11 +12,10 @@ from plantdesk import __version__
 from plantdesk.platform.bug_report import system_facts
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
-from plantdesk.ui.widgets.copy_button import CopyButton
+from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.icon import Icon
-from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.text_view import TextView
+from plantdesk.ui.widgets.plain_text import PlainLabel, TextView
 
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme

@@ -20,11 +20,10 @@ from PySide6.QtWidgets import (
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import add_layout, fitted, override
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
-from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.dialog import Dialog
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.widgets.plain_text import PlainLabel, report_focus
 from plantdesk.ui.widgets.scroll_area import ScrollArea
-from plantdesk.ui.widgets.text_view import report_focus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,11 +12,10 @@ from plantdesk.ui.history.model import HistoryModel
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import error_text, long_date, plural, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
-from plantdesk.ui.widgets.combo_box import ComboBox
 from plantdesk.ui.widgets.dialog import Dialog
-from plantdesk.ui.widgets.line_edit import LineEdit
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Undone

@@ -5,27 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from plantdesk.ui.labels.painting import Content, Job
 from plantdesk.ui.labels.preview import LabelPreview, PagePreview
-from plantdesk.ui.labels.sheet_choice import SheetChoice
+from plantdesk.ui.labels.sheets import SheetChoice
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.fields import spin_box
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
-from plantdesk.ui.widgets.spin_box import spin_box
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

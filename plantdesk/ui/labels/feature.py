@@ -13,7 +13,7 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder, override
 from plantdesk.ui.texts import error_text, plural, quoted
-from plantdesk.ui.widgets.message_line import Tone
+from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from array import array
@@ -95,7 +95,7 @@ class Labels(Feature):
     def _save(self, job: Job) -> None:
         from PySide6.QtWidgets import QFileDialog
 
-        from plantdesk.ui.labels.pdf import write_pdf
+        from plantdesk.ui.labels.painting import write_pdf
 
         start = str(documents_folder() / self.tr("labels.pdf"))
         name, _ = QFileDialog.getSaveFileName(self._dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
@@ -114,8 +114,7 @@ class Labels(Feature):
     def _print(self, job: Job) -> None:
         from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 
-        from plantdesk.ui.labels.painting import paint_job
-        from plantdesk.ui.labels.pdf import page_layout
+        from plantdesk.ui.labels.painting import page_layout, paint_job
 
         printer = QPrinter(QPrinter.PrinterMode.HighResolution)
         printer.setPageLayout(page_layout(job))

@@ -6,19 +6,23 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import segno
-from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPageLayout, QPageSize, QPainter, QPdfWriter
 
 from plantdesk.domain.errors import PlantDeskError
+from plantdesk.platform.atomic_replace import replaced_bytes
+from plantdesk.transfer.files import checked_target
 from plantdesk.ui.texts import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from PySide6.QtGui import QPagedPaintDevice
 
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.labels.sheets import Sheet
+
 
 UNIT = 100
 #: The sizes of the name, from the largest to the smallest, and those of the other lines; 100 is 2.8 points.
@@ -196,3 +200,30 @@ def paint_job(device: QPagedPaintDevice, job: Job, area: QRect) -> None:
             device.newPage()
         paint_page(painter, job, page)
     painter.end()
+
+
+_DPI = 600
+
+
+def write_pdf(file: Path, job: Job) -> None:
+    """Write the pages of labels to a PDF file. Raises PlantDeskError for a database, and OSError."""
+    file = checked_target(file)
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
+    writer.setResolution(_DPI)
+    writer.setPageLayout(page_layout(job))
+    writer.setCreator("PlantDesk")
+    writer.setTitle(QCoreApplication.translate("LabelPdf", "Plant labels"))
+    layout = writer.pageLayout()
+    paint_job(writer, job, QRect(layout.fullRectPixels(_DPI)))
+    buffer.close()
+    with replaced_bytes(file) as stream:
+        stream.write(buffer.data().data())
+
+
+def page_layout(job: Job) -> QPageLayout:
+    """Return the page of a sheet, without margins."""
+    layout = QPageLayout(QPageSize(job.sheet.page), QPageLayout.Orientation.Portrait, QMarginsF())
+    layout.setMode(QPageLayout.Mode.FullPageMode)
+    return layout

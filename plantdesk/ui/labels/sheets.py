@@ -1,11 +1,19 @@
-"""Sheets of labels, in millimetres, as their makers publish them."""
+"""Sheets of labels, in millimetres, as their makers publish them, and the choice of one or of custom sizes."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QRectF, QSizeF
+from PySide6.QtCore import QRectF, QSignalBlocker, QSizeF, Signal
 from PySide6.QtGui import QPageSize
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
+
+from plantdesk.ui.theme.metrics import XS, S
+from plantdesk.ui.widgets.fields import ComboBox, spin_box
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QAbstractSpinBox
 
 
 class Sheet(NamedTuple):
@@ -59,3 +67,122 @@ SHEETS = (
     Sheet("Avery 5163, 8163", _LETTER, 2, 5, 101.6, 50.8, 3.96875, 12.7, 4.7625),
     Sheet("Avery 5167, 8167", _LETTER, 4, 20, 44.45, 12.7, 7.14375, 12.7, 7.62),
 )
+
+_MAX_COUNT, _MAX_MM = 60, 500.0
+_SIZES = 6
+_MIN_WIDTH = 120
+
+
+class SheetChoice(QWidget):
+    """`changed`: the user has chosen another sheet, or another size."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sheets = ComboBox(self.tr("Sheet"))
+        self._sheets.setMinimumWidth(_MIN_WIDTH)  # narrower than its longest text, where the text is large
+        for sheet in SHEETS:
+            size = f"{sheet.width:.4g} × {sheet.height:.4g} mm"
+            text = self.tr("{page}, {count} labels, {size}")
+            page = QPageSize.name(sheet.page).split(" ")[0]
+            self._sheets.addItem(text.format(page=page, count=sheet.labels, size=size))
+        self._sheets.addItem(self.tr("Custom size"))
+        self._names = PlainLabel(tone="muted", wrapped=True)
+        self._custom = QWidget()
+        self._page = ComboBox(self.tr("Page"))
+        for paper in (QPageSize.PageSizeId.A4, QPageSize.PageSizeId.Letter):
+            self._page.addItem(QPageSize.name(paper), paper.value)
+        self._counts = [self._count() for _ in range(2)]
+        self._lengths = [self._length() for _ in range(_SIZES)]
+        self._lay_out()
+        self._fill(SHEETS[0])
+        self._on_chosen()
+        self._sheets.currentIndexChanged.connect(self._on_chosen)
+        self._page.currentIndexChanged.connect(self.changed)
+
+    @property
+    def sheet(self) -> Sheet:
+        """The chosen sheet."""
+        if self._sheets.currentIndex() < len(SHEETS):
+            return SHEETS[self._sheets.currentIndex()]
+        columns, rows = (each.value() for each in self._counts)
+        lengths = [each.value() for each in self._lengths]
+        return Sheet("", QPageSize.PageSizeId(self._page.currentData()), columns, rows, *lengths)
+
+    @property
+    def field(self) -> QComboBox:
+        """The field for the sheet, of which a label is the buddy."""
+        return self._sheets
+
+    @property
+    def index(self) -> int:
+        """The place of the sheet in the list."""
+        return self._sheets.currentIndex()
+
+    def choose(self, index: int) -> None:
+        """Choose a sheet by its place in the list."""
+        self._sheets.setCurrentIndex(index if 0 <= index < self._sheets.count() else 0)
+
+    def _on_chosen(self) -> None:
+        is_custom = self._sheets.currentIndex() == len(SHEETS)
+        self._custom.setVisible(is_custom)
+        self._names.setVisible(not is_custom)
+        if not is_custom:
+            self._names.setText(self.tr("{names} and alike").format(names=self.sheet.name))
+            self._fill(self.sheet)
+        self.changed.emit()
+
+    def _fill(self, sheet: Sheet) -> None:
+        """Let custom sizes begin with those of the sheet that was chosen before."""
+        self._page.setCurrentIndex(self._page.findData(sheet.page.value))
+        for count, number in zip(self._counts, (sheet.columns, sheet.rows), strict=True):
+            with QSignalBlocker(count):
+                count.setValue(number)
+        sizes = (sheet.width, sheet.height, sheet.left, sheet.top, sheet.column_gap, sheet.row_gap)
+        for length, size in zip(self._lengths, sizes, strict=True):
+            with QSignalBlocker(length):
+                length.setValue(size)
+
+    def _count(self) -> QSpinBox:
+        box = spin_box(QSpinBox)
+        box.setRange(1, _MAX_COUNT)
+        box.valueChanged.connect(self.changed)
+        return box
+
+    def _length(self) -> QDoubleSpinBox:
+        box = spin_box(QDoubleSpinBox)
+        box.setRange(0, _MAX_MM)
+        box.setDecimals(2)
+        box.setSuffix(" mm")
+        box.valueChanged.connect(self.changed)
+        return box
+
+    def _lay_out(self) -> None:
+        self._lengths[0].setMinimum(5)
+        self._lengths[1].setMinimum(5)
+        boxes: list[tuple[str, QComboBox | QAbstractSpinBox]] = [
+            (self.tr("Page"), self._page),
+            (self.tr("Columns"), self._counts[0]),
+            (self.tr("Rows"), self._counts[1]),
+            (self.tr("Width"), self._lengths[0]),
+            (self.tr("Height"), self._lengths[1]),
+            (self.tr("Left margin"), self._lengths[2]),
+            (self.tr("Top margin"), self._lengths[3]),
+            (self.tr("Column gap"), self._lengths[4]),
+            (self.tr("Row gap"), self._lengths[5]),
+        ]
+        grid = QGridLayout(self._custom)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(XS)
+        for row, (text, box) in enumerate(boxes):
+            label = PlainLabel(text)
+            label.setBuddy(box)
+            box.setAccessibleName(text)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(box, row, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        for widget in (self._sheets, self._names, self._custom):
+            layout.addWidget(widget)

@@ -16,7 +16,7 @@ from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
-from plantdesk.ui.widgets.message_line import Tone
+from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
-    from plantdesk.ui.widgets.action_buttons import MessageAction
+    from plantdesk.ui.widgets.buttons import MessageAction
 
 _log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.midnight import Midnight
-from plantdesk.ui.plants.arrival_announcer import ArrivalAnnouncer
 from plantdesk.ui.plants.search_bar import SearchBar
+from plantdesk.ui.plants.status import ArrivalAnnouncer
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
@@ -22,8 +22,8 @@ from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.qt import add_layout, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M
-from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.reserved_scroll_bar import WIDTH as _SCROLL_BAR
+from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.widgets.scroll_area import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.state_page import StatePage
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from PySide6.QtCore import QObject, Slot
 
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, StoreReadOnlyError
 from plantdesk.domain.records import FORM
-from plantdesk.ui.conflict_question import ConflictQuestion, added_again
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
+from plantdesk.ui.questions import ConflictQuestion, added_again
 from plantdesk.ui.texts import error_text, quoted
-from plantdesk.ui.widgets.line_edit import MAX_LENGTH
-from plantdesk.ui.widgets.tag_completer import tag_completer
+from plantdesk.ui.widgets.fields import MAX_LENGTH, tag_completer
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QStringListModel

@@ -19,10 +19,10 @@ from plantdesk.ui.plants.remembered_view import RememberedView
 from plantdesk.ui.plants.selection_commands import SelectionCommands
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
-from plantdesk.ui.plants.table.contents import TableContents
+from plantdesk.ui.plants.table.columns import TableContents
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import source_text
-from plantdesk.ui.widgets.message_line import Tone
+from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from array import array
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.add_queue import Submission
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
-    from plantdesk.ui.plants.table.layout import TableLayout
-    from plantdesk.ui.plants.unsaved_box import UnsavedBox
+    from plantdesk.ui.plants.table.columns import TableLayout
+    from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 
 
 #: The columns that can be hidden.
@@ -290,7 +290,7 @@ class Plants(Feature):
 
     @Slot(QPoint)
     def _open_row_menu(self, position: QPoint) -> None:
-        from plantdesk.ui.plants.row_filters import add_filters
+        from plantdesk.ui.plants.selection_commands import add_filters
 
         edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
         sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY

@@ -13,7 +13,7 @@ from plantdesk.ui.filters import filter_icon, filter_text, tag_of
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S
 from plantdesk.ui.theme.tag_colors import dot_color
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
+from plantdesk.ui.widgets.plain_text import set_tool_tip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

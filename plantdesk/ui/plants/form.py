@@ -12,10 +12,9 @@ from plantdesk.ui.plants.name_field import NameField
 from plantdesk.ui.plants.tag_field import TagField
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
-from plantdesk.ui.widgets.line_edit import MAX_LENGTH, LineEdit
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
-from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.tag_completer import tag_completer
+from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit, tag_completer
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.action_buttons import MessageAction
+    from plantdesk.ui.widgets.buttons import MessageAction
 
 #: Widths for text of 13 px, in a form that is wide enough and in a narrower one.
 _WIDE = 900

@@ -1,15 +1,24 @@
-"""Completes names from those that plants have, with the tag that their newest plant has."""
+"""Completes names from those that plants have, with the tag of their newest plant, and offers them under the field."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QFont, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
 
-from plantdesk.ui.plants.name_offers import MAX_OFFERS, NameOffers
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import one_line, plural, tag_text
+from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
+from plantdesk.ui.widgets.painting import paint_pill, pill_size
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPaintEvent
+
     from plantdesk.domain.protocols import PlantReader
     from plantdesk.domain.views import KnownName
     from plantdesk.ui.background import Task
@@ -17,6 +26,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.tag_field import TagField
     from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
+
 
 #: Recent plants that Up goes back to.
 _MAX_RECENT = 50
@@ -179,3 +189,165 @@ def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] 
     ids = next(reader.ids(View(Selection.of(AddedBy(SourceKind.FORM)))), None)
     row = reader.plant(ids[0]) if ids else None
     return None if row is None else (row.name, row.tag)
+
+
+MAX_OFFERS = 6
+#: For text of 13 px: from the right edge to the end of the pill, and the foot with the keys.
+_COUNT, _FOOT = 92, 36
+_MIN_WIDTH = 360
+_PADDING, _RADIUS = 5, 6
+_LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class NameOffers(QFrame):
+    """Lies over the window below its field and never takes the focus. `chosen(position)`: an offer was clicked."""
+
+    chosen = Signal(int)
+
+    def __init__(self, theme: Theme, field: QWidget) -> None:
+        """Make it, hidden, for a field."""
+        super().__init__(field)
+        self._theme = theme
+        self._field = field
+        self._offers: Sequence[KnownName] = ()
+        self._typed = 0
+        self._current = 0
+        self._fills_tag = False
+        self.setProperty("popup", "true")
+        shadow = QGraphicsDropShadowEffect(self, blurRadius=24, offset=QPointF(0, 4), color=QColor(0, 0, 0, 70))
+        self.setGraphicsEffect(shadow)
+        self.setAccessibleName(self.tr("Known names"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setMouseTracking(True)
+        self.hide()
+
+    def show_offers(self, offers: Sequence[KnownName], typed: int, current: int) -> None:
+        """Show offers, of whose names the first `typed` characters were typed; `current` is the one that Enter adds."""
+        self._offers, self._typed, self._current = offers, typed, current
+        self._place()
+        self.setVisible(bool(offers))
+        self.raise_()
+        self.update()
+
+    def set_current(self, current: int, *, fills_tag: bool) -> None:
+        """Mark another offer, which has filled in its tag or not, and announce it to screen readers."""
+        self._current, self._fills_tag = current, fills_tag
+        self.update()
+        offer = self._offers[current]
+        words = [one_line(offer.name), *([] if offer.tag is None else [tag_text(offer.tag)]), _number(offer)]
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._field, ", ".join(words)))
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        row = (event.position().toPoint().y() - _PADDING) // self._theme.metrics.row
+        if 0 <= row < len(self._offers):
+            self.chosen.emit(row)
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for row, offer in enumerate(self._offers):
+            self._paint_offer(painter, self._row_rect(row), offer, is_current=row == self._current)
+        self._paint_foot(painter)
+        painter.end()
+
+    def _paint_offer(self, painter: QPainter, rect: QRect, offer: KnownName, *, is_current: bool) -> None:
+        colors, metrics = self._theme.colors, self._theme.metrics
+        if is_current:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.color("selection"))
+            painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
+        painter.setFont(tabular(metrics.font(FontRole.PILL)))
+        painter.setPen(colors.color("text_2"))
+        self._draw(painter, rect.adjusted(0, 0, -S - XS, 0), _number(offer), _TRAILING)
+        end = rect.right() - metrics.scaled(_COUNT) + M
+        pill = self._paint_pill(painter, rect, end, offer.tag) if offer.tag is not None else end
+        self._paint_name(painter, QRect(rect.left() + S, rect.top(), pill - rect.left() - 2 * S, rect.height()), offer)
+
+    def _paint_name(self, painter: QPainter, rect: QRect, offer: KnownName) -> None:
+        painter.setPen(self._theme.colors.color("text"))
+        name = one_line(offer.name)
+        typed, rest = name[: self._typed], name[self._typed :]
+        font = self._theme.font()
+        strong = QFont(font)
+        strong.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(strong)
+        width = min(painter.fontMetrics().horizontalAdvance(typed), rect.width())
+        self._draw(painter, QRect(rect.left(), rect.top(), width + 1, rect.height()), typed, _LEADING)
+        painter.setFont(font)
+        room = rect.width() - width
+        shown = painter.fontMetrics().elidedText(rest, Qt.TextElideMode.ElideRight, max(room, 0))
+        self._draw(painter, QRect(rect.left() + width, rect.top(), max(room, 0), rect.height()), shown, _LEADING)
+
+    def _paint_pill(self, painter: QPainter, rect: QRect, end: int, tag: str) -> int:
+        """Paint a tag that ends at `end`; return where it begins."""
+        size = pill_size(self._theme, tag).boundedTo(QSize(rect.width() // 3, rect.height()))
+        pill = QRect(QPoint(end - size.width(), rect.top() + (rect.height() - size.height()) // 2), size)
+        paint_pill(painter, self._theme, self._mirrored(pill), tag)
+        return pill.left()
+
+    def _paint_foot(self, painter: QPainter) -> None:
+        colors, metrics = self._theme.colors, self._theme.metrics
+        top = self._row_rect(len(self._offers)).top()
+        painter.fillRect(QRect(1, top, self.width() - 2, 1), colors.color("line"))
+        painter.setFont(metrics.font(FontRole.PILL))
+        left, height = _PADDING + S, metrics.line + 4
+        middle = top + 1 + (metrics.scaled(_FOOT) - height) // 2
+        for key, does in self.keys:
+            width = painter.fontMetrics().horizontalAdvance(key) + 2 * S
+            if left + width + S + painter.fontMetrics().horizontalAdvance(does) > self.width():
+                return
+            cap = QRect(left, middle, width, height)
+            painter.setPen(QPen(colors.color("line"), 1))
+            painter.setBrush(colors.color("window"))
+            painter.drawRoundedRect(self._mirrored(cap), 4, 4)
+            painter.setPen(colors.color("text_2"))
+            painter.drawText(self._mirrored(cap), Qt.AlignmentFlag.AlignCenter, key)
+            text = QRect(cap.right() + S, middle, painter.fontMetrics().horizontalAdvance(does) + 1, height)
+            self._draw(painter, text, does, _LEADING)
+            left = text.right() + M + XS
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """The keys that are shown, and what they do."""
+        enter, escape = self.tr("Enter"), self.tr("Esc")
+        if self._current < 0:
+            return [(enter, self.tr("add what is typed")), ("↓", self.tr("choose")), (escape, self.tr("close"))]
+        add = self.tr("add with its tag") if self._fills_tag else self.tr("add")
+        return [(enter, add), (self.tr("Tab"), self.tr("take and go on")), (escape, self.tr("keep what is typed"))]
+
+    def _draw(self, painter: QPainter, rect: QRect, text: str, side: Qt.AlignmentFlag) -> None:
+        painter.drawText(self._mirrored(rect), QStyle.visualAlignment(self.layoutDirection(), side), text)
+
+    def _mirrored(self, rect: QRect) -> QRect:
+        return QStyle.visualRect(self.layoutDirection(), self.rect(), rect)
+
+    def _row_rect(self, row: int) -> QRect:
+        height = self._theme.metrics.row
+        return QRect(_PADDING, _PADDING + row * height, self.width() - 2 * _PADDING, height)
+
+    def _place(self) -> None:
+        """Lie over the window, 4 pixels below the field and at least as wide."""
+        window = self._field.window()
+        if self.parentWidget() is not window:
+            self.setParent(window)
+        metrics = self._theme.metrics
+        height = 2 * _PADDING + len(self._offers) * metrics.row + metrics.scaled(_FOOT)
+        width = min(max(self._field.width(), metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
+        position = self._field.mapTo(window, QPoint(0, self._field.height() + XS))
+        position.setX(max(S, min(position.x(), window.width() - S - width)))
+        self.setGeometry(QRect(position, QSize(width, height)))
+
+
+def _number(offer: KnownName) -> str:
+    from PySide6.QtCore import QCoreApplication
+
+    tr = QCoreApplication.translate
+    return plural(offer.plants, tr("NameOffers", "1 here"), tr("NameOffers", "{count} here"))

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.ui.widgets.fields import LineEdit
 
 #: Plants that are added at once.
 MAX_QUANTITY = 1000

@@ -14,9 +14,9 @@ from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import error_text, one_line, plural, tag_text
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
-from plantdesk.ui.widgets.message_line import Tone
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

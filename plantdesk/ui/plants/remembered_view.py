@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plantdesk.ui.plants.table import position
-from plantdesk.ui.plants.table.layout import TableLayout, from_json
+from plantdesk.ui.plants.table.columns import TableLayout, from_json
+from plantdesk.ui.plants.table.position import position_from_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.plants.form import PlantForm
     from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
     from plantdesk.ui.preferences import Preferences
+
 
 #: The characters of the longest id.
 _LONGEST_ID = 20
@@ -78,7 +79,7 @@ class RememberedView:
         if browser.search_bar.text == self._last_search:
             search = values.get("search")
             browser.search_bar.set_search(search if isinstance(search, str) else "")
-            browser.positions.return_to(position.from_json(values.get("position")))
+            browser.positions.return_to(position_from_json(values.get("position")))
         draft = values.get("draft")
         if isinstance(draft, list) and all(isinstance(text, str) for text in draft):
             self._form.restore(draft)

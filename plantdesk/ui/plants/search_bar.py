@@ -12,14 +12,12 @@ from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, Contains, HasTag
 from plantdesk.ui.filters import is_filter
 from plantdesk.ui.plants.filter_chips import FilterChips
-from plantdesk.ui.plants.search_completer import SearchCompleter
-from plantdesk.ui.plants.search_field import SearchField
+from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.texts import plural, quoted
 from plantdesk.ui.theme.metrics import EDGE, ICON, M, S, tabular
-from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.reserved_scroll_bar import WIDTH as _SCROLL_BAR
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
+from plantdesk.ui.widgets.scroll_area import WIDTH as _SCROLL_BAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,22 +1,191 @@
-"""The search field, which searches while the user types."""
+"""The search field, which searches while the user types, and completes terms and their values."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QRect, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QRect, QStringListModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QStyle, QWidget
+from PySide6.QtWidgets import QCompleter, QListView, QStyle, QWidget
 
+from plantdesk.domain.search import PREFIXES, parse_terms
+from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
+from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, M, S
-from plantdesk.ui.widgets.button_field import ButtonField
-from plantdesk.ui.widgets.wheel import Wheel
+from plantdesk.ui.widgets.fields import ButtonField
+from plantdesk.ui.widgets.passed_clicks import PassedClicks
+from plantdesk.ui.widgets.state_page import Wheel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from PySide6.QtGui import QPaintEvent
 
+    from plantdesk.domain.selections import Condition, Term
+    from plantdesk.domain.views import Counts
     from plantdesk.ui.theme.theme import Theme
+
+
+_MAX_OFFERS = 8
+#: A term with a part of its value, and a word that may become a term, at the end of the text.
+_VALUE = re.compile(
+    r'(?:^|(?<=\s))(?P<not>-?)(?P<prefix>tag:|from:|added:)"?(?P<value>(?<=")[^"]*|[^\s"]*)\Z', re.IGNORECASE
+)
+_WORD = re.compile(r"(?:^|(?<=\s))-?(?P<word>[a-z]{2,})\Z", re.IGNORECASE)
+
+
+class _Offer(NamedTuple):
+    """What is shown, and what it stands for: a term, or the beginning of one."""
+
+    text: str
+    result: Term | str
+
+
+class SearchCompleter(QObject):
+    """Offers completions under the field. `completed(term, rest)`: a term was chosen, beside the other text."""
+
+    completed = Signal(object, str)
+
+    def __init__(self, field: SearchField) -> None:
+        super().__init__(field)
+        self._field = field
+        self._tags: list[str] = []
+        self._sources: list[AddedBy] = []
+        self._offers: list[_Offer] = []
+        self._start = 0
+        self._texts = QStringListModel(self)
+        self._completer = QCompleter(self._texts, self)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setMaxVisibleItems(_MAX_OFFERS)
+        self._completer.setWidget(field)
+        self._popup = QListView()
+        self._completer.setPopup(self._popup)
+        PassedClicks(self._popup)
+        self._completer.activated.connect(self._on_chosen)
+        field.textEdited.connect(self._on_edited)
+
+    @property
+    def is_choosing(self) -> bool:
+        """Whether Enter takes an offer."""
+        return self._popup.isVisible() and self._popup.currentIndex().isValid()
+
+    def set_counts(self, counts: Counts) -> None:
+        """Offer the tags and sources of these plants, those of most plants first."""
+        tags = sorted(counts.tags.items(), key=lambda item: -item[1])
+        self._tags = [tag for tag, _ in tags if tag]
+        self._sources = list(dict.fromkeys(AddedBy(source.kind, source.label) for source in counts.sources))
+
+    def knows(self, term: Term) -> bool:
+        """Whether some plant has the tag or source of a term; True for other terms."""
+        from plantdesk.domain.folding import searched
+
+        match term:
+            case HasTag(str(value)):
+                return any(searched(value).strip() in searched(tag) for tag in self._tags)
+            case AddedBy(_, str(value)):
+                return any(searched(value).strip() in searched(filter_text(each)) for each in self._sources)
+        return True
+
+    def completed_term(self, term: Term) -> Term | None:
+        """Return a typed term, or that of the only tag or source that contains its value.
+
+        None where no plant has it, or where several contain it, which are offered then.
+        """
+        from plantdesk.domain.folding import searched
+
+        condition = term.term if isinstance(term, Not) else term
+        match condition:
+            case HasTag(str(value)) if value and self._tags:
+                known: dict[str, Condition] = {tag: HasTag(tag, exact=True) for tag in self._tags}
+            case AddedBy(kind, str(value)) if value and self._sources:
+                sources = (source for source in self._sources if kind in {None, source.kind})
+                known = {source.label or filter_text(source): source for source in sources}
+            case _:
+                return term
+        texts = {searched(text).strip() for text in known}
+        if (typed := searched(value).strip()) in texts:
+            return term
+        found = [each for text, each in known.items() if typed in searched(text)]
+        if len(found) != 1:
+            QTimer.singleShot(0, self, self._on_edited)  # the popup closes itself after Enter
+            return None
+        return Not(found[0]) if isinstance(term, Not) else found[0]
+
+    @Slot()
+    def _on_edited(self) -> None:
+        self._offers = []
+        text = self._field.text()
+        if self._field.cursorPosition() == len(text):
+            offers = list(self._find(text))
+            self._offers = [] if self._is_whole(text, offers) else offers[:_MAX_OFFERS]
+        if self._offers:
+            self._texts.setStringList([offer.text for offer in self._offers])
+            width = max(self._popup.sizeHintForColumn(0) + 40, self._field.width() // 2)
+            self._completer.complete(QRect(0, self._field.height() + 2, width, 1))
+            self._popup.setCurrentIndex(QModelIndex())
+        else:
+            self._popup.hide()
+
+    @Slot(str)
+    def _on_chosen(self, text: str) -> None:
+        offer, rest = next(each for each in self._offers if each.text == text), self._field.text()[: self._start]
+        if isinstance(offer.result, str):
+            self._field.setText(rest + offer.result)
+            self._field.textEdited.emit(self._field.text())  # offers its values
+        else:
+            self.completed.emit(offer.result, rest.rstrip())
+
+    def _is_whole(self, text: str, offers: Iterable[_Offer]) -> bool:
+        """Whether the value of the last term is one that is there: the rows are next, not the offers."""
+        from plantdesk.domain.folding import searched
+
+        value = _VALUE.search(text)
+        typed = "" if value is None else searched(value["value"]).strip()
+        return bool(typed) and any(searched(offer.text) == typed for offer in offers)
+
+    def _find(self, text: str) -> Iterator[_Offer]:
+        if (value := _VALUE.search(text)) is not None:
+            self._start = value.start()
+            for term in self._terms(value["prefix"].lower(), value["value"]):
+                result: Term = Not(term) if value["not"] else term
+                yield _Offer(filter_text(result), result)
+        elif (word := _WORD.search(text)) is not None:
+            self._start = word.start("word")
+            typed = word["word"].lower()
+            yield from (_Offer(prefix, prefix) for prefix in PREFIXES if prefix.startswith(typed))
+
+    def _terms(self, prefix: str, value: str) -> Iterator[Condition]:
+        from plantdesk.domain.folding import searched
+
+        typed = searched(value).strip()
+        match prefix:
+            case "tag:":
+                yield from [UNTAGGED] if "none".startswith(typed) else []
+                yield from (HasTag(tag, exact=True) for tag in _matching(self._tags, typed))
+            case "from:":
+                yield from (term for term in self._sources if typed in searched(filter_text(term)))
+            case _:
+                yield from (days for text, days in _days().items() if text.startswith(typed))
+
+
+def _matching(tags: Iterable[str], typed: str) -> list[str]:
+    """Return the tags that contain what was typed, those that begin with it first."""
+    from plantdesk.domain.folding import searched
+
+    found = [(searched(tag), tag) for tag in tags]
+    found = [(folded, tag) for folded, tag in found if typed in folded]
+    return [tag for _, tag in sorted(found, key=lambda each: not each[0].startswith(typed))]
+
+
+def _days() -> dict[str, AddedOn]:
+    """Return the days that are offered, by their text in a search."""
+    today = datetime.now().astimezone().date()
+    texts = ("today", "yesterday", "7d", "30d", f"{today:%Y-%m}", f"{today:%Y}")
+    return {text: term for text in texts for term in parse_terms(f"added:{text}") if isinstance(term, AddedOn)}
+
 
 #: Characters; each word of a search scans the whole table.
 _MAX_LENGTH = 300

@@ -1,24 +1,58 @@
-"""The commands that act on the selected plants: edit, change the tag, delete, copy."""
+"""The commands that act on the selected plants, and those of a row's context menu that filter by it."""
 
 from __future__ import annotations
 
+import sys
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Slot
 
+from plantdesk.domain.selections import AddedBy, AddedOn, HasTag
+from plantdesk.ui.feature import PlantChanges
+from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.menus import Key, Section
-from plantdesk.ui.plant_changes import PlantChanges
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.texts import plural, quoted
+from plantdesk.ui.plants.table.model import PLANT_ROLE
+from plantdesk.ui.plants.table.queries import MAX_TEXT
+from plantdesk.ui.texts import plural, quoted, source_text, tag_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtCore import QStringListModel
+    from PySide6.QtWidgets import QMenu
 
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import PlantRow
+    from plantdesk.domain.selections import Term
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
+    from plantdesk.ui.plants.table.view import PlantTable
+    from plantdesk.ui.theme.icons import Icons
+
+
+def add_filters(menu: QMenu, table: PlantTable, icons: Icons, choose: Callable[[Term], object]) -> None:
+    """Add the commands for the current row; `choose` gets the filter of the chosen one."""
+    row: PlantRow | None = table.currentIndex().data(PLANT_ROLE)
+    if row is None:
+        return
+    source = row.source
+    text = QCoreApplication.translate("RowFilters", "Show only {filter}")
+    filters: list[tuple[str, Term, str]] = []
+    if row.tag is not None and len(row.tag) < MAX_TEXT:  # not shortened
+        filters.append((text.format(filter=quoted(tag_text(row.tag), 40)), HasTag(row.tag, exact=True), "tag"))
+    by = AddedBy(source.kind, source.label)
+    filters.append((text.format(filter=quoted(source_text(source), 40)), by, filter_icon(by)))
+    day = datetime.fromtimestamp(row.added_at / 1000).date()  # noqa: DTZ006 - the local day
+    only_day = QCoreApplication.translate("RowFilters", "Show only this day")
+    filters.append((only_day, AddedOn(day, day), "calendar-days"))
+    for name, term, icon in filters:
+        action = menu.addAction(name.replace("&", "&&"), partial(choose, term))
+        if sys.platform != "darwin":
+            icons.put_on(action, icon)
 
 
 class SelectionCommands(QObject):
@@ -100,7 +134,7 @@ class SelectionCommands(QObject):
         if count <= 1:
             self._edit(Column.TAG)
             return
-        from plantdesk.ui.plants.tag_dialog import TagDialog
+        from plantdesk.ui.plants.tag_field import TagDialog
 
         dialog = TagDialog(self._context.theme, count, self._tags, self._context.page)
         dialog.chosen.connect(self.set_tag)

@@ -1,15 +1,22 @@
-"""What the status bar shows about plants: how many are selected, and whether the last one is saved."""
+"""What the status bar shows about plants, and what screen readers are told of those that programs add."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QTimer, Signal, Slot
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
+from plantdesk.ui.plants.table.cells import Column, cell_text
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.texts import plural
+from plantdesk.ui.texts import plural, quoted, source_text
 from plantdesk.ui.theme.metrics import M
-from plantdesk.ui.widgets.plain_label import PlainLabel
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
+
+if TYPE_CHECKING:
+    from plantdesk.domain.records import Changes, PlantRow
+
 
 #: Milliseconds for which “Saved” is shown.
 _SHOWN_MS = 2000
@@ -76,3 +83,56 @@ class PlantsStatus(QWidget):
         self._expiry.stop()
         set_properties(self._saved, tone=tone)
         self._saved.setText(text)
+
+
+#: The shortest time between two announcements, in milliseconds.
+_INTERVAL_MS = 5000
+
+
+class ArrivalAnnouncer(QObject):
+    """Announces the first plant at once, and those of the following seconds together."""
+
+    def __init__(self, widget: QWidget, *, interval_ms: int = _INTERVAL_MS) -> None:
+        """Announce for `widget`, at most every `interval_ms` milliseconds."""
+        super().__init__(widget)
+        self._widget = widget
+        self._count = 0
+        self._newest: PlantRow | None = None
+        self._sources: set[str] = set()
+        self._more = False
+        self._pause = QTimer(self, singleShot=True, interval=interval_ms)
+        self._pause.timeout.connect(self._announce)
+
+    def add(self, changes: Changes) -> None:
+        """Announce added plants, except those of the form, which the form announces."""
+        rows = [row for row in changes.added if row.source.kind != "form"]
+        if not rows:
+            return
+        self._count += len(rows)
+        self._newest = rows[-1]
+        self._sources.update(source_text(row.source) for row in rows)
+        self._more = self._more or changes.needs_reload
+        if not self._pause.isActive():
+            self._announce()
+
+    @Slot()
+    def _announce(self) -> None:
+        if self._newest is None:
+            return
+        text = self._sentence(self._newest)
+        self._count, self._newest, self._more = 0, None, False
+        self._sources.clear()
+        self._pause.start()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._widget, text))
+
+    def _sentence(self, newest: PlantRow) -> str:
+        if self._count == 1 and not self._more:
+            text = self.tr("{name} was added by {source}.")
+            return text.format(name=quoted(cell_text(newest, Column.NAME)), source=quoted(source_text(newest.source)))
+        count = QLocale().toString(self._count)
+        if self._more:
+            count = self.tr("Over {n}").format(n=count)
+        if len(self._sources) > 1:
+            return self.tr("{count} plants were added by programs.").format(count=count)
+        text = self.tr("{count} plants were added by {source}.")
+        return text.format(count=count, source=quoted(source_text(newest.source)))

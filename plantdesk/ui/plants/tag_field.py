@@ -1,15 +1,25 @@
-"""The field for the tag of a new plant, with a pin that keeps the tag for the next plant."""
+"""The field for the tag of a new plant, with a pin that keeps it, and the dialog for the tag of several plants."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.widgets.button_field import ButtonField
+from plantdesk.domain.errors import InvalidPlantError
+from plantdesk.domain.validation import plant_fields
+from plantdesk.ui.qt import add_layout, override, set_properties
+from plantdesk.ui.texts import plural
+from plantdesk.ui.theme.metrics import XL, XXL, L, S
+from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.fields import ButtonField, LineEdit, tag_completer
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QStringListModel
+
     from plantdesk.ui.theme.theme import Theme
 
 
@@ -79,3 +89,74 @@ class TagField(ButtonField):
     def _on_edited(self) -> None:
         self._filled_text = ""
         self._set_filled(filled=False)
+
+
+_WIDTH = 420
+
+
+class TagDialog(Dialog):
+    """`chosen(tag)`: the plants are to have this tag; None: no tag."""
+
+    chosen = Signal(object)
+
+    def __init__(self, theme: Theme, count: int, tags: QStringListModel, parent: QWidget | None = None) -> None:
+        """Ask for `count` plants; `tags` are offered as completions."""
+        super().__init__(self.tr("Change tag"), parent)
+        one, many = self.tr("Tag of 1 plant"), self.tr("Tag of {count} plants")
+        self._label = PlainLabel(plural(count, one, many))
+        self._edit = LineEdit()
+        self._edit.setPlaceholderText(self.tr("No tag"))
+        self._edit.setCompleter(tag_completer(tags, self))
+        self._label.setBuddy(self._edit)
+        self._message = MessageLine(theme)
+        one, many = self.tr("&Change tag of 1 plant"), self.tr("&Change tag of {count} plants")
+        self._change_text = plural(count, one, many)
+        one, many = self.tr("&Remove tag of 1 plant"), self.tr("&Remove tags of {count} plants")
+        self._remove_text = plural(count, one, many)
+        self._button = QPushButton(self._remove_text)
+        self._button.setProperty("variant", "primary")
+        self._button.clicked.connect(self._on_accepted)
+        self._edit.textChanged.connect(self._on_text_changed)
+        self._edit.returnPressed.connect(self._on_entered)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        cancel = QPushButton(self.tr("Cancel"))
+        cancel.clicked.connect(self.reject)
+        foot = QHBoxLayout()
+        foot.setSpacing(S)
+        foot.addStretch(1)
+        foot.addWidget(cancel)
+        foot.addWidget(self._button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XXL, XL, XXL, XL)
+        layout.setSpacing(S)
+        layout.addWidget(self._label)
+        layout.addWidget(self._edit)
+        layout.addWidget(self._message)
+        layout.addSpacing(L)
+        add_layout(layout, foot)
+        self.setMinimumWidth(_WIDTH)
+        self._edit.setFocus()
+
+    @Slot(str)
+    def _on_text_changed(self, text: str) -> None:
+        self._message.clear()
+        self._button.setText(self._change_text if text.strip() else self._remove_text)
+
+    @Slot()
+    def _on_entered(self) -> None:
+        """Take what was typed; all tags are removed by the button alone, not by an Enter too many."""
+        if self._edit.text().strip():
+            self._on_accepted()
+
+    @Slot()
+    def _on_accepted(self) -> None:
+        tag = self._edit.text().strip()
+        try:
+            plant_fields({"name": "", "tag": tag})
+        except InvalidPlantError as error:
+            self._message.show_message(Tone.ERROR, str(error))
+        else:
+            self.chosen.emit(tag or None)
+            self.accept()

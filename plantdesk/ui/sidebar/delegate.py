@@ -14,7 +14,7 @@ from plantdesk.ui.sidebar.entries import Entry, Kind
 from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE, count_text
 from plantdesk.ui.theme.metrics import ICON, FontRole, S, tabular
 from plantdesk.ui.theme.tag_colors import dot_color
-from plantdesk.ui.widgets.line_edit import LineEdit
+from plantdesk.ui.widgets.fields import LineEdit
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel

@@ -10,7 +10,7 @@ from plantdesk.domain.search import parse_terms
 from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar.entries import Entry, Kind
 from plantdesk.ui.texts import one_line, plural
-from plantdesk.ui.widgets.tool_tips import tool_tip
+from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

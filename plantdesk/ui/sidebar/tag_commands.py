@@ -13,11 +13,11 @@ from plantdesk.domain.errors import InvalidPlantError, shortened
 from plantdesk.domain.records import ChangeKind
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import plant_fields
-from plantdesk.ui.plant_changes import PlantChanges
+from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.texts import plural, quoted
 from plantdesk.ui.theme.metrics import ICON
 from plantdesk.ui.theme.tag_colors import HUES, dot_color
-from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.ui.widgets.dialog import MessageBox
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

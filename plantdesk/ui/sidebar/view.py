@@ -22,8 +22,8 @@ from plantdesk.ui.sidebar.delegate import EntryDelegate
 from plantdesk.ui.sidebar.entries import FIXED_ENTRIES
 from plantdesk.ui.sidebar.model import SidebarModel
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.reserved_scroll_bar import ReservedScrollBar
-from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
+from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
+from plantdesk.ui.widgets.scroll_area import ReservedScrollBar
 
 if TYPE_CHECKING:
     from plantdesk.ui.sidebar.entries import Entry

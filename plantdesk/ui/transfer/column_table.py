@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line, tag_text
 from plantdesk.ui.theme.metrics import XS
-from plantdesk.ui.widgets.combo_box import ComboBox
+from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable
-from plantdesk.ui.widgets.tag_pill import paint_pill, pill_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QColor, QPainter
     from PySide6.QtWidgets import QStyleOptionViewItem
 
-    from plantdesk.transfer.sample import Sample
+    from plantdesk.transfer.inputs import Sample
     from plantdesk.ui.theme.theme import Theme
 
     Index = QModelIndex | QPersistentModelIndex

@@ -15,8 +15,8 @@ from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder, override
 from plantdesk.ui.texts import error_text, plural, quoted
-from plantdesk.ui.widgets.info_bar import BarKind
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.messages import BarKind
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.transfer.files import Source
     from plantdesk.transfer.inputs import Reading
-    from plantdesk.transfer.sources import Source
     from plantdesk.ui.feature import OpenStore, WindowContext
-    from plantdesk.ui.transfer.export_controller import ExportController
+    from plantdesk.ui.transfer.export import ExportController
     from plantdesk.ui.transfer.import_dialog import ImportDialog
     from plantdesk.ui.transfer.import_job import ImportJob, Progress
     from plantdesk.ui.transfer.shown_plants import ShownPlants
-    from plantdesk.ui.widgets.action_buttons import MessageAction
-    from plantdesk.ui.widgets.info_bar import InfoBar
+    from plantdesk.ui.widgets.buttons import MessageAction
+    from plantdesk.ui.widgets.messages import InfoBar
 
 _DROPS = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
 _ENDS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
@@ -77,7 +77,7 @@ class Transfer(Feature):
 
     @override
     def set_store(self, opened: OpenStore) -> None:
-        from plantdesk.ui.transfer.export_controller import ExportController
+        from plantdesk.ui.transfer.export import ExportController
 
         self._store = opened.store
         self._exports = ExportController(self.context, opened.store, self)
@@ -138,16 +138,16 @@ class Transfer(Feature):
     def import_files(self, files: Sequence[Path]) -> None:
         """Open the dialog for files."""
         from plantdesk.transfer.columns import Columns
+        from plantdesk.transfer.files import file_source
         from plantdesk.transfer.inputs import Reading
-        from plantdesk.transfer.sources import file_source
 
         self._open_dialog([file_source(file) for file in files], Reading(columns=Columns(has_header=None)))
 
     @Slot(str)
     def import_text(self, text: str, name: str = "") -> None:
         """Open the dialog for text that was pasted or dropped."""
+        from plantdesk.transfer.files import Source
         from plantdesk.transfer.pasted import pasted_reading
-        from plantdesk.transfer.sources import Source
 
         if text.strip():
             self._open_dialog([Source(name or self.tr("clipboard"), text=text.strip("\r\n"))], pasted_reading(text))

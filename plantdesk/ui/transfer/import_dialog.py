@@ -9,33 +9,30 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.import_batches import OnClash
 from plantdesk.transfer.importing import Wanted
-from plantdesk.transfer.sample import read_sample
+from plantdesk.transfer.inputs import read_sample
 from plantdesk.ui.qt import add_layout, override
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.transfer.column_table import ColumnTable
 from plantdesk.ui.transfer.import_job import ImportJob
-from plantdesk.ui.transfer.outcome_panel import OutcomePanel
+from plantdesk.ui.transfer.outcome_panel import OutcomePanel, RefusedDialog
 from plantdesk.ui.transfer.reading_options import ReadingOptions
-from plantdesk.ui.transfer.refused_dialog import RefusedDialog
 from plantdesk.ui.transfer.texts import progress_text
-from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.dialog import Dialog, TabOrder
+from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.widgets.icon import Icon
-from plantdesk.ui.widgets.line_edit import LineEdit
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.messages import MessageLine, Tone
+from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
-from plantdesk.ui.widgets.tab_order import TabOrder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.transfer.files import Source
     from plantdesk.transfer.importing import Preview
-    from plantdesk.transfer.inputs import Reading
-    from plantdesk.transfer.sample import Sample
-    from plantdesk.transfer.sources import Source
+    from plantdesk.transfer.inputs import Reading, Sample
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.transfer.import_job import Progress

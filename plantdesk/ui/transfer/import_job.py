@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.protocols import PlantStore
+    from plantdesk.transfer.files import Source
     from plantdesk.transfer.importing import Preview, Wanted
-    from plantdesk.transfer.sources import Source
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 

@@ -10,14 +10,13 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QVBoxLayout, QW
 from plantdesk.transfer.delimited import ONE_COLUMN
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import XS, M, S
-from plantdesk.ui.widgets.combo_box import ComboBox
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from plantdesk.transfer.inputs import Reading
-    from plantdesk.transfer.sample import Sample
+    from plantdesk.transfer.inputs import Reading, Sample
 
 _ENCODINGS = (
     "utf-8",

@@ -1,18 +1,74 @@
-"""The base of all dialogs: they fit on the screen, and Enter presses the focused button and nothing else."""
+"""The base of all dialogs, and message boxes: they fit on the screen, Enter presses the focused button alone."""
 
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QDialog, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QObject, QSize, Qt, Slot
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from plantdesk.ui.qt import fitted, override
+from plantdesk.ui.qt import add_layout, fitted, override
+from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
+from plantdesk.ui.widgets.icon import Icon
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtCore import SignalInstance
     from PySide6.QtGui import QKeyEvent, QShowEvent
-    from PySide6.QtWidgets import QLayout
+
+    from plantdesk.ui.theme.theme import Theme
+
+
+class TabOrder(QObject):
+    """Sets the order of a window whenever its focus is going to move, as widgets come and go in the layouts.
+
+    Not when they come and go: that would take 3 ms for each message of the main window.
+    """
+
+    def __init__(self, window: QWidget, focus_moving: SignalInstance, *parts: QWidget) -> None:
+        """Order what is in `parts`, one after the other, each time `focus_moving` is emitted."""
+        super().__init__(window)
+        self._parts = parts
+        self._order: list[QWidget] = []
+        focus_moving.connect(self._set_order)
+
+    @Slot()
+    def _set_order(self) -> None:
+        order = [widget for part in self._parts for widget in _tab_stops(part)]
+        if order != self._order:
+            self._order = order
+            for first, second in pairwise(order):
+                QWidget.setTabOrder(first, second)
+
+
+def _tab_stops(widget: QWidget) -> Iterator[QWidget]:
+    """Yield `widget` and its descendants that accept the focus by Tab, in the order of the layouts."""
+    if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        yield widget
+    layout = widget.layout()
+    children = [each for each in widget.children() if isinstance(each, QWidget) and not each.isWindow()]
+    laid_out = list(_laid_out(layout, children)) if layout is not None else []
+    for child in [*laid_out, *(each for each in children if each not in laid_out)]:
+        yield from _tab_stops(child)
+
+
+def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
+    """Yield those of `children` that are in a layout, in its order.
+
+    Not by itemAt(): Qt deletes layout items that Python has seen without its knowledge, and what comes to lie at their
+    address is then mistaken for them.
+    """
+    parts: list[QWidget | QLayout] = [*children, *(each for each in layout.children() if isinstance(each, QLayout))]
+    for part in sorted(parts, key=layout.indexOf):
+        if isinstance(part, QLayout):
+            yield from _laid_out(part, children)
+        elif layout.indexOf(part) >= 0:
+            yield part
+
 
 #: After its opening, a dialog grows by what it reads.
 _READING_SECONDS = 1.0
@@ -76,3 +132,61 @@ def press_focused_button(window: QWidget) -> bool:
         return False
     focused.click()
     return True
+
+
+#: For text of 13 px.
+_TEXT_WIDTH = 380
+
+
+class MessageBox(Dialog):
+    """Shows an icon, a sentence, its details, and buttons. Escape closes it like its last button.
+
+    Open it with `open`: `exec` would run a nested event loop.
+    """
+
+    def __init__(self, theme: Theme, title: str, text: str, details: str, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self._text = PlainLabel(text, role="strong", wrapped=True)
+        self._details = PlainLabel(details, tone="muted", wrapped=True)
+        self._details.setVisible(bool(details))
+        for label in (self._text, self._details):
+            label.setFixedWidth(theme.metrics.scaled(_TEXT_WIDTH))
+        self._icon = Icon(theme, size=ICON_LARGE)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(S)
+        self._buttons.addStretch(1)
+        self._lay_out()
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return self._text.text()
+
+    def set_icon(self, name: str, color: str) -> None:
+        """Show an icon of the theme beside the text."""
+        self._icon.show_icon(name, color)
+
+    def add_button(self, label: str) -> QPushButton:
+        """Add a button, which closes the box when it is pressed. The last one has the focus at first."""
+        button = QPushButton(label)
+        button.clicked.connect(self.accept)
+        self._buttons.addWidget(button)
+        button.setFocus()
+        return button
+
+    def _lay_out(self) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(S)
+        texts.addWidget(self._text)
+        texts.addWidget(self._details)
+        texts.addStretch(1)
+        head = QHBoxLayout()
+        head.setSpacing(M)
+        head.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
+        add_layout(head, texts)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(XXL, XL, XXL, XL)
+        layout.setSpacing(XL)
+        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)
+        add_layout(layout, head)
+        add_layout(layout, self._buttons)

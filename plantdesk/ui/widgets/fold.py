@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from plantdesk.ui.theme.metrics import S
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme

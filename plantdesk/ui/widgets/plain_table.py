@@ -1,11 +1,11 @@
-"""A short table of texts for dialogs, with single selection."""
+"""A short table of texts for dialogs, with single selection, and the place of its context menu."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,9 +21,8 @@ from PySide6.QtWidgets import (
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS
-from plantdesk.ui.widgets.line_painting import draw_line
-from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
-from plantdesk.ui.widgets.tool_tips import tool_tip
+from plantdesk.ui.widgets.painting import draw_line
+from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -34,6 +33,23 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
     Index = QModelIndex | QPersistentModelIndex
+
+
+def is_menu_key(event: QKeyEvent) -> bool:
+    """Whether Shift+F10 was pressed; for the Menu key Qt sends a context menu event."""
+    return event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier
+
+
+def menu_position(view: QAbstractItemView, index: QModelIndex, event: QContextMenuEvent | None = None) -> QPoint:
+    """Return the pointer's position on the screen; for a key that below the start of `index`, which is scrolled to."""
+    if event is not None and event.reason() is not QContextMenuEvent.Reason.Keyboard:
+        return event.globalPos()
+    if not index.isValid():
+        return view.viewport().mapToGlobal(QPoint())
+    view.scrollTo(index)
+    cell = view.visualRect(index)
+    return view.viewport().mapToGlobal(cell.bottomRight() if view.isRightToLeft() else cell.bottomLeft())
+
 
 _MIN_ROWS = 4
 #: From the edge of its rectangle to a text.

@@ -1,10 +1,37 @@
-"""A scroll area for what may be larger than its room, without a frame and a background of its own."""
+"""A scroll area without a frame and a background of its own, and a scroll bar whose room is always reserved."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QScrollArea, QScrollBar, QWidget
+
+from plantdesk.ui.qt import override
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+
+
+#: Pixels that the scroll bar takes, with the gap beside it.
+WIDTH = 18
+
+
+class ReservedScrollBar(QScrollBar):
+    """Paints nothing while there is nothing to scroll."""
+
+    def __init__(self, area: QAbstractScrollArea, *, slim: bool = False) -> None:
+        """Make the vertical scroll bar of `area`; a `slim` one fits into the margin of 8 px beside its items."""
+        super().__init__(Qt.Orientation.Vertical, area)
+        self.setProperty("reserved", "slim" if slim else "true")
+        area.setVerticalScrollBar(self)
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.minimum() < self.maximum():
+            super().paintEvent(event)
 
 
 class ScrollArea(QScrollArea):

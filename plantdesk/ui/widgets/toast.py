@@ -11,10 +11,9 @@ from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout,
 
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import ICON, L, M, S
-from plantdesk.ui.widgets.action_buttons import ActionButtons
-from plantdesk.ui.widgets.close_button import CloseButton
-from plantdesk.ui.widgets.message import Message
-from plantdesk.ui.widgets.plain_label import PlainLabel
+from plantdesk.ui.widgets.buttons import ActionButtons, CloseButton
+from plantdesk.ui.widgets.messages import Message
+from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 
     from plantdesk.ui.theme.theme import Theme
-    from plantdesk.ui.widgets.action_buttons import MessageAction
+    from plantdesk.ui.widgets.buttons import MessageAction
 
 #: Milliseconds for which a message is shown; longer where a screen reader may have to read it.
 _SHOWN_MS, _SPOKEN_MS = 8000, 30_000

@@ -31,9 +31,9 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import fitted
-from plantdesk.ui.widgets.message_box import MessageBox
-from plantdesk.ui.widgets.message_line import MessageLine
-from plantdesk.ui.widgets.secret_edit import copy_secret
+from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.fields import copy_secret
+from plantdesk.ui.widgets.messages import MessageLine
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:

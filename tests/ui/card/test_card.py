@@ -23,7 +23,7 @@ from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.widgets.tab_order import TabOrder
+from plantdesk.ui.widgets.dialog import TabOrder
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:

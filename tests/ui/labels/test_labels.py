@@ -19,7 +19,7 @@ from plantdesk.ui.labels.feature import Labels
 from plantdesk.ui.labels.painting import UNIT, Content, Job, fit_page, paint_page, scaled
 from plantdesk.ui.labels.preview import PagePreview
 from plantdesk.ui.labels.sheets import SHEETS, Sheet
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QPushButton
 
 from plantdesk import HOME_PAGE
 from plantdesk.platform import paths
-from plantdesk.ui.notices.update_notice import UpdateNotice
-from plantdesk.ui.widgets.info_bar import InfoBar
+from plantdesk.ui.notices.notices import UpdateNotice
+from plantdesk.ui.widgets.messages import InfoBar
 from tests.platform.test_updates import release, release_server
 
 if TYPE_CHECKING:

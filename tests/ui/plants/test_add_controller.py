@@ -17,9 +17,9 @@ from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.add_queue import Entry, State, Submission
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.unsaved_box import UnsavedBox
+from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.undo_stack import UndoStack
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

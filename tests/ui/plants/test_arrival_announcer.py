@@ -7,7 +7,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessible
 from PySide6.QtWidgets import QWidget
 
 from plantdesk.domain.records import FORM, Changes, PlantRow, Source, SourceKind
-from plantdesk.ui.plants.arrival_announcer import ArrivalAnnouncer
+from plantdesk.ui.plants.status import ArrivalAnnouncer
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

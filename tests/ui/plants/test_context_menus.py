@@ -20,7 +20,7 @@ from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.transfer.export_dialog import ExportDialog
+from plantdesk.ui.transfer.export import ExportDialog
 from tests.support.desk import Desk, plain
 
 if TYPE_CHECKING:

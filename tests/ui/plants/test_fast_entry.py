@@ -16,13 +16,13 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.menus import Key, key_text
+from plantdesk.ui.plants.name_completion import NameOffers
 from plantdesk.ui.plants.name_field import NameField
-from plantdesk.ui.plants.name_offers import NameOffers
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTable
-from plantdesk.ui.widgets.message_box import MessageBox
-from plantdesk.ui.widgets.message_line import Tone
+from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
 from tests.support.desk import TIMEOUT, Desk, plain
 

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
-from plantdesk.ui.plants.tag_dialog import TagDialog
+from plantdesk.ui.plants.tag_field import TagDialog
 from tests.support.desk import TIMEOUT, Desk
 from tests.ui.plants.test_undo_selection import UndoDesk
 

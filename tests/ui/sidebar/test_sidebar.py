@@ -25,7 +25,7 @@ from plantdesk.ui.plants.table.view import PlantTable
 from plantdesk.ui.sidebar.delegate import EntryDelegate
 from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
-from plantdesk.ui.widgets.message_box import MessageBox
+from plantdesk.ui.widgets.dialog import MessageBox
 from tests.support.desk import TIMEOUT, Desk, plain
 
 if TYPE_CHECKING:

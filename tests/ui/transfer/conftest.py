@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QFileDialog
 from plantdesk.domain.selections import Selection
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
-from plantdesk.ui.transfer.export_dialog import ExportDialog
+from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from tests.support.desk import TIMEOUT, Desk

@@ -9,8 +9,8 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, QTableWidget
 
-from plantdesk.ui.transfer.refused_dialog import RefusedDialog
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.transfer.outcome_panel import RefusedDialog
+from plantdesk.ui.widgets.messages import MessageLine, Tone
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QSpinBox
 
-from plantdesk.ui.widgets.button_field import ButtonField
-from plantdesk.ui.widgets.combo_box import ComboBox
-from plantdesk.ui.widgets.spin_box import spin_box
+from plantdesk.ui.widgets.fields import ButtonField, ComboBox, spin_box
 from tests.support.desk import Desk
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton
 
-from plantdesk.ui.widgets.info_bar import BarKind, InfoBar
+from plantdesk.ui.widgets.messages import BarKind, InfoBar
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

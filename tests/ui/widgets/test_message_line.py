@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from plantdesk.ui.widgets.message_line import MessageLine, Tone
+from plantdesk.ui.widgets.messages import MessageLine, Tone
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale, QTime
 
 from plantdesk.ui.texts import is_visible, one_line, short_time, source_text, tag_text
-from plantdesk.ui.widgets import tool_tips
+from plantdesk.ui.widgets import plain_text
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
@@ -90,8 +90,8 @@ def tool_tip(row: PlantRow, column: Column) -> str:
     """Return the whole of what a cell shortens."""
     if column is Column.ADDED:
         timestamp = QDateTime.fromMSecsSinceEpoch(row.added_at)
-        return tool_tips.tool_tip(QLocale().toString(timestamp, QLocale.FormatType.LongFormat))
-    return tool_tips.tool_tip(cell_text(row, column))
+        return plain_text.tool_tip(QLocale().toString(timestamp, QLocale.FormatType.LongFormat))
+    return plain_text.tool_tip(cell_text(row, column))
 
 
 def widest_times() -> list[str]:

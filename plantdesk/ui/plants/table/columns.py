@@ -1,22 +1,157 @@
-"""Width and visibility of the columns of the table."""
+"""The columns of the table: what they must have room for, their width and visibility, their layout, and the header."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QObject, QRect, Qt, Signal, Slot
+from PySide6.QtGui import QCursor, QFontMetrics, QPainter
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionHeader, QWidget
 
 from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
+from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
+from plantdesk.ui.widgets.state_page import Wheel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from PySide6.QtWidgets import QTableView
 
-    from plantdesk.ui.plants.table.layout import TableLayout
+    from plantdesk.domain.protocols import PlantReader
+    from plantdesk.domain.records import Changes
+    from plantdesk.ui.background import Task
+    from plantdesk.ui.plants.table.model import PlantModel
+    from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme
+
+
+class _Found(NamedTuple):
+    """The smallest and the largest id, and the sources of plants: all of them, or two."""
+
+    ids: tuple[int, ...]
+    sources: frozenset[int]
+
+
+class TableContents(QObject):
+    """Knows the contents of the store without reading its plants. Plants that are removed are still counted.
+
+    `changed`: `widest_id` or `had_sources` is another one. `second_source`: plants come from a second source now.
+    """
+
+    changed = Signal()
+    second_source = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._queries: StoreQueries | None = None
+        self._sources: frozenset[int] = frozenset()
+        self._is_read = False
+        self.widest_id = ""
+        #: Whether plants had more than one source when the store was opened.
+        self.had_sources = False
+
+    def set_store(self, queries: StoreQueries | None) -> None:
+        """Read the contents of another store; None: forget them."""
+        self._queries = queries
+        self._sources = frozenset()
+        self.widest_id, self.had_sources, self._is_read = "", False, False
+        self._read()
+
+    def apply(self, changes: Changes) -> None:
+        """Take over what a commit added."""
+        if changes.needs_reload:
+            self._read()
+        added = (*changes.added, *changes.updated)
+        if added:
+            self._add([row.id for row in added], {row.source.id for row in added})
+
+    def _read(self) -> None:
+        if self._queries is not None:
+            self._queries.ask(self, _find, self._on_found)
+
+    def _on_found(self, found: _Found) -> None:
+        if not self._is_read:
+            self._is_read = True
+            self._sources |= found.sources
+            self.had_sources = len(self._sources) > 1
+            self.changed.emit()
+        self._add(list(found.ids), set(found.sources))
+
+    def _add(self, ids: list[int], sources: set[int]) -> None:
+        before, number = self.widest_id, len(self._sources)
+        self._sources |= sources
+        self.widest_id = max((self.widest_id, *(str(plant_id) for plant_id in ids)), key=len)
+        if self.widest_id != before:
+            self.changed.emit()
+        if self._is_read and number == 1 < len(self._sources):
+            self.second_source.emit()
+
+
+def _find(reader: PlantReader, _task: Task) -> _Found:
+    from plantdesk.domain.views import Order, View
+
+    ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
+    return _Found(tuple(plant_id for ids in ends for plant_id in ids[:1]), frozenset(reader.two_sources()))
+
+
+#: Widths beyond this, in digits, are not the user's.
+_WIDEST = 500
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """Order, hidden columns, density, and the widths that the user chose: in digits, for a wide and a narrow table."""
+
+    column: Column = Column.ADDED
+    descending: bool = True
+    hidden: frozenset[Column] = frozenset()
+    is_compact: bool = False
+    widths: dict[Column, float] = field(default_factory=dict)
+    narrow_widths: dict[Column, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, object]:
+        """Return a JSON object, as `from_json` reads it."""
+        return {
+            "order": self.column.order,
+            "descending": self.descending,
+            "hidden": sorted(column.order for column in self.hidden),
+            "compact": self.is_compact,
+            "widths": {column.order: width for column, width in self.widths.items()},
+            "narrow_widths": {column.order: width for column, width in self.narrow_widths.items()},
+        }
+
+
+def from_json(value: object) -> TableLayout:
+    """Return the layout in a JSON object; whatever is not valid in it has its default."""
+    values = value if isinstance(value, dict) else {}
+    hidden = values.get("hidden")
+    default = TableLayout()
+    return TableLayout(
+        column=_columns_by_name().get(str(values.get("order")), default.column),
+        descending=values.get("descending") is not False,
+        hidden=frozenset(
+            column
+            for name, column in _columns_by_name().items()
+            if isinstance(hidden, list) and name in hidden and column is not Column.NAME
+        ),
+        is_compact=values.get("compact") is True,
+        widths=dict(_widths(values.get("widths"))),
+        narrow_widths=dict(_widths(values.get("narrow_widths"))),
+    )
+
+
+def _columns_by_name() -> dict[str, Column]:
+    return {column.order: column for column in Column}
+
+
+def _widths(value: object) -> Iterator[tuple[Column, float]]:
+    for name, column in _columns_by_name().items():
+        width = value.get(name) if isinstance(value, dict) else None
+        if isinstance(width, int | float) and not isinstance(width, bool) and 1 <= width <= _WIDEST:
+            yield column, width
+
 
 #: The columns with a width of their own; the name takes what is left.
 _SIZED = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
@@ -172,3 +307,103 @@ class TableColumns(QObject):
 
     def _is_wide(self) -> bool:
         return self._table.viewport().width() // self._digit() >= _WIDE_TABLE
+
+
+_Position = QStyleOptionHeader.SectionPosition
+_ARROW = 12
+#: Below the line.
+_GAP = 4
+
+
+class PlantHeader(QHeaderView):
+    """A horizontal header that never asks whether a whole column is selected.
+
+    The stock header asks that of every row for every section it paints: 20 s after Ctrl+A at a million rows. The arrow
+    belongs to the rows: it moves when they are in the new order. A wheel is in its place while that takes long.
+    """
+
+    def __init__(self, theme: Theme, model: PlantModel, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self._theme = theme
+        self._plants = model
+        self._wheel = Wheel(theme, self.viewport())
+        self.setSectionsClickable(True)
+        self.setHighlightSections(False)
+        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        model.busy_changed.connect(self._on_busy_changed)
+        model.count_changed.connect(self._on_count_changed)
+        model.failed.connect(self._wheel.stop)
+
+    @override
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, logicalIndex: int) -> None:
+        option.section = logicalIndex
+        option.text = self._text(logicalIndex)
+        option.textAlignment = self.defaultAlignment()
+        option.position = self._position(logicalIndex)
+
+    @override
+    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
+        colors = self._theme.colors
+        is_sorted = self._plants.shown_query.column == logicalIndex
+        is_sorting = self._wheel.is_shown and self._plants.query.column == logicalIndex
+        painter.save()
+        painter.fillRect(rect, colors.color("surface"))
+        font = self._theme.font(FontRole.CAPTION)
+        painter.setFont(font)
+        painter.setPen(colors.color("text" if is_sorted or self._is_hovered(logicalIndex) else "text_2"))
+        inner = rect.adjusted(M, 0, -M, -_GAP)
+        room = inner.width() - (XS + self._theme.metrics.scaled(_ARROW) if is_sorted or is_sorting else 0)
+        title = QFontMetrics(font).elidedText(self._text(logicalIndex), Qt.TextElideMode.ElideRight, room)
+        painter.drawText(inner, QStyle.visualAlignment(self.layoutDirection(), self.defaultAlignment()), title)
+        self._paint_line(painter, rect, logicalIndex)
+        beside = QStyle.visualRect(self.layoutDirection(), inner, self._beside(painter, inner, title))
+        if is_sorting:
+            self._wheel.paint(painter, beside)
+        elif is_sorted:
+            self._paint_arrow(painter, beside)
+        painter.restore()
+
+    @Slot(bool)
+    def _on_busy_changed(self, busy: bool) -> None:
+        wanted, shown = self._plants.query, self._plants.shown_query
+        if busy and (wanted.column, wanted.descending) != (shown.column, shown.descending):
+            self._wheel.start()
+        self.viewport().update()
+
+    @Slot()
+    def _on_count_changed(self) -> None:
+        if self._plants.complete:
+            self._wheel.stop()
+
+    def _paint_line(self, painter: QPainter, rect: QRect, section: int) -> None:
+        """Paint the line under the headings, from the start of the text to its end."""
+        shown = [each for each in range(self.count()) if not self.isSectionHidden(each)]
+        start, end = M if section == shown[0] else 0, M if section == shown[-1] else 0
+        line = QRect(rect.left() + start, rect.bottom() - _GAP, rect.width() - start - end, 1)
+        line = QStyle.visualRect(self.layoutDirection(), rect, line)
+        painter.fillRect(line, self._theme.colors.color("line"))
+
+    def _beside(self, painter: QPainter, inner: QRect, title: str) -> QRect:
+        """Return the place beside the title; the end of the section would be beside the next title."""
+        x = inner.left() + painter.fontMetrics().horizontalAdvance(title) + XS
+        size = self._theme.metrics.scaled(_ARROW)
+        return QRect(x, inner.center().y() - size // 2 + 1, size, size)
+
+    def _paint_arrow(self, painter: QPainter, rect: QRect) -> None:
+        name = "chevron-down" if self._plants.shown_query.descending else "chevron-up"
+        pixmap = self._theme.icons.pixmap(name, "text_2", rect.width(), self.devicePixelRatioF())
+        painter.drawPixmap(rect, pixmap)
+
+    def _is_hovered(self, section: int) -> bool:
+        position = self.viewport().mapFromGlobal(QCursor.pos())
+        return self.viewport().underMouse() and self.logicalIndexAt(position) == section
+
+    def _text(self, section: int) -> str:
+        return str(self.model().headerData(section, self.orientation(), Qt.ItemDataRole.DisplayRole) or "")
+
+    def _position(self, section: int) -> QStyleOptionHeader.SectionPosition:
+        position, last = self.visualIndex(section), self.count() - 1
+        if last == 0:
+            return _Position.OnlyOneSection
+        return {0: _Position.Beginning, last: _Position.End}.get(position, _Position.Middle)

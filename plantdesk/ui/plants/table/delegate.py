@@ -1,29 +1,236 @@
-"""Paints the cells of the table. Everything is laid out from the leading edge, so that it mirrors."""
+"""Paints the cells of the table, the rows behind them and bars for what is not read yet; the editor over a cell.
+
+Everything is laid out from the leading edge, so that it mirrors.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize
-from PySide6.QtGui import QFont, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QHoverEvent, QKeyEvent, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
 from plantdesk.ui.plants.table.cells import Column, cell_text
 from plantdesk.ui.plants.table.model import PLANT_ROLE
-from plantdesk.ui.plants.table.pending_bars import paint_bar
-from plantdesk.ui.qt import override
+from plantdesk.ui.plants.table.new_rows import RowHighlights
+from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import is_visible
+from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import XS, M, S, tabular
-from plantdesk.ui.widgets.line_painting import draw_line
-from plantdesk.ui.widgets.tag_pill import paint_pill, pill_size
+from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.fields import LineEdit
+from plantdesk.ui.widgets.painting import draw_line, paint_pill, pill_size
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QTableView
+    from PySide6.QtCore import QPersistentModelIndex
+    from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QRegion
+    from PySide6.QtWidgets import QTableView, QWidget
 
     from plantdesk.domain.records import PlantRow
+    from plantdesk.ui.plants.table.model import PlantModel
+    from plantdesk.ui.plants.table.new_rows import RowHighlights
     from plantdesk.ui.theme.theme import Theme
 
     Index = QModelIndex | QPersistentModelIndex
+
+
+class RowHover(QObject):
+    """Watches the pointer over the rows of a table."""
+
+    def __init__(self, table: QTableView) -> None:
+        super().__init__(table)
+        self._table = table
+        self._row = -1
+        table.viewport().setAttribute(Qt.WidgetAttribute.WA_Hover)
+        table.viewport().installEventFilter(self)
+        table.verticalScrollBar().valueChanged.connect(self._forget)
+
+    @property
+    def row(self) -> int:
+        """The row under the pointer, -1 where there is none."""
+        return self._row
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in {QEvent.Type.HoverMove, QEvent.Type.HoverEnter} and isinstance(event, QHoverEvent):
+            self._set_row(self._table.rowAt(round(event.position().y())))
+        elif event.type() is QEvent.Type.HoverLeave:
+            self._set_row(-1)
+        return super().eventFilter(watched, event)
+
+    def _forget(self) -> None:
+        self._set_row(-1)
+
+    def _set_row(self, row: int) -> None:
+        if row != self._row:
+            self._row = row
+            self._table.viewport().update()
+
+
+#: The focus comes back from these by itself.
+_PASSING = {
+    Qt.FocusReason.ActiveWindowFocusReason,
+    Qt.FocusReason.MenuBarFocusReason,
+    Qt.FocusReason.PopupFocusReason,
+}
+
+
+class CellEditor(LineEdit):
+    """Not an editor of Qt's item views: those close theirs when a script's plants replace the rows.
+
+    `accepted`: Enter. `rejected`: Escape. `left`: the focus went elsewhere. `tab_pressed(forward)`: Tab or Shift+Tab.
+    """
+
+    accepted = Signal()
+    rejected = Signal()
+    left = Signal()
+    tab_pressed = Signal(bool)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("cell", "true")
+        self.hide()
+
+    def mark(self, *, faulty: bool) -> None:
+        """Show whether the text is at fault."""
+        set_properties(self, fault=str(faulty).lower())
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER_KEYS:
+            self.accepted.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.rejected.emit()
+        else:
+            super().keyPressEvent(event)
+            if event.key() == Qt.Key.Key_F6:
+                return
+        event.accept()  # or the arrows would move in the table below
+
+    @override
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        self.tab_pressed.emit(forward)
+        return True
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() not in _PASSING:
+            self.left.emit()
+
+
+#: The corners of a row's background.
+RADIUS = 6
+_BAR = QSize(3, 20)
+
+
+class RowBackground:
+    """Paints selection, pointer, new rows, and the lines between rows. Neighbours that are selected join."""
+
+    def __init__(
+        self, theme: Theme, plants: PlantModel, highlights: RowHighlights, hover: RowHover, table: QTableView
+    ) -> None:
+        """Paint the rows of `table`, whose model is `plants`."""
+        self._theme = theme
+        self._plants = plants
+        self._highlights = highlights
+        self._hover = hover
+        self._table = table
+
+    def paint(self, region: QRegion) -> None:
+        """Paint the rows that are in a region of the viewport."""
+        painter = QPainter(self._table.viewport())
+        painter.setPen(Qt.PenStyle.NoPen)
+        for row in self._rows(region.boundingRect()):
+            if region.intersects(self.rect(row)):
+                self._paint_row(painter, row)
+        painter.end()
+
+    def paint_opening(self) -> None:
+        """Paint the rows of a table whose plants are not there yet."""
+        table, header = self._table, self._table.horizontalHeader()
+        height, visible = table.verticalHeader().defaultSectionSize(), table.viewport().rect()
+        painter = QPainter(table.viewport())
+        for row in range(visible.height() // height + 1):
+            whole = QRect(0, row * height, header.length(), height)
+            line = QStyle.visualRect(table.layoutDirection(), visible, whole).adjusted(M, height - 1, -M, 0)
+            painter.fillRect(line, self._theme.colors.color("row_line"))
+            for column in Column:
+                cell = QRect(table.columnViewportPosition(column), whole.top(), table.columnWidth(column), height)
+                inner = cell.adjusted(M, 0, -M, -1)
+                if not table.isColumnHidden(column):
+                    paint_bar(painter, self._theme, table.layoutDirection(), inner, row, column)
+        painter.end()
+
+    def rect(self, row: int) -> QRect:
+        """Return where a row is in the viewport."""
+        table, header = self._table, self._table.horizontalHeader()
+        rect = QRect(-header.offset(), table.rowViewportPosition(row), header.length(), table.rowHeight(row))
+        return QStyle.visualRect(table.layoutDirection(), table.viewport().rect(), rect)
+
+    def _rows(self, rect: QRect) -> range:
+        """Return the rows in a rectangle; below the last row there is none."""
+        first, last = self._table.rowAt(rect.top()), self._table.rowAt(rect.bottom())
+        return range(first, last + 1) if last >= 0 else range(first, self._plants.rowCount() if first >= 0 else first)
+
+    def _paint_row(self, painter: QPainter, row: int) -> None:
+        rect, plant_id = self.rect(row), self._plants.id_at(row)
+        color = self._color(row, plant_id)
+        if color is not None:
+            above, below = (self._is_selected(row) and self._is_selected(row + step) for step in (-1, 1))
+            joined = rect.adjusted(0, -RADIUS if above else 0, 0, RADIUS if below else 0)
+            _fill_rounded(painter, rect, joined, color, RADIUS)
+        elif row + 1 != self._hover.row and not self._is_selected(row + 1):
+            line = rect.adjusted(M, rect.height() - 1, -M, 0)
+            painter.fillRect(line, self._theme.colors.color("row_line"))
+        if self._highlights.is_marked(plant_id):
+            bar = QRect(rect.left(), rect.top() + (rect.height() - _BAR.height()) // 2, *_BAR.toTuple())
+            bar = QStyle.visualRect(self._table.layoutDirection(), rect, bar)
+            _fill_rounded(painter, rect, bar, self._theme.colors.color("accent"), _BAR.width() / 2)
+
+    def _color(self, row: int, plant_id: int) -> QColor | None:
+        colors = self._theme.colors
+        if self._is_selected(row):
+            return colors.color("selection")
+        if self._theme.animated and self._highlights.is_tinted(plant_id):
+            return mixed(colors.color("ok_bg"), colors.color("surface"), 0.7)
+        return colors.hover() if row == self._hover.row else None
+
+    def _is_selected(self, row: int) -> bool:
+        within = 0 <= row < self._plants.rowCount()
+        return within and self._table.selectionModel().isSelected(self._plants.index(row, 0))
+
+
+def _fill_rounded(painter: QPainter, row: QRect, rect: QRect, color: QColor, radius: float) -> None:
+    """Fill the part of a rounded rectangle that is in its row."""
+    painter.save()
+    painter.setClipRect(row)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(color)
+    painter.drawRoundedRect(rect, radius, radius)
+    painter.restore()
+
+
+#: For text of 13 px; names differ in length.
+_WIDTHS = {Column.ID: (34,), Column.NAME: (120, 173, 226, 149, 202, 125, 178, 231, 154, 207), Column.TAG: (60,)}
+_HEIGHT = 10
+_LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
+
+
+def paint_bar(
+    painter: QPainter, theme: Theme, direction: Qt.LayoutDirection, cell: QRect, row: int, column: Column
+) -> None:
+    """Paint a bar into the inner rectangle of a cell; the columns that depend on times and sources stay empty."""
+    widths = _WIDTHS.get(column)
+    if widths is None:
+        return
+    width = min(theme.metrics.scaled(widths[row % len(widths)]), cell.width())
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.colors.color("line"))
+    bar = QStyle.alignedRect(direction, _LEADING, QSize(width, _HEIGHT), cell)
+    painter.drawRoundedRect(bar, _HEIGHT / 2, _HEIGHT / 2)
 
 
 class RowDelegate(QStyledItemDelegate):

@@ -2,7 +2,8 @@
 
 Nothing here waits for the store. The previous rows stay until the first ones of a new query arrive. Added plants are
 inserted at the end where the newest are; where only the store knows their row, it is queried again in the background.
-After a failure the query is repeated until it succeeds.
+After a failure the query is repeated until it succeeds. Rows that are replaced are compared by a bounded diff, as
+removals and insertions, so that selection and scroll position stay.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.search import parse_search
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.order_queries import insertion_points_of, load_order, matching_ids, refresh_order
+from plantdesk.ui.plants.table.queries import insertion_points_of, load_order, matching_ids, refresh_order
 from plantdesk.ui.store_queries import StoreQueries
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.views import InsertionPoint, View
     from plantdesk.ui.bridge import Bridge
-    from plantdesk.ui.plants.table.id_list_diff import Edit
-    from plantdesk.ui.plants.table.order_queries import Chunk, Refreshed
+    from plantdesk.ui.plants.table.queries import Chunk, Edit, Refreshed
+
 
 #: Added ids are compared with this number of rows: a query may have returned them before they were reported.
 _OVERLAP = 20_000

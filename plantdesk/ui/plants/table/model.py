@@ -13,9 +13,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from plantdesk.domain.search import parse_search
 from plantdesk.ui.plants.table.cells import PENDING, Column, cell_text, column_title, spoken_text, summary, tool_tip
-from plantdesk.ui.plants.table.id_search import rows_of
 from plantdesk.ui.plants.table.live_order import LiveOrder, Query, view_of
-from plantdesk.ui.plants.table.page_cache import PageCache
+from plantdesk.ui.plants.table.queries import PageCache, rows_of
 from plantdesk.ui.qt import override
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ class Position(NamedTuple):
     selected: int | None = None
 
     def as_json(self) -> list[int | None]:
-        """Return a JSON list, as `from_json` reads it."""
+        """Return a JSON list, as `position_from_json` reads it."""
         return [*self]
 
 
-def from_json(value: object) -> Position:
+def position_from_json(value: object) -> Position:
     """Return the position in a JSON list; the top for anything else."""
     is_valid = isinstance(value, list) and all(each is None or type(each) is int for each in value)
     return Position(*value) if is_valid and isinstance(value, list) and len(value) == len(Position()) else Position()

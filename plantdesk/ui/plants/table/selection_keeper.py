@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from plantdesk.ui.plants.table.model import PlantModel
 
+
 _Flag = QItemSelectionModel.SelectionFlag
 #: A larger selection is dropped when all rows are replaced.
 _MAX_KEPT = 10_000

@@ -1,4 +1,4 @@
-"""The table view of the plants: appearance, keys and columns."""
+"""The table view of the plants: appearance, keys, type-ahead and columns."""
 
 from __future__ import annotations
 
@@ -6,43 +6,134 @@ from array import array
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
+    QElapsedTimer,
     QEvent,
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QPoint,
     Qt,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QContextMenuEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QWidget
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPen,
+)
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
 from plantdesk.ui.plant_drag import drag_plants
-from plantdesk.ui.plants.table.cell_editor import CellEditor
 from plantdesk.ui.plants.table.cells import EDITABLE, Column
-from plantdesk.ui.plants.table.columns import TableColumns
-from plantdesk.ui.plants.table.delegate import RowDelegate
-from plantdesk.ui.plants.table.header import PlantHeader
-from plantdesk.ui.plants.table.layout import TableLayout
-from plantdesk.ui.plants.table.ring import RingTable
+from plantdesk.ui.plants.table.columns import PlantHeader, TableColumns, TableLayout
+from plantdesk.ui.plants.table.delegate import RADIUS, CellEditor, RowBackground, RowDelegate, RowHover
+from plantdesk.ui.plants.table.new_rows import RowHighlights, UnseenRows
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
-from plantdesk.ui.plants.table.type_ahead import TypeAhead
-from plantdesk.ui.plants.table.unseen_rows import UnseenRows
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.row_menu import is_menu_key, menu_position
+from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
+from plantdesk.ui.widgets.scroll_area import ReservedScrollBar
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from PySide6.QtGui import QMouseEvent, QResizeEvent
+    from PySide6.QtCore import QPersistentModelIndex
+    from PySide6.QtGui import QFocusEvent, QMouseEvent, QPaintEvent, QResizeEvent
+    from PySide6.QtWidgets import QWidget
 
     from plantdesk.ui.plants.table.model import PlantModel
     from plantdesk.ui.theme.theme import Theme
 
     Index = QModelIndex | QPersistentModelIndex
+
+_WIDTH = 2
+
+
+class RingTable(QTableView):
+    """A table with rows that look like one item."""
+
+    def __init__(self, theme: Theme, plants: PlantModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._ring_theme = theme
+        self._is_opening = False
+        ReservedScrollBar(self)
+        self._highlights = RowHighlights(self)
+        self._background = RowBackground(theme, plants, self._highlights, RowHover(self), self)
+
+    def set_opening(self, *, opening: bool) -> None:
+        """Show bars in the places of rows, which are there soon."""
+        if opening is not self._is_opening:
+            self._is_opening = opening
+            self.viewport().update()
+
+    @override
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if self.currentIndex().isValid():
+            self._repaint_row(self.currentIndex())  # Qt's own method repaints all rows, which takes 10 ms
+        else:
+            super().focusInEvent(event)
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._repaint_row(self.currentIndex())
+
+    @override
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        super().currentChanged(current, previous)
+        for index in (current, previous):  # Qt repaints only the cells
+            self._repaint_row(index)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._is_opening:
+            self._background.paint_opening()
+        self._background.paint(event.region())
+        super().paintEvent(event)
+        if self.hasFocus() and self.currentIndex().isValid():
+            painter = QPainter(self.viewport())
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(self._ring_theme.colors.color("focus"), _WIDTH))
+            ring = self._background.rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
+            painter.drawRoundedRect(ring, RADIUS, RADIUS)
+            painter.end()
+
+    def _repaint_row(self, index: Index) -> None:
+        if index.isValid():
+            # At 150 % a row may end within a pixel, on which the ring has left some colour.
+            shared = 0 if self.devicePixelRatioF().is_integer() else 1
+            self.viewport().update(self._background.rect(index.row()).adjusted(0, -shared, 0, shared))
+
+
+class TypeAhead(QObject):
+    """Collects letters until a pause. `wanted(text)`: a plant whose name begins with `text` is wanted."""
+
+    wanted = Signal(str)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self._since = QElapsedTimer()
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether the next letter is added to those before it, so that a space is one as well."""
+        pause = 2 * QGuiApplication.styleHints().keyboardInputInterval()
+        return bool(self._text) and self._since.isValid() and not self._since.hasExpired(pause)
+
+    def add(self, letters: str) -> None:
+        """Find a name that begins with what is typed, and these letters."""
+        self._text = self._text + letters if self.is_typing else letters
+        self._since.start()
+        if self._text.strip():
+            self.wanted.emit(self._text)
+
 
 _ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}

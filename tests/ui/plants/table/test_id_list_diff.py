@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.ui.plants.table.id_list_diff import Edit, id_list_diff
+from plantdesk.ui.plants.table.queries import Edit, id_list_diff
 from tests.support.cases import cases
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.ui.plants.table.id_search import rows_of
+from plantdesk.ui.plants.table.queries import rows_of
 from tests.support.cases import cases
 
 IDS = st.lists(st.one_of(st.integers(0, 5), st.sampled_from([256**power for power in range(8)]), st.integers(0, 2**62)))

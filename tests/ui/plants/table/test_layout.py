@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.layout import TableLayout, from_json
+from plantdesk.ui.plants.table.columns import TableLayout, from_json
 
 
 def test_a_layout_survives_the_settings() -> None:

@@ -1,13 +1,15 @@
-"""The sources of an import: a file, standard input, or pasted text."""
+"""The files that users choose: sources of an import (also standard input and pasted text), and files to be replaced."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.domain.errors import PlantDeskError, shortened
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.text import FileError
@@ -59,3 +61,22 @@ def file_source(path: Path) -> Source:
     """Return the source for a path; `-` is standard input."""
     name = path.name.encode("utf-8", "replace").decode()  # it may have bytes that are not UTF-8
     return Source("standard input" if str(path) == PIPE else name, path)
+
+
+#: The files that belong to a database of this name.
+_COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
+
+
+def checked_target(file: Path) -> Path:
+    """Return the file behind symlinks that is to be replaced. Raises PlantDeskError for a database, and OSError."""
+    file = file.resolve()  # a symlink stays one
+    companion = _COMPANION.fullmatch(file.name)
+    databases = [file, *(file.with_name(name) for name in (companion.groups() if companion else ()) if name)]
+    if any(map(is_database, databases)):
+        raise PlantDeskError(f"“{shortened(file.name, 60)}” belongs to a database. Choose another file.")
+    return file
+
+
+def is_replaced(file: Path) -> bool:
+    """Whether a finished file replaces `file`: not standard output, a pipe or a device, which are written to."""
+    return str(file) != PIPE and (file.is_file() or not file.exists())

@@ -1,4 +1,4 @@
-"""The pill of a tag: painted in a rectangle, or as a widget."""
+"""Paints lines of text and the pills of tags."""
 
 from __future__ import annotations
 
@@ -6,18 +6,43 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QFontMetrics, QPainter
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import is_visible, tag_text
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import FontRole, S
-from plantdesk.ui.widgets.tool_tips import set_tool_tip
+from plantdesk.ui.widgets.plain_text import set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
 
     from plantdesk.ui.theme.theme import Theme
+
+
+_PLACE = (
+    Qt.AlignmentFlag.AlignLeft
+    | Qt.AlignmentFlag.AlignVCenter
+    | Qt.AlignmentFlag.AlignAbsolute
+    | Qt.TextFlag.TextDontClip
+)
+
+
+def draw_line(
+    painter: QPainter,
+    rect: QRect,
+    text: str,
+    direction: Qt.LayoutDirection,
+    alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+) -> None:
+    """Draw a line of text, elided. It begins at a whole pixel: text that ends at one is blurred."""
+    metrics = painter.fontMetrics()
+    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    left = QRect(rect)
+    if QStyle.visualAlignment(direction, alignment) & Qt.AlignmentFlag.AlignRight:
+        left.setLeft(rect.right() + 1 - metrics.horizontalAdvance(shown))
+    painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # “6:23 PM” stays so in a mirrored window
+    painter.drawText(left, _PLACE, shown)
 
 
 def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, selected: bool = False) -> None:

@@ -1,0 +1,208 @@
+"""The bars that report the store's state, defects of PlantDesk, and new versions."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from plantdesk import __version__
+from plantdesk.domain.errors import StoreDamagedError, StoreGoneError, StoreMovedError
+from plantdesk.platform import paths, updates
+from plantdesk.platform.bug_report import bug_report
+from plantdesk.ui.feature import Feature
+from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import override
+from plantdesk.ui.widgets.messages import BarKind
+
+if TYPE_CHECKING:
+    from plantdesk.domain.errors import PlantDeskError, StoreError
+    from plantdesk.platform.updates import Release
+    from plantdesk.ui.feature import OpenStore, WindowContext
+    from plantdesk.ui.widgets.buttons import MessageAction
+    from plantdesk.ui.widgets.messages import InfoBar
+
+
+#: The report holds the first defects of a run; those after them are mostly their consequences.
+_LISTED = 5
+
+
+class DefectNotice(Feature):
+    """Makes its bar when there is a defect to report."""
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._bar: InfoBar | None = None
+        self._defects: list[str] = []
+
+    def show_defect(self, what: str) -> None:
+        """Report an unexpected failure; `what` is the text of the log, masked."""
+        if len(self._defects) < _LISTED:
+            self._defects.append(what)
+        if self._bar is None:
+            self._bar = self.context.page.add_bar()
+        self._bar.show_state(
+            BarKind.ERROR,
+            self.tr("Something unexpected happened in PlantDesk"),
+            self.tr(
+                "PlantDesk keeps running, and what was saved is safe. A report helps to fix it: "
+                "it contains no plants and no tokens, and is not sent by PlantDesk."
+            ),
+            (self.tr("Copy report"), self._copy_report),
+            *self._log_actions(),
+        )
+
+    def _copy_report(self) -> None:
+        QGuiApplication.clipboard().setText(bug_report("\n\n".join(self._defects)))
+
+    def _log_actions(self) -> list[MessageAction]:
+        """Offer the log folder where there is one."""
+        try:
+            url = QUrl.fromLocalFile(str(paths.log_folder()))
+        except paths.NoHomeFolderError:
+            return []
+        return [(self.tr("Open log folder"), partial(QDesktopServices.openUrl, url))]
+
+
+class StoreNotice(Feature):
+    """Its bar stays until the store works again: there is nothing to close."""
+
+    try_again_wanted = Signal()
+    restore_wanted = Signal()
+    new_store_wanted = Signal()
+    file_chosen = Signal(str)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._bar = context.page.add_bar()
+        context.bridge.health_changed.connect(self._show_health)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._bar.hide()
+
+    @override
+    def show_no_store(self, reason: PlantDeskError) -> None:
+        actions = [self._restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
+        if isinstance(reason, StoreGoneError):
+            actions.append((self.tr("Start without plants"), self.new_store_wanted.emit))
+        actions += [
+            (self.tr("Try again"), self.try_again_wanted.emit),
+            (self.tr("Choose another file…"), self.choose_file),
+        ]
+        self._show(self.tr("Your plants could not be opened"), str(reason), *actions)
+
+    def show_opening(self) -> None:
+        """Hide the bar while the file is being opened again."""
+        self._bar.hide()
+
+    @Slot()
+    def choose_file(self) -> None:
+        """Let the user name another file, existing or new."""
+        name, _ = QFileDialog.getSaveFileName(
+            self.context.page,
+            self.tr("Choose a plant store, or name a new one"),
+            str(self.context.path.parent),
+            self.tr("Plant stores (*.db)"),
+            options=QFileDialog.Option.DontConfirmOverwrite,
+        )
+        if name:
+            self.file_chosen.emit(name)
+
+    @Slot(object)
+    def _show_health(self, trouble: StoreError | None) -> None:
+        """Show what keeps the open store from saving plants; None: it saves them again."""
+        if trouble is None:
+            self._bar.hide()
+            return
+        text, actions = str(trouble), []
+        if isinstance(trouble, StoreDamagedError | StoreMovedError):
+            actions = [self._restore_action()]
+        if not isinstance(trouble, StoreDamagedError):
+            text += " " + self.tr("PlantDesk continues by itself when it can.")
+        self._show(self.tr("Plants cannot be saved"), text, *actions)
+
+    def _show(self, title: str, text: str, *actions: MessageAction) -> None:
+        """Show a state, unless it is shown already: its buttons would lose the focus."""
+        if self._bar.isHidden() or (self._bar.title, self._bar.text) != (title, text):
+            self._bar.show_state(BarKind.ERROR, title, text, *actions, lasting=True)
+
+    def _restore_action(self) -> MessageAction:
+        return self.tr("Restore a backup…"), self.restore_wanted.emit
+
+
+_HOUR = 60 * 60 * 1000
+
+
+class UpdateNotice(Feature):
+    """Checks, if its action is checked, once a day at most.
+
+    The question whether to check is shown until it is answered, there or by the action.
+    """
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context)
+        self._preferences = context.preferences
+        self._address: str | None = None
+        text = self.tr("&Check for new versions")
+        self._action = context.menus.add_switch(Section.HELP_UPDATES, text, self._switch)
+        self._action.setChecked(self._preferences.settings.ask_for_updates)
+        self._clock = QTimer(self, interval=_HOUR)
+        self._clock.timeout.connect(self._check_if_due)
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self.begin()
+
+    def begin(self, address: str | None = None) -> None:
+        """Check when it is time, from now on, at `address` (default: the project's)."""
+        if self._address is None:
+            self._address = address or updates.LATEST
+            self._clock.start()
+            self._check_if_due()
+            settings = self._preferences.settings
+            if not settings.updates_answered and not settings.ask_for_updates:
+                self._show_question()
+
+    @Slot(bool)
+    def _switch(self, on: bool) -> None:
+        self._preferences.change(ask_for_updates=on, updates_answered=True)
+        self._action.setChecked(on)
+        self._bar.hide()
+        self._check_if_due()
+
+    def _show_question(self) -> None:
+        self._bar.show_state(
+            BarKind.INFO,
+            self.tr("Check for new versions of PlantDesk?"),
+            self.tr("It asks GitHub, and installs nothing by itself. The Help menu changes the answer."),
+            (self.tr("Yes, check once a day"), partial(self._switch, True)),
+            (self.tr("No"), partial(self._switch, False)),
+            lasting=True,
+        )
+
+    @Slot()
+    def _check_if_due(self) -> None:
+        settings, now, address = self._preferences.settings, time.time(), self._address
+        if address is None or not settings.ask_for_updates or not updates.is_due(settings.updates_asked_at, now):
+            return
+        self._preferences.change(updates_asked_at=int(now))
+        self.context.bridge.long_tasks.ask(self, lambda _task: updates.newer_release(address), self._on_answer)
+
+    @cached_property
+    def _bar(self) -> InfoBar:
+        return self.context.page.add_bar()
+
+    def _on_answer(self, release: Release | None) -> None:
+        if release is None:
+            return
+        self._bar.show_state(
+            BarKind.INFO,
+            self.tr("PlantDesk {version} is available").format(version=release.version),
+            self.tr("You have {version}. Nothing is installed by itself.").format(version=__version__),
+            (self.tr("See what is new"), partial(QDesktopServices.openUrl, QUrl(release.page))),
+        )

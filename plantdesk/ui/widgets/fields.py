@@ -1,0 +1,252 @@
+"""Fields: they leave some keys to the menu, refuse what is too long, and let the wheel scroll what they are in."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtCore import QEvent, QLocale, QMargins, QMetaMethod, QMimeData, QObject, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QMenu, QStyle, QToolButton, QWidget
+
+from plantdesk.ui.qt import mirrored, override
+from plantdesk.ui.theme.metrics import ICON_BUTTON, XS, S
+from plantdesk.ui.widgets.dialog import ENTER_KEYS
+from plantdesk.ui.widgets.passed_clicks import PassedClicks
+from plantdesk.ui.widgets.plain_text import set_tool_tip, show_below
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QSize, QStringListModel
+    from PySide6.QtGui import QResizeEvent
+    from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
+
+    from plantdesk.ui.theme.theme import Theme
+
+    Box = TypeVar("Box", QSpinBox, QDoubleSpinBox)
+
+
+class _IgnoredWheel(QObject):
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Wheel:
+            event.ignore()  # so that Qt sends it to the parent
+            return True
+        return super().eventFilter(watched, event)
+
+
+def ignore_wheel(field: QWidget) -> None:
+    """Let `field` be changed by clicks and keys only."""
+    field.installEventFilter(_IgnoredWheel(field))
+
+
+#: Characters of a name or a tag; a line edit with a megabyte of text blocks the window.
+MAX_LENGTH = 10_000
+
+
+class LineEdit(QLineEdit):
+    """Ignores Ctrl+Home, which in a single line has the effect of Home, and undo where nothing was typed.
+
+    Ctrl+E as well, which on X11 has the effect of End. An Enter that is held counts once, and one that chooses a
+    completion does nothing else.
+
+    `refused(reason)`: a text was pasted that is too long; Qt would cut it. Where nobody listens, a tooltip says so.
+    """
+
+    refused = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
+        super().__init__(parent, maxLength=max_length)
+        self._text_before = ""
+        self.textChanged.connect(self._on_text_changed)
+        self.inputRejected.connect(self._on_input_rejected)
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._is_of_menu(event):
+            event.ignore()
+            return False
+        return super().event(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() not in ENTER_KEYS:
+            super().keyPressEvent(event)
+        elif self._is_completing():
+            event.ignore()  # for the completer, which asks the field first
+        elif not event.isAutoRepeat():
+            super().keyPressEvent(event)
+
+    def _is_completing(self) -> bool:
+        completer: QCompleter | None = self.completer()
+        popup = None if completer is None else completer.popup()
+        return popup is not None and popup.isVisible() and popup.currentIndex().isValid()
+
+    @override
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.createStandardContextMenu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    @override
+    def createStandardContextMenu(self) -> QMenu:
+        """Call the commands as the Edit menu does; Qt writes “Select All”."""
+        menu = super().createStandardContextMenu()
+        for action in menu.actions():
+            if action.objectName() == "select-all":
+                action.setText(action.text().replace("Select All", self.tr("Select &all")))
+        return menu
+
+    def _is_of_menu(self, event: QKeyEvent) -> bool:
+        undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()
+        redo = event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable()
+        return undo or redo or _is_ctrl(event, Qt.Key.Key_Home) or _is_ctrl(event, Qt.Key.Key_E)
+
+    @Slot(str)
+    def _on_text_changed(self, text: str) -> None:
+        self._text_before = text
+
+    @Slot()
+    def _on_input_rejected(self) -> None:
+        """Undo what Qt has inserted of a text; a letter that is typed at the end of the room inserts nothing."""
+        if self.text() != self._text_before:
+            self.undo()
+        text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
+        text = text.format(longest=QLocale().toString(self.maxLength()))
+        if self.isSignalConnected(QMetaMethod.fromSignal(self.refused)):
+            self.refused.emit(text)
+        else:
+            show_below(self, text)
+
+
+def _is_ctrl(event: QKeyEvent, key: Qt.Key) -> bool:
+    return event.key() == key and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+
+
+class ButtonField(LineEdit):
+    """The base of fields with a `button`, whose text is beside it.
+
+    The button is not Qt's own (`addAction`, `setClearButtonEnabled`): Tab cannot reach that, it shows no focus, and
+    under a style sheet it is not centred.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
+        super().__init__(parent, max_length=max_length)
+        self._theme = theme
+        self.button = QToolButton(self)
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.setCursor(Qt.CursorShape.ArrowCursor)
+        theme.changed.connect(self._arrange)
+        self._arrange()
+
+    def name_button(self, name: str, tool_tip: str) -> None:
+        """Set the name of the button for screen readers, and its tooltip."""
+        self.button.setAccessibleName(name)
+        set_tool_tip(self.button, tool_tip)
+
+    def leading_room(self) -> int:
+        """Return how many pixels before the text something else is painted."""
+        return 0
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.LayoutDirectionChange:
+            self._arrange()
+
+    @Slot()
+    def _arrange(self) -> None:
+        size = self._theme.metrics.scaled(ICON_BUTTON)
+        margins = QMargins(*mirrored(self, self.leading_room(), 0, size, 0))
+        if margins != self.textMargins():
+            self.setTextMargins(margins)
+        place = QRect(self.width() - size - XS, (self.height() - size) // 2, size, size)
+        self.button.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), place))
+
+
+class ComboBox(QComboBox):
+    """The wheel does not change it."""
+
+    def __init__(self, name: str) -> None:
+        """Make it with a `name` for screen readers."""
+        super().__init__()
+        ignore_wheel(self)
+        self.setAccessibleName(name)
+        if sys.platform == "linux":  # where Qt reports the chosen text as the name
+            self.setAccessibleDescription(name)
+
+    @override
+    def sizeHint(self) -> QSize:
+        self.ensurePolished()  # Qt forgets it, and takes the box for lower than the style sheet makes it
+        return super().sizeHint()
+
+
+def spin_box(kind: type[Box]) -> Box:
+    """Return a new spin box of a class, which the wheel does not change."""
+    box = kind()
+    ignore_wheel(box)
+    box.lineEdit().setTextMargins(*mirrored(box, S + 2, 0, 0, 0))  # the style sheet's padding has no effect before it
+    return box
+
+
+#: What programs that keep a history look for: KDE's Klipper and others on Linux, and Windows (Win+V, cloud clipboard).
+#: macOS looks for a type of NSPasteboard that Qt cannot set.
+_HINTS = {
+    "x-kde-passwordManagerHint": b"secret",
+    'application/x-qt-windows-mime;value="ExcludeClipboardContentFromMonitorProcessing"': b"1",
+}
+_CLEAR_AFTER_MS = 60_000
+
+
+def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
+    """Put `secret` on the clipboard; clear it if the secret is still there after `clear_after_ms`, or at the end."""
+    content = QMimeData()
+    content.setText(secret)
+    for format_, value in _HINTS.items():
+        content.setData(format_, value)
+    clipboard = QGuiApplication.clipboard()
+    clipboard.setMimeData(content)
+
+    def clear() -> None:
+        if clipboard.text() == secret:
+            clipboard.clear()
+
+    QTimer.singleShot(clear_after_ms, clipboard, clear)
+    app = QGuiApplication.instance()
+    if app is not None:
+        app.aboutToQuit.connect(clear)  # Windows and macOS keep the clipboard of a program that has ended
+
+
+class SecretEdit(QLineEdit):
+    """Read-only. Nothing in it can be selected: Qt would copy a selection without the hints for histories."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        """Make a field with a `name` for screen readers."""
+        super().__init__()
+        self.setReadOnly(True)
+        self.setAccessibleName(name)
+        self.setFont(theme.metrics.fixed_font())
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self.selectionChanged.connect(self.deselect)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy) or event.matches(QKeySequence.StandardKey.Cut):
+            copy_secret(self.text())
+        else:
+            super().keyPressEvent(event)
+
+
+def tag_completer(tags: QStringListModel, parent: QObject) -> QCompleter:
+    """Return a completer that offers the tags that contain what was typed."""
+    completer = QCompleter(tags, parent)
+    completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+    completer.setFilterMode(Qt.MatchFlag.MatchContains)
+    completer.setMaxVisibleItems(8)
+    if (popup := completer.popup()) is not None:
+        PassedClicks(popup)
+    return completer

@@ -1,0 +1,357 @@
+"""Messages with an icon, a text and action buttons: one line under a form, or a bar above the table.
+
+A bar is for a lasting state; of several one is seen, the others on request.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QLocale, QObject, Qt, QTimer, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from plantdesk.ui.qt import add_layout, override, set_properties
+from plantdesk.ui.texts import plural
+from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
+from plantdesk.ui.widgets.buttons import ActionButtons, CloseButton
+from plantdesk.ui.widgets.icon import Icon
+from plantdesk.ui.widgets.plain_text import PlainLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QResizeEvent
+
+    from plantdesk.ui.theme.theme import Theme
+    from plantdesk.ui.widgets.buttons import MessageAction
+
+
+class Message(QFrame):
+    """Its icon follows the theme. Subclasses lay out its parts and announce what they show."""
+
+    def __init__(self, theme: Theme, icon_size: int, actions: ActionButtons, parent: QWidget | None) -> None:
+        """Make an empty message; `actions` keeps the buttons in the layout of the subclass."""
+        super().__init__(parent)
+        self._theme = theme
+        self._icon = Icon(theme, size=icon_size)
+        self._text = PlainLabel(wrapped=True)
+        self._action_buttons = actions
+        self._expiry = QTimer(self, singleShot=True)
+        self._expiry.timeout.connect(self._on_expired)
+
+    @property
+    def text(self) -> str:
+        """The text that is shown."""
+        return self._text.text()
+
+    def set_content(self, icon: str | None, color: str, text: str, actions: Iterable[MessageAction]) -> None:
+        """Show an icon (None: none) in a colour of the theme, a text, and a button for each action."""
+        self._icon.show_icon(icon, color)
+        self._text.setText(text)
+        self._action_buttons.set_actions(actions)
+
+    def announce(self, text: str) -> None:
+        """Let screen readers speak `text`."""
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    def announce_with_buttons(self, labels: list[str]) -> None:
+        """Let screen readers speak the text and the labels of its buttons."""
+        names = ", ".join(f"“{label}”" for label in labels)
+        buttons = plural(len(labels), self.tr("Button: {names}."), self.tr("Buttons: {names}."), names=names)
+        self.announce(f"{self.text} {buttons}" if labels else self.text)
+
+    @property
+    def _has_focus(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
+
+    @Slot()
+    def clear(self) -> None:
+        """Remove the message."""
+        self.hide()
+
+    @Slot()
+    def _on_expired(self) -> None:
+        """Remove the message, unless the user is on it."""
+        if self.underMouse() or self._has_focus:
+            self._expiry.start()
+        else:
+            self.clear()
+
+
+_LINE_ICON = 16
+#: Milliseconds for which a success message is shown.
+_SHOWN_MS = 8000
+
+
+class Tone(Enum):
+    """What a message is: the tone of its text, and its icon (None: no icon)."""
+
+    HINT = ("muted", None)
+    OK = ("ok", "circle-check")
+    ERROR = ("error", "circle-alert")
+    WARNING = ("warning", "triangle-alert")
+
+
+class MessageLine(Message):
+    """Shows a message, or the hint while there is none.
+
+    A success message disappears after a while, unless the pointer or the focus is on it. A screen reader announces
+    every message but hints, together with its buttons.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
+        """Make an empty line; a success message is shown for `shown_ms` milliseconds."""
+        layout = QHBoxLayout()
+        super().__init__(theme, _LINE_ICON, ActionButtons(layout, first=2, links=True), parent)
+        self._tone = Tone.HINT
+        self._hint = ""
+        self._expiry.setInterval(shown_ms)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        layout.addWidget(self._icon)
+        layout.addWidget(self._text)
+        layout.addStretch(1)
+        self.setLayout(layout)
+        self.setMinimumHeight(theme.metrics.compact_row - 2)  # as its buttons: nothing moves
+        self.clear()
+
+    @property
+    def tone(self) -> Tone:
+        """The tone in which it is shown; HINT while there is no message."""
+        return self._tone
+
+    def set_hint(self, text: str) -> None:
+        """Set what is shown while there is no message."""
+        unused = self._tone is Tone.HINT and self.text == self._hint
+        self._hint = text
+        if unused:
+            self.clear()
+
+    @override
+    def clear(self) -> None:
+        """Remove the message; the hint is shown again."""
+        self.show_message(Tone.HINT, self._hint)
+
+    def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
+        """Show a sentence, and a button for each of `actions` (its label and what it does)."""
+        self._tone = tone
+        color, icon = tone.value
+        set_properties(self._text, tone=color)
+        self.set_content(icon, color, text, actions)
+        self._fit_text()
+        if tone is Tone.OK:
+            self._expiry.start()
+        else:
+            self._expiry.stop()
+        if tone is not Tone.HINT:
+            self.announce_with_buttons([label for label, _ in actions])
+
+    def rename_action(self, old: str, new: str) -> None:
+        """Give the button that is labelled `old` another label."""
+        self._action_buttons.rename(old, new)
+        self._fit_text()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        """Give the sentence its natural width, or what the buttons leave, so that they follow it directly."""
+        taken = sum(width + S for width in self._action_buttons.widths)
+        taken += 0 if self._icon.isHidden() else self._icon.width() + S
+        natural = self._text.fontMetrics().horizontalAdvance(self._text.text()) + XS
+        self._text.setFixedWidth(max(min(natural, self.width() - taken), 1))
+
+
+_BAR_ICON = 20
+_STEPS = 1000
+
+
+class BarKind(Enum):
+    """The kind of a bar; the value is its colour in the style sheet, and its icon."""
+
+    INFO = ("info", "info")
+    WARNING = ("warning", "triangle-alert")
+    ERROR = ("error", "circle-alert")
+
+    @property
+    def rank(self) -> int:
+        """Its position among the kinds, the most serious first."""
+        return list(reversed(BarKind)).index(self)
+
+
+class InfoBar(Message):
+    """Hidden until `show_state`. It pushes down what is below it and never covers anything."""
+
+    kind = BarKind.INFO
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        buttons = QHBoxLayout()
+        super().__init__(theme, _BAR_ICON, ActionButtons(buttons, first=0), parent)
+        self._title = PlainLabel(role="strong", wrapped=True)
+        for label in (self._title, self._text):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._close_button = CloseButton(theme, self.tr("Close this message"))
+        self._close_button.clicked.connect(self.hide)
+        self._progress = QProgressBar()
+        self._progress.setTextVisible(False)
+        self._progress.hide()
+        self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._lay_out(buttons)
+        self.hide()
+
+    @property
+    def title(self) -> str:
+        """The title that is shown."""
+        return self._title.text()
+
+    def show_state(self, kind: BarKind, title: str, text: str, *actions: MessageAction, lasting: bool = False) -> None:
+        """Show a state with a button for each action; a `lasting` one has no button to close it."""
+        self.kind = kind
+        name, icon = kind.value
+        set_properties(self, bar=name)
+        self._progress.hide()
+        self._title.setText(title)
+        self.set_content(icon, name, text, actions)
+        self._text.setVisible(bool(text) or lasting)
+        beside = Qt.AlignmentFlag.AlignTop if text or lasting else Qt.AlignmentFlag.AlignVCenter
+        self._row.setAlignment(self._icon, beside)
+        self._place_buttons()
+        self._close_button.setVisible(not lasting)
+        self.setAccessibleName(title)
+        self.show()
+        self.announce(f"{title}. {text}")
+
+    def show_progress(self, text: str, share: float | None) -> None:
+        """Show how far (0 to 1; None: not known) what the bar is about has come; screen readers do not speak it."""
+        self._text.setText(text)
+        self._progress.setRange(0, 0 if share is None else _STEPS)
+        self._progress.setValue(round((share or 0) * _STEPS))
+        self._progress.setAccessibleName(self.title)
+        self._progress.show()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._place_buttons()
+        super().resizeEvent(event)
+
+    def _place_buttons(self) -> None:
+        """Place the buttons beside the text, or below it where they would take more than half of the width."""
+        beside = sum(self._action_buttons.widths) <= self.width() // 2
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        self._content.setDirection(direction)
+
+    def _lay_out(self, buttons: QHBoxLayout) -> None:
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self._title)
+        texts.addWidget(self._text)
+        texts.addWidget(self._progress)
+        layout = self._row = QHBoxLayout(self)
+        layout.setContentsMargins(L, M, S + XS, M)
+        layout.setSpacing(S)
+        layout.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
+        buttons.setSpacing(S)
+        buttons.addStretch()
+        self._content.setSpacing(S)
+        add_layout(self._content, texts, 1)
+        add_layout(self._content, buttons)
+        add_layout(layout, self._content, 1)
+        layout.addWidget(self._close_button)
+
+
+_SHOWING = frozenset({QEvent.Type.ShowToParent, QEvent.Type.HideToParent})
+
+
+class BarStack(QWidget):
+    """Shows the most serious bar, of several the newest, and takes no room while all of them are hidden.
+
+    Each bar is in a frame of its own: hiding that does not change whether the bar itself counts as hidden.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        #: With their frames; the one that was shown last is the first.
+        self._bars: list[tuple[InfoBar, QWidget]] = []
+        self._shows_all = False
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(EDGE, 0, EDGE, 0)
+        self._layout.setSpacing(M)
+        self._more = PlainLabel(tone="muted")
+        self._button = QPushButton()
+        self._button.setProperty("variant", "link")
+        self._button.clicked.connect(self._toggle)
+        self._footer = QWidget()
+        footer = QHBoxLayout(self._footer)
+        footer.setContentsMargins(0, 0, 0, 0)
+        footer.setSpacing(S)
+        footer.addWidget(self._more)
+        footer.addWidget(self._button)
+        footer.addStretch()
+        self._footer.hide()
+        self._layout.addWidget(self._footer)
+
+    def add(self) -> InfoBar:
+        """Return a new bar, which is above the others where all are shown."""
+        bar, frame = InfoBar(self._theme), QWidget()
+        layout = QVBoxLayout(frame)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(bar)
+        frame.hide()
+        self._layout.insertWidget(0, frame)
+        self._bars.insert(0, (bar, frame))
+        bar.installEventFilter(self)
+        bar.destroyed.connect(frame.deleteLater)
+        return bar
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            bottom = M if self._shown() else 0
+            if self._layout.contentsMargins().bottom() != bottom:
+                self._layout.setContentsMargins(EDGE, 0, EDGE, bottom)
+        return super().event(event)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _SHOWING and isinstance(watched, InfoBar):
+            if event.type() is QEvent.Type.ShowToParent:
+                self._bars.sort(key=lambda each: each[0] is not watched)
+            self._arrange()
+        return super().eventFilter(watched, event)
+
+    @Slot()
+    def _toggle(self) -> None:
+        self._shows_all = not self._shows_all
+        self._arrange()
+
+    def _shown(self) -> list[InfoBar]:
+        self._bars = [each for each in self._bars if isValid(each[0])]  # a question is deleted when it is answered
+        return [bar for bar, _ in self._bars if not bar.isHidden()]
+
+    def _arrange(self) -> None:
+        shown = self._shown()
+        self._shows_all = self._shows_all and len(shown) > 1
+        seen = shown if self._shows_all else sorted(shown, key=lambda bar: bar.kind.rank)[:1]
+        for bar, frame in self._bars:
+            frame.setVisible(bar in seen)
+        rest = len(shown) - len(seen)
+        self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(rest)) if rest else "")
+        self._more.setVisible(rest > 0)
+        self._button.setText(self.tr("Show fewer") if self._shows_all else self.tr("Show"))
+        self._footer.setVisible(len(shown) > 1)

@@ -1,0 +1,109 @@
+"""Text of the window is never interpreted as HTML, since names come from other programs: labels, views, tooltips."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QPlainTextEdit, QToolTip
+
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import one_line
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+
+_SIDES = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
+#: Characters; a longer text would block the layout for seconds.
+_MAX_TEXT = 2000
+
+
+class PlainLabel(QLabel):
+    """A QLabel for plain text: control characters are made visible, only line feeds keep their effect."""
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        tone: str = "",
+        role: str = "",
+        alignment: Qt.AlignmentFlag | None = None,
+        wrapped: bool = False,
+    ) -> None:
+        """Make a label; `tone` and `role` are those of the style sheet."""
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrapped)
+        self._wanted = alignment or self.alignment()
+        self._mirror()
+        if tone:
+            self.setProperty("tone", tone)
+        if role:
+            self.setProperty("role", role)
+        self.setText(text)
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.LayoutDirectionChange:
+            self._mirror()
+
+    def _mirror(self) -> None:
+        """Align the text by the direction of the window; Qt aligns it by that of its letters."""
+        flags = self._wanted
+        if self.isRightToLeft() and flags & _SIDES and not flags & Qt.AlignmentFlag.AlignHCenter:
+            flags = (flags ^ _SIDES) | Qt.AlignmentFlag.AlignAbsolute
+        self.setAlignment(flags)
+
+    @override
+    def setText(self, text: str) -> None:
+        super().setText(displayed(text))
+
+
+def displayed(text: str) -> str:
+    """Return `text` with control characters made visible, except line feeds, and cut where it is too long."""
+    shown = text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
+    return "\n".join(one_line(line) for line in shown.split("\n"))
+
+
+class TextView(QPlainTextEdit):
+    """Tab leaves it."""
+
+    def __init__(self, name: str, text: str = "") -> None:
+        """Show `text`; screen readers call it `name`."""
+        super().__init__(text, readOnly=True)
+        self.setAccessibleName(name)
+        self.setTabChangesFocus(True)
+        report_focus(self)
+
+
+def report_focus(area: QAbstractScrollArea) -> None:
+    """Let screen readers take the widget for the focused one, and not the viewport in it, which has no name."""
+    area.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # Qt takes a null pointer
+
+
+_MAX_TOOL_TIP = 600
+_MAX_LINE = 60
+
+
+def tool_tip(text: str) -> str:
+    """Return HTML that Qt shows as `text`, in lines of at most 60 characters; an empty text stays empty."""
+    shown = text if len(text) <= _MAX_TOOL_TIP else text[: _MAX_TOOL_TIP - 1] + "…"
+    lines = textwrap.wrap(shown, _MAX_LINE)
+    return f"<div style='white-space: pre'>{'<br>'.join(map(html.escape, lines))}</div>" if lines else ""
+
+
+def set_tool_tip(widget: QWidget, text: str) -> None:
+    """Show `text` as the tooltip of a widget; a screen reader gets it without markup, unless it is the name."""
+    widget.setToolTip(tool_tip(text))
+    widget.setAccessibleDescription(text if text != widget.accessibleName() else "")
+
+
+def show_below(widget: QWidget, text: str) -> None:
+    """Show `text` below a widget now, and let screen readers speak it."""
+    QToolTip.showText(widget.mapToGlobal(QPoint(0, widget.height())), tool_tip(text), widget)
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))
