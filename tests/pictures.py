@@ -129,13 +129,13 @@ class _Pictures:
     def _take(self, program: Desktop) -> None:
         from plantdesk.domain.server_state import On
         from plantdesk.ui.card.note_edit import NoteEdit
-        from plantdesk.ui.plants.table.view import PlantTable
+        from plantdesk.ui.plants.table.view import PlantTableView
 
         window = program.window
         assert window is not None
-        self._until(lambda: bool(window.findChildren(PlantTable)) and isinstance(program.state, On))
+        self._until(lambda: bool(window.findChildren(PlantTableView)) and isinstance(program.state, On))
         window.resize(*SIZE)
-        table = window.findChildren(PlantTable)[0]
+        table = window.findChildren(PlantTableView)[0]
         self._until(lambda: table.model().rowCount() == _COUNT)
         self._post(program.state)
         self._until(lambda: table.model().rowCount() == _COUNT + 1)

@@ -39,7 +39,7 @@ from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 from plantdesk.ui.plants.form import PlantForm
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.platform.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.colors import DARK, LIGHT
 from plantdesk.ui.widgets.messages import InfoBar
@@ -78,8 +78,8 @@ class ProgramDesk(Desk):
         return self.the(InfoBar)
 
     @property
-    def table(self) -> PlantTable:
-        return self.the(PlantTable)
+    def table(self) -> PlantTableView:
+        return self.the(PlantTableView)
 
     def until_on(self) -> On:
         self.qtbot.waitUntil(lambda: isinstance(self.desktop.state, On), timeout=TIMEOUT)

@@ -553,14 +553,14 @@ def _run_import(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import transfer
     from plantdesk.domain.import_batches import OnClash
     from plantdesk.transfer.columns import Columns
-    from plantdesk.transfer.importing import Wanted
+    from plantdesk.transfer.importing import ImportOptions
     from plantdesk.transfer.inputs import Reading
 
     if len(dict(options.map)) < len(options.map):
         options.parser.error("--map may name each field only once")
     columns = Columns(dict(options.map), has_header=not options.no_header)
     reading = Reading(_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines)
-    wanted = Wanted(reading, OnClash(options.on_clash), options.skip_invalid, options.tag)
+    wanted = ImportOptions(reading, OnClash(options.on_clash), options.skip_invalid, options.tag)
     database = database_of(options)
     return transfer.import_plants(
         database, options.files, wanted, options.rejects, dry_run=options.dry_run, as_json=options.json

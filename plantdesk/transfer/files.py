@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-class Source(NamedTuple):
+class InputFile(NamedTuple):
     """A file at `path`, or pasted `text`. `name` is for messages and for the history."""
 
     name: str
@@ -57,10 +57,10 @@ class Source(NamedTuple):
             raise FileError(self.name, "It changed while it was read.")
 
 
-def file_source(path: Path) -> Source:
+def file_source(path: Path) -> InputFile:
     """Return the source for a path; `-` is standard input."""
     name = path.name.encode("utf-8", "replace").decode()  # it may have bytes that are not UTF-8
-    return Source("standard input" if str(path) == PIPE else name, path)
+    return InputFile("standard input" if str(path) == PIPE else name, path)
 
 
 #: The files that belong to a database of this name.

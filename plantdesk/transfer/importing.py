@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.import_batches import ImportBatch, ImportCounts
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.files import Source
+    from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.formats import Format
     from plantdesk.transfer.inputs import Input
     from plantdesk.transfer.reading import RowReader
@@ -40,7 +40,7 @@ LISTED = 20
 _COLUMNS = ("file", "line", "reason", "id", "name", "tag", "note")
 
 
-class Wanted(NamedTuple):
+class ImportOptions(NamedTuple):
     """How files are imported. `tag` is that of plants without one."""
 
     reading: Reading = Reading()
@@ -105,7 +105,7 @@ class FileImport:
     A context manager. Only `cancel` may be called from another thread.
     """
 
-    def __init__(self, store: PlantStore, wanted: Wanted, progress: Progress, *, listed: int = LISTED) -> None:
+    def __init__(self, store: PlantStore, wanted: ImportOptions, progress: Progress, *, listed: int = LISTED) -> None:
         """Begin; the first `listed` invalid rows, and as many that clash, are kept for messages.
 
         Raises InvalidPlantError for the tag, and StoreError.
@@ -135,7 +135,7 @@ class FileImport:
         """Make the running method raise InterruptedError; nothing is imported, unless everything is written already."""
         self._import.cancel()
 
-    def read(self, sources: Sequence[Source]) -> None:
+    def read(self, sources: Sequence[InputFile]) -> None:
         """Read the files. Raises FileError, NoColumnError, StoreError, InterruptedError, OSError."""
         self._size = sum(source.size for source in sources)
         for number, source in enumerate(sources, 1):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from plantdesk.domain.import_batches import ImportBatch
-    from plantdesk.transfer.files import Source
+    from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.reading import Refused
     from plantdesk.transfer.tables import Table
 
@@ -51,7 +51,7 @@ def _ignore(_size: int) -> None:
 
 
 @contextmanager
-def opened(source: Source, reading: Reading, progress: Callable[[int], None] = _ignore) -> Iterator[Input]:
+def opened(source: InputFile, reading: Reading, progress: Callable[[int], None] = _ignore) -> Iterator[Input]:
     """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
     if source.path is not None and source.path.is_dir():
         raise FileError(source.name, "It is a folder. Name the files in it instead.")
@@ -140,7 +140,7 @@ class Sample(NamedTuple):
         return Columns(chosen, only=True, has_header=self.layout.has_header)
 
 
-def read_sample(source: Source, reading: Reading) -> Sample:
+def read_sample(source: InputFile, reading: Reading) -> Sample:
     """Read the first rows of a file. Raises FileError, UnknownFormatError and OSError."""
     with opened(source, reading) as file:
         layout, rows = _of_objects(file) if file.table is None else _of_table(file.table, reading.columns)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.transfer import markdown
 from plantdesk.transfer.columns import Columns, field_of
 from plantdesk.transfer.delimited import DELIMITERS, ONE_COLUMN
-from plantdesk.transfer.files import Source
+from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 
@@ -27,7 +27,7 @@ class Pasted(NamedTuple):
 def pasted_plants(text: str) -> Pasted:
     """Return the plants of a text; its columns are found by their headers, else guessed. Raises PlantDeskError."""
     refused: list[Refused] = []
-    source = Source("clipboard", text=_padded(text.strip("\r\n")))
+    source = InputFile("clipboard", text=_padded(text.strip("\r\n")))
     lines = source.text.splitlines()
     if not source.text.strip():
         return Pasted([], [], len(lines))

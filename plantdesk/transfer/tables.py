@@ -61,7 +61,7 @@ class Table(Protocol):
 _LAYOUT = Layout(("id", "name", "tag", "note"), has_header=False, fields={"id": 0, "name": 1, "tag": 2, "note": 3})
 
 
-class StoreTable:
+class StorePlants:
     """The plants of a store in insertion order; the line of a row is its number."""
 
     def __init__(self, pages: Iterator[list[SavedPlant]]) -> None:
@@ -83,7 +83,7 @@ class StoreTable:
 
 
 @contextmanager
-def opened_store(file: Path) -> Iterator[StoreTable]:
+def opened_store(file: Path) -> Iterator[StorePlants]:
     """Check and read the file of a store. Raises BackupUnusableError and StoreError."""
     with plants_of_file(file) as pages:
-        yield StoreTable(pages)
+        yield StorePlants(pages)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from plantdesk.ui.card.plant_card import PlantCard
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PlantModel
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import override
 from tests.benchmarks.sidebar import open_window
 
@@ -36,7 +36,7 @@ _SECONDS = 60
 class Paints(QObject):
     """Counts how often a widget is painted."""
 
-    def __init__(self, table: PlantTable) -> None:
+    def __init__(self, table: PlantTableView) -> None:
         super().__init__(table)
         self.count = 0
         table.viewport().installEventFilter(self)
@@ -54,8 +54,8 @@ class Bench:
         self._window = window
         self._wake_up = QTimer(interval=20)  # ends the waiting for what has no event
         self._wake_up.start()
-        self._until(lambda: bool(window.findChildren(PlantTable)))
-        (self._table,) = window.findChildren(PlantTable)
+        self._until(lambda: bool(window.findChildren(PlantTableView)))
+        (self._table,) = window.findChildren(PlantTableView)
         self._paints = Paints(self._table)
 
     def run(self, rounds: int) -> None:

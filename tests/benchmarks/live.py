@@ -34,7 +34,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import PENDING, Column
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import override
 from tests.support.adding import add_each
 
@@ -56,7 +56,7 @@ for line in sys.stdin:
 class Screen(QObject):
     """Records when the table was painted, and the plant in its first row."""
 
-    def __init__(self, table: PlantTable) -> None:
+    def __init__(self, table: PlantTableView) -> None:
         super().__init__()
         self._table = table
         self.shown: dict[int, int] = {}
@@ -167,7 +167,7 @@ def main() -> None:
         app = QApplication([])
         desktop, port = _desktop(app, database)
         assert desktop.window is not None
-        table = desktop.window.findChildren(PlantTable)[0]
+        table = desktop.window.findChildren(PlantTableView)[0]
         if options.sorted != "added":
             table.sortByColumn(Column[options.sorted.upper()], Qt.SortOrder.AscendingOrder)
         if options.search:

@@ -19,7 +19,7 @@ from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.pasted_plants import PasteDialog
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.plants.tag_field import TagDialog
 from plantdesk.ui.sidebar.tag_commands import TagCommands
 from plantdesk.ui.transfer.export import ExportDialog
@@ -166,7 +166,7 @@ class Dialogs:
         return self._visible(PasteDialog)
 
     def _tag(self) -> QDialog:
-        table = self._desk.the(PlantTable)
+        table = self._desk.the(PlantTableView)
         self._desk.until(lambda: table.model().rowCount() > 0)
         table.setFocus()
         table.selectAll()
@@ -188,7 +188,7 @@ class Dialogs:
         return box
 
     def _select(self) -> None:
-        table = self._desk.the(PlantTable)
+        table = self._desk.the(PlantTableView)
         self._desk.until(lambda: table.model().rowCount() > 0)
         table.setFocus()
 

@@ -31,7 +31,7 @@ from plantdesk.store import BackupKind, Backups, Store, back_up, restore
 from plantdesk.store.sqlite.backups.jobs import back_up_if_due
 from plantdesk.store.sqlite.migrations import MIGRATIONS
 from plantdesk.transfer.files import file_source
-from plantdesk.transfer.importing import FileImport, Wanted
+from plantdesk.transfer.importing import FileImport, ImportOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -225,7 +225,7 @@ def _check_restore(store: Store) -> None:
 def _import(desk: Desk) -> None:
     file = desk.path.with_name("plants.csv")
     file.write_text("id,name\n" + "".join(f"{each},{'x' * 500}\n" for each in _IMPORTED), encoding="utf-8")
-    with closing(Store(desk.path)) as store, FileImport(store, Wanted(), lambda *_: None) as files_import:
+    with closing(Store(desk.path)) as store, FileImport(store, ImportOptions(), lambda *_: None) as files_import:
         arm()
         files_import.read([file_source(file)])
         files_import.compare(OnClash.REFUSE)

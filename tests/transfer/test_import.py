@@ -20,7 +20,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
 from plantdesk.store import Store
 from plantdesk.transfer.files import file_source
-from plantdesk.transfer.importing import FileImport, Wanted
+from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.transfer.text import FileError
 from tests.transfer.conftest import stored
 
@@ -341,7 +341,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, change: str) -> No
             if change == "replace":
                 file.write_text("name\nRose\n", encoding="utf-8")
 
-    with closing(Store(paths.database_file())) as store, FileImport(store, Wanted(), disturb) as files_import:
+    with closing(Store(paths.database_file())) as store, FileImport(store, ImportOptions(), disturb) as files_import:
         if change in {"append", "truncate"}:
             with pytest.raises(FileError, match="changed while it was read"):
                 files_import.read([file_source(file)])

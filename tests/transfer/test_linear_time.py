@@ -13,7 +13,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.search import parse_search, search_text
 from plantdesk.transfer import delimited, markdown
 from plantdesk.transfer.columns import MAX_COLUMNS, Columns, field_of
-from plantdesk.transfer.files import Source
+from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of
 from plantdesk.transfer.pasted import pasted_plants
@@ -99,7 +99,7 @@ MOST = 9
 
 def read(text: str, form: Format, quote: str | None = None) -> None:
     reading = Reading(form, quote=quote, columns=Columns({}, has_header=None))
-    with opened(Source("x", text=text), reading) as file:
+    with opened(InputFile("x", text=text), reading) as file:
         _, batches = rows_of(file, 1, reading.columns, lambda _: None)
         for _ in batches:
             pass
@@ -143,7 +143,7 @@ def test_no_text_takes_longer_than_in_proportion_to_its_length(reader: Callable[
 def test_a_row_of_markdown_has_as_many_cells_as_one_of_csv() -> None:
     bars = "|" * 1_000_000
     refused: list[Refused] = []
-    source = Source("x", text=f"| name | tag |\n|-|-|\n| Fern | a |\n{bars}\n")
+    source = InputFile("x", text=f"| name | tag |\n|-|-|\n| Fern | a |\n{bars}\n")
     with opened(source, Reading(Format.MARKDOWN)) as file:
         plants = [name for batch in rows_of(file, 1, Columns(), refused.append)[1] for name in batch.names]
     assert plants == ["Fern"]

@@ -10,7 +10,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.theme.metrics import M
@@ -46,13 +46,13 @@ class Frame(Desk):
 
     @property
     def columns(self) -> list[int]:
-        table = self.the(PlantTable)
+        table = self.the(PlantTableView)
         return [-1 if table.isColumnHidden(each) else table.columnViewportPosition(each) for each in Column]
 
     @property
     def has_bars(self) -> bool:
         """Whether a bar is painted in the place of the first ID."""
-        table = self.the(PlantTable)
+        table = self.the(PlantTableView)
         at = QPoint(table.columnViewportPosition(Column.ID) + M + 10, table.verticalHeader().defaultSectionSize() // 2)
         return table.viewport().grab().toImage().pixelColor(at) == self.theme.colors.color("line")
 
@@ -76,7 +76,7 @@ def test_the_first_frame_has_the_last_layout(
     before.workspace.set_store(store, named=False)
     before.until(lambda: before.columns[Column.SOURCE] > 0 and "kitchen" in before.entries)
     before.field("Search by name, tag or ID").setText("-dill")
-    before.until(lambda: before.the(PlantTable).model().rowCount() == 2)
+    before.until(lambda: before.the(PlantTableView).model().rowCount() == 2)
     places, columns, entries = before.places, before.columns, before.entries
     before.workspace.release_store()
     before.window.close()
@@ -89,7 +89,7 @@ def test_the_first_frame_has_the_last_layout(
     assert after.has_bars
     after.until(lambda: after.message.text.startswith("Opening your plants…"))
     after.workspace.set_store(store, named=False)
-    after.until(lambda: after.the(PlantTable).model().rowCount() == 2)
+    after.until(lambda: after.the(PlantTableView).model().rowCount() == 2)
     assert (after.places, after.columns, after.entries) == (places, columns, entries)
     after.until(lambda: not after.has_bars and not after.message.text.startswith("Opening"))
     after.workspace.release_store()

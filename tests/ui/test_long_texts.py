@@ -14,7 +14,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.card.note_edit import NoteEdit
 from plantdesk.ui.plants.search_field import SearchField
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.widgets.fields import LineEdit
 from tests.support.desk import Desk
@@ -36,7 +36,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
     bare.set_store(store, named=False)
     desk = Desk(qtbot, bare.window())
     desk.window.resize(1300, 800)
-    table, view = desk.the(PlantTable), desk.the(SidebarView)
+    table, view = desk.the(PlantTableView), desk.the(SidebarView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 1 and view.model().rowCount() > 4)
     desk.window.activateWindow()
     QGuiApplication.clipboard().setText(MEGABYTE)
@@ -63,7 +63,7 @@ def test_into_the_search(desk: Desk) -> None:
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F2, Qt.Key.Key_T])
 def test_into_a_cell(desk: Desk, key: Qt.Key) -> None:
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     table.setFocus()
     table.selectRow(0)
     desk.press(key, CONTROL if key == Qt.Key.Key_T else Qt.KeyboardModifier.NoModifier)
@@ -88,7 +88,7 @@ def test_into_the_name_of_a_tag(desk: Desk) -> None:
 
 
 def test_into_a_note(desk: Desk) -> None:
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     table.selectRow(0)
     desk.press(Qt.Key.Key_I, CONTROL)
     note = desk.the(NoteEdit)

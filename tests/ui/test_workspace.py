@@ -14,7 +14,7 @@ from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.server_state import Failed, On, PortInUseError, ServerState
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import BarKind
 from tests.support.desk import Desk, menus_of
@@ -96,8 +96,8 @@ class WindowDesk(Desk):
         return self.the(SearchField)
 
     @property
-    def table(self) -> PlantTable:
-        return self.the(PlantTable)
+    def table(self) -> PlantTableView:
+        return self.the(PlantTableView)
 
     def sees(self, text: str) -> None:
         self.qtbot.waitUntil(lambda: text in self.message.text)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from plantdesk.cli.commands.stores import Filter
     from plantdesk.domain.edits import Applied
     from plantdesk.store import Store
-    from plantdesk.transfer.importing import FileReading, Preview, Wanted
+    from plantdesk.transfer.importing import FileReading, ImportOptions, Preview
 
 
 _REFRESH = 0.1
@@ -51,7 +51,7 @@ def export_plants(database: Path, file: Path, given: Format | None, wanted: Filt
 
 
 def import_plants(
-    database: Path, files: Sequence[Path], wanted: Wanted, rejects: Path | None, *, dry_run: bool, as_json: bool
+    database: Path, files: Sequence[Path], wanted: ImportOptions, rejects: Path | None, *, dry_run: bool, as_json: bool
 ) -> int:
     """Import files and print the counts; return 1 if a row was left out.
 
@@ -87,7 +87,7 @@ def import_plants(
     return 1 if _left_out(preview, wanted) else 0
 
 
-def _read(files_import: FileImport, files: Sequence[Path], wanted: Wanted, progress: _Progress) -> Preview:
+def _read(files_import: FileImport, files: Sequence[Path], wanted: ImportOptions, progress: _Progress) -> Preview:
     try:
         files_import.read([file_source(file) for file in files])
         return files_import.compare(wanted.on_clash)
@@ -130,12 +130,12 @@ def _opened(database: Path, *, dry_run: bool) -> Iterator[Store]:
         yield stack.enter_context(closing(open_store(database)))
 
 
-def _left_out(preview: Preview, wanted: Wanted) -> int:
+def _left_out(preview: Preview, wanted: ImportOptions) -> int:
     is_left_out = wanted.on_clash in {OnClash.REFUSE, OnClash.SKIP}
     return preview.invalid + (preview.counts.clashing if is_left_out else 0)
 
 
-def _print_preview(preview: Preview, files_import: FileImport, wanted: Wanted) -> None:
+def _print_preview(preview: Preview, files_import: FileImport, wanted: ImportOptions) -> None:
     for reading in files_import.readings:
         print(_reading_text(reading), file=sys.stderr)
     new, unchanged, clashing = preview.counts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
 from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError
-from plantdesk.ui.plants.add_queue import AddQueue, Entry, State, Submission
+from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
@@ -125,7 +125,7 @@ class AddPlantController(QObject):
         self.queue.submit(submission)
 
     @Slot(object)
-    def add_entries(self, entries: Sequence[Entry]) -> None:
+    def add_entries(self, entries: Sequence[EnteredPlant]) -> None:
         """Add several plants, which were not typed, as one change, which can be undone."""
         if entries:
             self._completion.remember(entries[0].name, entries[0].tag)
@@ -155,7 +155,7 @@ class AddPlantController(QObject):
 
     # --- checking ---
 
-    def _entries(self) -> Sequence[Entry] | None:
+    def _entries(self) -> Sequence[EnteredPlant] | None:
         """Return the plants in the form; None where it is not valid, which is shown."""
         from plantdesk.domain.records import parse_id
         from plantdesk.domain.validation import plant_fields
@@ -174,7 +174,7 @@ class AddPlantController(QObject):
             self._show_invalid(error)
             return None
         ids = [None] * quantity if first is None else range(first, first + quantity)
-        return [Entry(name, tag or None, plant_id) for plant_id in ids]
+        return [EnteredPlant(name, tag or None, plant_id) for plant_id in ids]
 
     def _show_nameless(self) -> None:
         """Ask for a name, unless the form is empty: barcode readers press Enter twice."""

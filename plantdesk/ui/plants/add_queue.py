@@ -36,7 +36,7 @@ _RETRY_DELAY = 1000
 _CLOSE_TIMEOUT = 60
 
 
-class Entry(NamedTuple):
+class EnteredPlant(NamedTuple):
     """A plant to be added; without an `id` it gets the next free one."""
 
     name: str
@@ -62,7 +62,7 @@ class Submission:
     The `number` tells which was submitted before which; one that `is_sent` is on its way to the store.
     """
 
-    entries: Sequence[Entry]
+    entries: Sequence[EnteredPlant]
     texts: tuple[str, ...] = ()
     state: State = State.SAVING
     error: Exception | None = None
@@ -260,7 +260,7 @@ def _is_single(submission: Submission) -> bool:
     return len(submission.entries) == 1 and submission.entries[0].note is None
 
 
-def numbered(entries: Sequence[Entry], first_id: int) -> list[NewPlant]:
+def numbered(entries: Sequence[EnteredPlant], first_id: int) -> list[NewPlant]:
     """Return plants with the IDs of `entries`, else those from `first_id` on. Raises InvalidPlantError."""
     from plantdesk.domain.validation import new_plant
 
@@ -269,7 +269,7 @@ def numbered(entries: Sequence[Entry], first_id: int) -> list[NewPlant]:
     return [new_plant(_values(entry, next(free) if entry.id is None else entry.id)) for entry in entries]
 
 
-def _add(store: PlantStore, entry: Entry) -> Future[PlantRow]:
+def _add(store: PlantStore, entry: EnteredPlant) -> Future[PlantRow]:
     """Add one plant. The Future fails with InvalidPlantError for one that is not of the form, which has checked it."""
     from plantdesk.domain.records import FORM
     from plantdesk.domain.validation import new_plant, plant_fields
@@ -284,7 +284,7 @@ def _add(store: PlantStore, entry: Entry) -> Future[PlantRow]:
         return failed
 
 
-def _values(entry: Entry, plant_id: int | None = None) -> dict[str, object]:
+def _values(entry: EnteredPlant, plant_id: int | None = None) -> dict[str, object]:
     values: dict[str, object] = {"name": entry.name}
     if plant_id is not None:
         values["id"] = plant_id

@@ -18,7 +18,7 @@ from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.clipboard import RowCopier
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.position import PositionKeeper
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import add_layout, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M
@@ -72,7 +72,7 @@ class PlantBrowser(QFrame):
         self._model = PlantModel(bridge, self)
         self._search_bar = SearchBar(theme)
         self._search_field = self._search_bar.field
-        self._table = PlantTable(self._model, theme)
+        self._table = PlantTableView(self._model, theme)
         self.positions = PositionKeeper(self._table, self._model)
         self._migration_label = PlainLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self._announcer = ArrivalAnnouncer(self._table)
@@ -98,7 +98,7 @@ class PlantBrowser(QFrame):
         return self._search_field
 
     @property
-    def table(self) -> PlantTable:
+    def table(self) -> PlantTableView:
         """The table."""
         return self._table
 

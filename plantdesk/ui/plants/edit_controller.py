@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import WindowContext
-    from plantdesk.ui.plants.table.view import PlantTable
+    from plantdesk.ui.plants.table.view import PlantTableView
     from plantdesk.ui.store_queries import StoreQueries
 
 #: Characters of a name or tag in a question: both versions must be seen where they differ.
@@ -59,7 +59,7 @@ class EditController(QObject):
     versions for the user to choose one.
     """
 
-    def __init__(self, context: WindowContext, table: PlantTable, tags: QStringListModel) -> None:
+    def __init__(self, context: WindowContext, table: PlantTableView, tags: QStringListModel) -> None:
         """Edit in `table`; `tags` are offered as completions."""
         super().__init__(table)
         self._context = context

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.ui.plants.add_queue import Entry, numbered
+from plantdesk.ui.plants.add_queue import EnteredPlant, numbered
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import error_text, one_line, plural, tag_text
@@ -38,7 +38,7 @@ _MAX_CELL = 200
 class _Found(NamedTuple):
     """The plants of a text, those of their names that are in use, and what was left out."""
 
-    entries: list[Entry]
+    entries: list[EnteredPlant]
     known: set[str]
     next_id: int
     blank_lines: int
@@ -125,7 +125,7 @@ class PasteDialog(Dialog):
         self._add_button.setFocus()
 
     @property
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[EnteredPlant]:
         """The plants that are to be added."""
         leave_out = self._found.known if self._leave_out.isChecked() else frozenset[str]()
         return [entry for entry in self._found.entries if entry.name not in leave_out]
@@ -187,6 +187,6 @@ def _read(reader: PlantReader, _task: Task, text: str, tag: str | None) -> _Foun
     from plantdesk.transfer.pasted import pasted_plants
 
     pasted = pasted_plants(text)
-    entries = [Entry(row.name, tag if row.tag is None else row.tag, row.id, row.note) for row in pasted.rows]
+    entries = [EnteredPlant(row.name, tag if row.tag is None else row.tag, row.id, row.note) for row in pasted.rows]
     known = reader.names_in_use({entry.name for entry in entries[: MAX_QUANTITY + 1]})
     return _Found(entries, known, reader.next_free_id(), pasted.blank_lines, len(pasted.refused))

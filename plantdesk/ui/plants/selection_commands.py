@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.edit_controller import EditController
-    from plantdesk.ui.plants.table.view import PlantTable
+    from plantdesk.ui.plants.table.view import PlantTableView
     from plantdesk.ui.theme.icons import Icons
 
 
-def add_filters(menu: QMenu, table: PlantTable, icons: Icons, choose: Callable[[Term], object]) -> None:
+def add_filters(menu: QMenu, table: PlantTableView, icons: Icons, choose: Callable[[Term], object]) -> None:
     """Add the commands for the current row; `choose` gets the filter of the chosen one."""
     row: PlantRow | None = table.currentIndex().data(PLANT_ROLE)
     if row is None:

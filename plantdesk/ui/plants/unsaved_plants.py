@@ -10,7 +10,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError
-from plantdesk.ui.plants.add_queue import AddQueue, Entry, State, Submission
+from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, plural
 from plantdesk.ui.theme.metrics import XS, M, S
@@ -183,7 +183,7 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
     """Return what `as_json` has described; None for anything else, as settings may hold anything."""
     try:
         texts, plants, reason, owner = value["texts"], value["plants"], value["reason"], value.get("owner")
-        entries = [Entry(*plant) for plant in plants]
+        entries = [EnteredPlant(*plant) for plant in plants]
         owner = None if owner is None else _Owner(*owner)
     except (TypeError, KeyError, ValueError):
         return None
@@ -192,7 +192,7 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
         return None
     if not entries:
         return Submission((), tuple(texts), State.PUT_ASIDE)
-    is_taken = owner is not None and _is_entry(Entry(owner.name, owner.tag, owner.id))
+    is_taken = owner is not None and _is_entry(EnteredPlant(owner.name, owner.tag, owner.id))
     error = IdTakenError(owner) if owner is not None and is_taken else PlantDeskError(reason)
     return Submission(entries, tuple(texts), State.REFUSED, error)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.files import Source
+    from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.inputs import Reading
     from plantdesk.ui.feature import OpenStore, WindowContext
     from plantdesk.ui.transfer.export import ExportController
@@ -146,11 +146,11 @@ class Transfer(Feature):
     @Slot(str)
     def import_text(self, text: str, name: str = "") -> None:
         """Open the dialog for text that was pasted or dropped."""
-        from plantdesk.transfer.files import Source
+        from plantdesk.transfer.files import InputFile
         from plantdesk.transfer.pasted import pasted_reading
 
         if text.strip():
-            self._open_dialog([Source(name or self.tr("clipboard"), text=text.strip("\r\n"))], pasted_reading(text))
+            self._open_dialog([InputFile(name or self.tr("clipboard"), text=text.strip("\r\n"))], pasted_reading(text))
 
     @Slot()
     def choose_files(self) -> None:
@@ -169,7 +169,7 @@ class Transfer(Feature):
         known = " ".join(f"*{suffix}" for suffix in SUFFIXES)
         return [self.tr("Files of plants ({suffixes})").format(suffixes=known), self.tr("All files (*)")]
 
-    def _open_dialog(self, sources: Sequence[Source], reading: Reading) -> None:
+    def _open_dialog(self, sources: Sequence[InputFile], reading: Reading) -> None:
         from plantdesk.ui.transfer.import_dialog import ImportDialog
 
         if self._store is None or self._dialog is not None:

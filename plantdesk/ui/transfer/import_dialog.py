@@ -8,7 +8,7 @@ from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.import_batches import OnClash
-from plantdesk.transfer.importing import Wanted
+from plantdesk.transfer.importing import ImportOptions
 from plantdesk.transfer.inputs import read_sample
 from plantdesk.ui.qt import add_layout, override
 from plantdesk.ui.texts import error_text, plural, quoted
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.files import Source
+    from plantdesk.transfer.files import InputFile
     from plantdesk.transfer.importing import Preview
     from plantdesk.transfer.inputs import Reading, Sample
     from plantdesk.ui.background import Task
@@ -55,7 +55,7 @@ class ImportDialog(Dialog):
         self,
         context: WindowContext,
         store: PlantStore,
-        sources: Sequence[Source],
+        sources: Sequence[InputFile],
         reading: Reading,
         folder: Path,
     ) -> None:
@@ -158,7 +158,7 @@ class ImportDialog(Dialog):
             self._message.show_message(Tone.WARNING, self.tr("Choose the column that is the name."))
             return
         columns = self._sample.columns(fields, by_name=len(self._sources) > 1)
-        wanted = Wanted(self._reading._replace(columns=columns), tag=self._tag or None)
+        wanted = ImportOptions(self._reading._replace(columns=columns), tag=self._tag or None)
         job = self._job = ImportJob(self._bridge, self._store, self._sources, wanted)
         job.progressed.connect(self._on_progress)
         job.compared.connect(self._on_compared)

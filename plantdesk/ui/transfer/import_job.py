@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.files import Source
-    from plantdesk.transfer.importing import Preview, Wanted
+    from plantdesk.transfer.files import InputFile
+    from plantdesk.transfer.importing import ImportOptions, Preview
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 
@@ -55,7 +55,7 @@ class ImportJob(QObject):
     saved = Signal(object)
     not_saved = Signal(object)
 
-    def __init__(self, bridge: Bridge, store: PlantStore, sources: Sequence[Source], wanted: Wanted) -> None:
+    def __init__(self, bridge: Bridge, store: PlantStore, sources: Sequence[InputFile], wanted: ImportOptions) -> None:
         super().__init__(bridge)
         self._bridge = bridge
         self._store, self.sources, self.wanted = store, sources, wanted

@@ -22,7 +22,7 @@ from plantdesk.ui.card.note_edit import NoteEdit
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import TabOrder
 from tests.support.desk import Desk, plain
 
@@ -67,8 +67,8 @@ class CardDesk(Desk):
             feature.release_store()
 
     @property
-    def table(self) -> PlantTable:
-        return self.the(PlantTable)
+    def table(self) -> PlantTableView:
+        return self.the(PlantTableView)
 
     @property
     def note(self) -> NoteEdit:

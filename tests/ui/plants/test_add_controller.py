@@ -15,7 +15,7 @@ from plantdesk.domain.records import COMMAND, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite import connections
 from plantdesk.ui.plants.add_controller import AddPlantController
-from plantdesk.ui.plants.add_queue import Entry, State, Submission
+from plantdesk.ui.plants.add_queue import EnteredPlant, State, Submission
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.undo_stack import UndoStack
@@ -434,7 +434,7 @@ def test_they_are_added_by_themselves_once_the_store_is_healthy(desk: FormDesk, 
 def test_pasted_plants_that_cannot_be_saved_are_listed_as_one(
     desk: FormDesk, entry: AddPlantController, locked: sqlite3.Connection
 ) -> None:
-    entry.add_entries([Entry(name, None) for name in ("Salvia", "Thyme")])
+    entry.add_entries([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
     desk.lists(**{"2 plants": "Another program"})
     locked.execute("ROLLBACK")
     desk.has(["Salvia", "Thyme"])
@@ -448,7 +448,7 @@ def test_plants_get_their_ids_in_the_order_in_which_they_were_typed(
     desk.lists(Patience="Another program")
     desk.store._writer._transactions._current.get().raw.execute("PRAGMA busy_timeout = 5000")  # noqa: SLF001  it waits
     desk.adds("Fern")
-    entry.add_entries([Entry(name, None) for name in ("Salvia", "Thyme")])
+    entry.add_entries([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
     desk.adds("Basil")
     locked.execute("ROLLBACK")
     desk.has(["Patience", "Fern", "Salvia", "Thyme", "Basil"])
@@ -560,8 +560,8 @@ def test_the_list_is_used_by_keys(desk: FormDesk) -> None:
 
 def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry: AddPlantController) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
-    entry.queue.submit(Submission([Entry("Ficus", "hall", 41)], ("41", "Ficus", "hall")))
-    entry.queue.submit(Submission([Entry("Salvia", None, 41), Entry("Thyme", None, None, "a note")]))
+    entry.queue.submit(Submission([EnteredPlant("Ficus", "hall", 41)], ("41", "Ficus", "hall")))
+    entry.queue.submit(Submission([EnteredPlant("Salvia", None, 41), EnteredPlant("Thyme", None, None, "a note")]))
     entry.queue.add_unsaved([Submission((), ("", "half", ""), State.PUT_ASIDE)])
     desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 3)
     kept = json.loads(json.dumps(entry.unsaved.as_json()))

@@ -19,7 +19,7 @@ from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.transfer.export import ExportDialog
 from tests.support.desk import Desk, plain
 
@@ -52,7 +52,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
         feature.set_store(OpenStore(store, queries))
     desk = Desk(qtbot, context.page.window())
     desk.window.resize(1180, 760)
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 2 and not table.isColumnHidden(Column.SOURCE))
     with qtbot.waitActive(desk.window):
         desk.window.activateWindow()
@@ -61,7 +61,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: Store, queries: StoreQueri
         feature.release_store()
 
 
-def place_of(table: PlantTable, row: int) -> QPoint:
+def place_of(table: PlantTableView, row: int) -> QPoint:
     return table.visualRect(table.model().index(row, Column.NAME)).center()
 
 
@@ -81,12 +81,12 @@ def choose(menu: QMenu, command: str) -> None:
     QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
 
 
-def shown(table: PlantTable) -> list[str]:
+def shown(table: PlantTableView) -> list[str]:
     return [column.name for column in Column if not table.isColumnHidden(column)]
 
 
 def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(desk: Desk) -> None:
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     right_click(table.viewport(), place_of(table, 1))
     menu = desk.popup()
     assert texts(menu) == [*ROW_MENU, "Show only “Form”", "Show only this day"]
@@ -96,7 +96,7 @@ def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(
 
 
 def test_a_right_click_in_the_selection_keeps_it(desk: Desk) -> None:
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     table.selectAll()
     right_click(table.viewport(), place_of(table, 1))
     choose(desk.popup(), "Copy")
@@ -105,7 +105,7 @@ def test_a_right_click_in_the_selection_keeps_it(desk: Desk) -> None:
 
 
 def test_shift_f10_opens_the_menu_at_the_current_row(desk: Desk) -> None:
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     table.setFocus()
     table.selectRow(1)
     desk.press(Qt.Key.Key_F10, SHIFT)
@@ -118,7 +118,7 @@ def test_shift_f10_opens_the_menu_at_the_current_row(desk: Desk) -> None:
 
 
 def test_the_menu_key_opens_the_same_menu(desk: Desk) -> None:
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     table.setFocus()
     table.selectRow(0)
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
@@ -138,7 +138,7 @@ def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
     bare.complete()
     bare.set_store(store, named=False)
     desk = Desk(qtbot, bare.window())
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     table.setFocus()
     table.selectRow(0)
@@ -154,7 +154,7 @@ def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
 
 
 def test_the_menu_of_the_header_hides_and_shows_columns(desk: Desk) -> None:
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     header = table.horizontalHeader()
     assert shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"]
     for expected in (["ID", "NAME", "TAG", "SOURCE"], ["ID", "NAME", "TAG", "ADDED", "SOURCE"]):
@@ -166,7 +166,7 @@ def test_the_menu_of_the_header_hides_and_shows_columns(desk: Desk) -> None:
 
 
 def test_a_narrow_table_hides_no_column_for_good(desk: Desk) -> None:
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     desk.window.resize(640, 500)
     desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED"])
     desk.window.resize(1180, 760)
@@ -174,7 +174,7 @@ def test_a_narrow_table_hides_no_column_for_good(desk: Desk) -> None:
 
 
 def test_best_width_fits_the_columns_to_what_they_show(desk: Desk, add: Adder) -> None:
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     before = table.columnWidth(Column.TAG)
     add("Dill", tag="a very long tag that needs much more than the usual width of its column")
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 3)
@@ -188,7 +188,7 @@ def test_best_width_fits_the_columns_to_what_they_show(desk: Desk, add: Adder) -
     ("command", "start"), [("Copy as CSV", "id,name,tag,"), ("Copy as JSON", '[\n{"id": 9, "name": "Basil"')]
 )
 def test_rows_are_copied_as_files_have_them(desk: Desk, command: str, start: str) -> None:
-    desk.the(PlantTable).selectAll()
+    desk.the(PlantTableView).selectAll()
     desk.choose("Edit", command)
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 2 plants.")
     text = QGuiApplication.clipboard().text()
@@ -198,7 +198,7 @@ def test_rows_are_copied_as_files_have_them(desk: Desk, command: str, start: str
 
 def test_the_menu_of_a_row_filters_by_its_tag_and_source(desk: Desk, add: Adder) -> None:
     add("Cactus", tag="R&D")
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 3)
     right_click(table.viewport(), place_of(table, 0))
     choose(desk.popup(), "Show only “RD”")
@@ -211,7 +211,7 @@ def test_the_menu_of_a_row_filters_by_its_tag_and_source(desk: Desk, add: Adder)
 def test_the_menu_of_a_row_filters_by_its_day(desk: Desk, other_program: Connection) -> None:
     other_program.execute("UPDATE plant SET added_at = added_at - 3 * 86400000 WHERE name = 'Aloe'")
     other_program.commit()
-    table = desk.the(PlantTable)
+    table = desk.the(PlantTableView)
     right_click(table.viewport(), place_of(table, 0))
     choose(desk.popup(), "Show only this day")
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
@@ -219,7 +219,7 @@ def test_the_menu_of_a_row_filters_by_its_day(desk: Desk, other_program: Connect
 
 
 def test_commands_with_an_icon_show_it_in_the_menus(desk: Desk) -> None:
-    desk.the(PlantTable).selectAll()
+    desk.the(PlantTableView).selectAll()
     menu = desk.menu("Edit")
     assert "Delete 2 plants" in desk.enabled("Edit")
     icons = {plain(each.text()): not each.icon().isNull() for each in menu.actions() if each.text()}

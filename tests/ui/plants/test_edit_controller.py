@@ -18,7 +18,7 @@ from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import override
 from tests.support.desk import Desk
 
@@ -42,7 +42,7 @@ class EditDesk(Desk):
     def __init__(self, qtbot: QtBot, context: WindowContext, store: Store) -> None:
         super().__init__(qtbot, context.page.window())
         self.store = store
-        self.table = self.the(PlantTable)
+        self.table = self.the(PlantTableView)
 
     @property
     def editor(self) -> QLineEdit:

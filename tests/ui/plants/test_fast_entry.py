@@ -20,7 +20,7 @@ from plantdesk.ui.plants.name_completion import NameOffers
 from plantdesk.ui.plants.name_field import NameField
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.search_field import SearchField
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
@@ -92,7 +92,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> EntryDesk:
     bare.complete()
     bare.set_store(store, named=False)
     desk = EntryDesk(qtbot, bare, store)
-    qtbot.waitUntil(lambda: desk.the(PlantTable).model().rowCount() == 4)
+    qtbot.waitUntil(lambda: desk.the(PlantTableView).model().rowCount() == 4)
     return desk
 
 

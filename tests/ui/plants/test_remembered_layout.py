@@ -15,7 +15,7 @@ from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.store_queries import StoreQueries
 from tests.support.desk import Desk
@@ -42,8 +42,8 @@ class LayoutDesk(Desk):
         self.queries: StoreQueries | None = None
 
     @property
-    def table(self) -> PlantTable:
-        return self.the(PlantTable)
+    def table(self) -> PlantTableView:
+        return self.the(PlantTableView)
 
     def open(self, store: Store) -> None:
         self.close()

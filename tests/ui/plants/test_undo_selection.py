@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from tests.support.desk import TIMEOUT, Desk
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class UndoDesk(Desk):
     """A window with many plants."""
 
     @property
-    def table(self) -> PlantTable:
-        return self.the(PlantTable)
+    def table(self) -> PlantTableView:
+        return self.the(PlantTableView)
 
     def until_rows(self, count: int) -> None:
         self.qtbot.waitUntil(lambda: self.table.model().rowCount() == count, timeout=TIMEOUT)

@@ -21,7 +21,7 @@ from plantdesk.ui.plant_drag import plants_data
 from plantdesk.ui.plants.filter_chips import FilterChip
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import Column
-from plantdesk.ui.plants.table.view import PlantTable
+from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.sidebar.delegate import EntryDelegate
 from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
@@ -54,8 +54,8 @@ class SidebarDesk(Desk):
         return self.the(SidebarView)
 
     @property
-    def table(self) -> PlantTable:
-        return self.the(PlantTable)
+    def table(self) -> PlantTableView:
+        return self.the(PlantTableView)
 
     @property
     def search(self) -> SearchField:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView
 
 if TYPE_CHECKING:
     from plantdesk.ui.plants.table.model import PlantModel
-    from plantdesk.ui.plants.table.view import PlantTable
+    from plantdesk.ui.plants.table.view import PlantTableView
 
 
 class Position(NamedTuple):
@@ -32,7 +32,7 @@ def position_from_json(value: object) -> Position:
 class PositionKeeper(QObject):
     """Goes back to a position when all rows are there, once."""
 
-    def __init__(self, table: PlantTable, model: PlantModel) -> None:
+    def __init__(self, table: PlantTableView, model: PlantModel) -> None:
         super().__init__(table)
         self._table = table
         self._model = model

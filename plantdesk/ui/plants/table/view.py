@@ -139,7 +139,7 @@ _ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
 _ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
-class PlantTable(RingTable):
+class PlantTableView(RingTable):
     """The view of a `PlantModel`.
 
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from plantdesk.store import Store
     from plantdesk.ui.plants.browser import PlantBrowser
-    from plantdesk.ui.plants.table.view import PlantTable
+    from plantdesk.ui.plants.table.view import PlantTableView
     from tests.ui.conftest import Adder
 
 
 @pytest.fixture
-def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantTable:
+def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantTableView:
     """Plants sorted by name, with the focus in the table."""
     add("Mentha × piperita", "Aloe vera", "Érable", "Aloe ferox", "Basil")
     browser.set_store(store)
@@ -32,7 +32,7 @@ def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> Plan
     return browser.table
 
 
-def current(table: PlantTable) -> str:
+def current(table: PlantTableView) -> str:
     return str(table.model().index(table.currentIndex().row(), Column.NAME).data())
 
 
@@ -40,7 +40,7 @@ def current(table: PlantTable) -> str:
     ("letters", "name"), [("b", "Basil"), ("aloe v", "Aloe vera"), ("er", "Érable"), ("MENTHA X", "Mentha × piperita")]
 )
 def test_letters_go_to_the_first_name_that_begins_with_them(
-    qtbot: QtBot, table: PlantTable, letters: str, name: str
+    qtbot: QtBot, table: PlantTableView, letters: str, name: str
 ) -> None:
     QApplication.styleHints().setKeyboardInputInterval(60_000)  # on a busy machine the letters may come slowly
     try:
@@ -51,7 +51,7 @@ def test_letters_go_to_the_first_name_that_begins_with_them(
         QApplication.styleHints().setKeyboardInputInterval(-1)
 
 
-def test_a_name_that_is_not_there_moves_nothing(qtbot: QtBot, table: PlantTable, browser: PlantBrowser) -> None:
+def test_a_name_that_is_not_there_moves_nothing(qtbot: QtBot, table: PlantTableView, browser: PlantBrowser) -> None:
     QTest.keyClicks(table, "b")
     qtbot.waitUntil(lambda: current(table) == "Basil")
     QTest.keyClicks(table, "zzz")
@@ -60,6 +60,6 @@ def test_a_name_that_is_not_there_moves_nothing(qtbot: QtBot, table: PlantTable,
     assert current(table) == "Basil"
 
 
-def test_space_is_a_letter_only_while_letters_are_typed(qtbot: QtBot, table: PlantTable) -> None:
+def test_space_is_a_letter_only_while_letters_are_typed(qtbot: QtBot, table: PlantTableView) -> None:
     with qtbot.waitSignal(table.card_wanted):
         QTest.keyClick(table, Qt.Key.Key_Space)

