@@ -87,7 +87,7 @@ class Environment:
         except (OSError, ValueError):
             return False
         sufficient = [each for each in EXTRAS if not extra or extra in (each, each.partition(",")[0])]
-        return self.python.exists() and made_for in map(_wanted, sufficient)
+        return self.python.exists() and made_for in map(_requested, sufficient)
 
     def ensure(self, extra: str) -> Environment:
         """Make it where needed; return it."""
@@ -106,7 +106,7 @@ class Environment:
             shutil.rmtree(self.folder, ignore_errors=True)
             self._create()
         self.install(extra)
-        self._stamp.write_text(_wanted(extra), encoding="utf-8")
+        self._stamp.write_text(_requested(extra), encoding="utf-8")
         say(f"Ready after {time.monotonic() - began:.0f} s.")
 
     def _create(self) -> None:
@@ -138,7 +138,7 @@ class Environment:
         call([*install, "--no-deps", "--no-build-isolation", "--editable", "."], env=own)
 
 
-def _wanted(extra: str) -> str:
+def _requested(extra: str) -> str:
     """Return the stamp of an environment with the extra."""
     import pins
 
@@ -213,8 +213,8 @@ def system_libraries(*, window: bool) -> None:
     sys.path.insert(0, str(ROOT))
     from plantdesk.platform import display
 
-    wanted = [*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])]
-    missing = display.missing_libraries(wanted)
+    requested = [*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])]
+    missing = display.missing_libraries(requested)
     if not missing:
         return
     if shutil.which("apt-get") is None or not os.access("/var/lib/dpkg", os.W_OK):

@@ -85,7 +85,7 @@ def resolve(uv: str, *, keep: bool) -> None:
         (HASHES / f"{place}.txt").write_text(text, encoding="utf-8", newline="\n")
 
 
-def _compile(uv: str, wanted: list[str], chosen: list[str], *options: str) -> str:
+def _compile(uv: str, requested: list[str], chosen: list[str], *options: str) -> str:
     """Return what uv resolves the requirements to, within the versions chosen already."""
     python = requirements()["python"][0].removeprefix(">=")
     command = [uv, "pip", "compile", "-", "--quiet", "--universal", "--python-version", python]
@@ -96,7 +96,7 @@ def _compile(uv: str, wanted: list[str], chosen: list[str], *options: str) -> st
         file.write_text("\n".join(chosen), encoding="utf-8")
         # uv prefers the versions in an existing output file, if they still fit.
         command += ["--output-file", str(file), *options]
-        subprocess.run(command, input="\n".join(wanted), cwd=ROOT, check=True, text=True, capture_output=True)
+        subprocess.run(command, input="\n".join(requested), cwd=ROOT, check=True, text=True, capture_output=True)
         return file.read_text(encoding="utf-8")
 
 

@@ -397,9 +397,9 @@ def test_try_again_pressed_often_opens_the_store_once(qtbot: QtBot, qapp: QAppli
         desk.until_bar(shown=True)
         path.unlink()
         for _ in range(5):
-            desk.workspace.try_again_wanted.emit()  # the presses of an impatient user
+            desk.workspace.try_again_requested.emit()  # the presses of an impatient user
         desk.until_on()
-        desk.workspace.try_again_wanted.emit()
+        desk.workspace.try_again_requested.emit()
         desk.add("Fern")
         desk.sees("Fern")
         started = [each.name for each in set(threading.enumerate()) - before]

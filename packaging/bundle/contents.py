@@ -64,7 +64,7 @@ def host_libraries() -> frozenset[str]:
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
-def wanted(entry: Entry, host: frozenset[str] = frozenset()) -> bool:
+def requested(entry: Entry, host: frozenset[str] = frozenset()) -> bool:
     """Return whether to keep an entry, whatever else is in the bundle."""
     destination = entry[0].replace("\\", "/")
     file = PurePosixPath(destination).name

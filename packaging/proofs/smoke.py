@@ -160,10 +160,10 @@ def expect(what: str, holds: Callable[[], bool], timeout: float = TIMEOUT) -> No
         time.sleep(0.05)
 
 
-def same(what: str, found: object, wanted: object) -> None:
+def same(what: str, found: object, requested: object) -> None:
     """Compare. Raises FailedError."""
-    if found != wanted:
-        raise FailedError(f"{what}: {found!r} instead of {wanted!r}")
+    if found != requested:
+        raise FailedError(f"{what}: {found!r} instead of {requested!r}")
 
 
 def check_stderr(text: str) -> None:

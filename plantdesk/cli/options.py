@@ -386,8 +386,8 @@ def _run_edit(options: argparse.Namespace) -> int:
         options.parser.error("--no-tag has no effect with --tag")
     if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
         options.parser.error("give --name, --tag, --no-tag or --note")
-    wanted = plants.NewValues(options.name, options.tag, options.no_tag, options.note)
-    return plants.edit(_database(options), options.id, wanted)
+    requested = plants.NewValues(options.name, options.tag, options.no_tag, options.note)
+    return plants.edit(_database(options), options.id, requested)
 
 
 def _add_delete(commands: Commands) -> None:
@@ -401,12 +401,12 @@ def _run_delete(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import plants, stores
     from plantdesk.domain.search import parse_search
 
-    wanted = filter_of(options)
-    if bool(options.ids) == (wanted != stores.Filter()):
+    requested = filter_of(options)
+    if bool(options.ids) == (requested != stores.Filter()):
         options.parser.error("give either IDs, or --search, --tag, --no-tag, --from or --since")
-    if wanted.text is not None and parse_search(wanted.text).is_everything:
+    if requested.text is not None and parse_search(requested.text).is_everything:
         options.parser.error("--search needs a word, since an empty one selects all plants")
-    return plants.delete(_database(options), options.ids, wanted, confirmed=options.yes)
+    return plants.delete(_database(options), options.ids, requested, confirmed=options.yes)
 
 
 def _add_tag(commands: Commands) -> None:
@@ -560,10 +560,10 @@ def _run_import(options: argparse.Namespace) -> int:
         options.parser.error("--map may name each field only once")
     columns = Columns(dict(options.map), has_header=not options.no_header)
     reading = Reading(_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines)
-    wanted = ImportOptions(reading, OnClash(options.on_clash), options.skip_invalid, options.tag)
+    requested = ImportOptions(reading, OnClash(options.on_clash), options.skip_invalid, options.tag)
     database = database_of(options)
     return transfer.import_plants(
-        database, options.files, wanted, options.rejects, dry_run=options.dry_run, as_json=options.json
+        database, options.files, requested, options.rejects, dry_run=options.dry_run, as_json=options.json
     )
 
 

@@ -17,7 +17,7 @@ _PIECE = 4096
 
 #: Characters that a search does not distinguish: the one that stands for all, and the others. Stored texts keep them,
 #: so that this table can grow without a migration.
-LOOKALIKES = {"x": "×", "'": '"`‘’“”'}
+CONFUSABLES = {"x": "×", "'": '"`‘’“”'}
 
 
 class _Folding(dict[int, str]):
@@ -57,12 +57,12 @@ def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
 
 def searched(text: str) -> str:
     """Return `text` as it is compared: folded, and with one character for all its lookalikes."""
-    return without_lookalikes(fold(text))
+    return without_confusables(fold(text))
 
 
-def without_lookalikes(text: str) -> str:
+def without_confusables(text: str) -> str:
     """Return `text` with one character for all its lookalikes. Not by `translate`, which is slow for long texts."""
-    for one, others in LOOKALIKES.items():
+    for one, others in CONFUSABLES.items():
         for other in others:
             text = text.replace(other, one)
     return text

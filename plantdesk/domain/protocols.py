@@ -260,7 +260,7 @@ class PlantStore(Protocol):
         """The tokens of the store."""
 
     @property
-    def trouble(self) -> StoreError | None:
+    def write_error(self) -> StoreError | None:
         """What keeps the store from taking plants, as far as is known: StoreReadOnlyError for a read-only one."""
 
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:

@@ -72,9 +72,9 @@ class Layout(NamedTuple):
 class NoColumnError(PlantDeskError):
     """A file lacks a column."""
 
-    def __init__(self, wanted: str, columns: Sequence[str]) -> None:
+    def __init__(self, requested: str, columns: Sequence[str]) -> None:
         names = ", ".join(f"“{shortened(name, 30)}”" for name in columns[:_MAX_NAMED])
-        super().__init__(f"There is no column {wanted}. The columns are {names}.")
+        super().__init__(f"There is no column {requested}. The columns are {names}.")
 
 
 def plain(header: str) -> str:
@@ -90,13 +90,13 @@ def field_of(header: str) -> str | None:
     return _FIELD_OF.get(joined) or _WEAK.get(joined)
 
 
-def mapped(columns: Sequence[str], wanted: Mapping[str, str | int], *, only: bool = False) -> dict[str, int]:
-    """Return the position of each field's column: as `wanted`, else the field's own name, else another name of it.
+def mapped(columns: Sequence[str], requested: Mapping[str, str | int], *, only: bool = False) -> dict[str, int]:
+    """Return the position of each field's column: as `requested`, else the field's own name, else another name of it.
 
     A number is a position; with `only` no other columns are looked for. Raises NoColumnError for a missing column.
     """
     names = [plain(column) for column in columns]
-    found = {field: _position(column, columns, names) for field, column in wanted.items()}
+    found = {field: _position(column, columns, names) for field, column in requested.items()}
     taken = set(found.values())
     program = next((fields for headers, fields in _PROGRAMS if headers <= set(names)), None)
     joined = [name.replace(" ", "") for name in names]

@@ -105,14 +105,14 @@ class FileImport:
     A context manager. Only `cancel` may be called from another thread.
     """
 
-    def __init__(self, store: PlantStore, wanted: ImportOptions, progress: Progress, *, listed: int = LISTED) -> None:
+    def __init__(self, store: PlantStore, options: ImportOptions, progress: Progress, *, listed: int = LISTED) -> None:
         """Begin; the first `listed` invalid rows, and as many that clash, are kept for messages.
 
         Raises InvalidPlantError for the tag, and StoreError.
         """
-        if wanted.tag is not None:
-            plant_fields({"name": "-", "tag": wanted.tag})
-        self._wanted, self._progress, self._max_listed = wanted, progress, listed
+        if options.tag is not None:
+            plant_fields({"name": "-", "tag": options.tag})
+        self._options, self._progress, self._max_listed = options, progress, listed
         #: How the files were read.
         self.readings: list[FileReading] = []
         self._names: list[str] = []
@@ -140,13 +140,13 @@ class FileImport:
         self._size = sum(source.size for source in sources)
         for number, source in enumerate(sources, 1):
             self._names.append(source.name)
-            with opened(source, self._wanted.reading, self._report) as file:
-                reader, batches = rows_of(file, number, self._wanted.reading.columns, self._refuse)
+            with opened(source, self._options.reading, self._report) as file:
+                reader, batches = rows_of(file, number, self._options.reading.columns, self._refuse)
                 for batch in batches:
                     self._add(batch)
                 self._blank += reader.blank
                 self.readings.append(_reading_of(source.name, file, reader))
-            self._fields.append(reader.fields | (set() if self._wanted.tag is None else {"tag"}))
+            self._fields.append(reader.fields | (set() if self._options.tag is None else {"tag"}))
 
     def compare(self, on_clash: OnClash) -> Preview:
         """Compare what was read with the store, as often as wanted. Raises StoreError, InterruptedError."""
@@ -183,7 +183,7 @@ class FileImport:
         return self._names[row.file - 1]
 
     def _add(self, batch: ImportBatch) -> None:
-        tag = self._wanted.tag
+        tag = self._options.tag
         if tag is not None:
             batch = batch._replace(tags=[tag if each is None else each for each in batch.tags])
         self._import.add(batch)

@@ -229,8 +229,8 @@ class RowReader:
         if not chosen and all(name in READ for name in names):
             positions = {name: at for at, name in enumerate(names)}
         else:
-            wanted = {field: column for field, column in chosen.items() if column in names}
-            positions = mapped(names, wanted, only=only)
+            requested = {field: column for field, column in chosen.items() if column in names}
+            positions = mapped(names, requested, only=only)
         self._note_columns(names, positions)
         return {field: names[at] for field, at in positions.items()}
 

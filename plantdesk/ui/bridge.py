@@ -74,9 +74,9 @@ class Bridge(QObject):
         """Signal what the server is doing; any thread."""
         self.call(self, self.server_changed.emit, state)
 
-    def notify_health(self, trouble: StoreError | None) -> None:
+    def notify_health(self, error: StoreError | None) -> None:
         """Signal what keeps the store from saving plants, or None; any thread."""
-        self.call(self, self.health_changed.emit, trouble)
+        self.call(self, self.health_changed.emit, error)
 
     def call(self, receiver: QObject, function: Callable[..., object], *args: object) -> None:
         """Call `function` on the GUI thread, soon, unless `receiver` is deleted by then; any thread.

@@ -27,14 +27,14 @@ _SMALLEST = QSize(640, 420)
 class MainWindow(QMainWindow):
     """Saves its size, and restores it within what the screen has room for.
 
-    `shown`: the first paint is done. `escape_pressed` and `part_wanted(step)` (F6): keys that no widget has handled.
+    `shown`: the first paint is done. `escape_pressed` and `part_requested(step)` (F6): keys that no widget has handled.
     `focus_moving`: the focus goes to the next widget in the tab order, or to the previous one. `closing`: the window
     closes, which ends the program.
     """
 
     shown = Signal()
     escape_pressed = Signal()
-    part_wanted = Signal(int)
+    part_requested = Signal(int)
     focus_moving = Signal()
     closing = Signal()
 
@@ -88,7 +88,7 @@ class MainWindow(QMainWindow):
         if event.key() == Qt.Key.Key_Escape:
             self.escape_pressed.emit()
         elif event.key() == Qt.Key.Key_F6:
-            self.part_wanted.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            self.part_requested.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         elif event.key() in ENTER_KEYS:
             press_focused_button(self)
         else:

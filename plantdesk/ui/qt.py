@@ -55,9 +55,9 @@ def _release_items(layout: QLayout) -> None:
             invalidate(item)
 
 
-def fitted(widget: QWidget, wanted: QSize) -> QSize:
-    """Return `wanted`, reduced to what the widget's screen has room for inside a window frame."""
-    return wanted.boundedTo(widget.screen().availableGeometry().size() - _FRAME)
+def fitted(widget: QWidget, requested: QSize) -> QSize:
+    """Return `requested`, reduced to what the widget's screen has room for inside a window frame."""
+    return requested.boundedTo(widget.screen().availableGeometry().size() - _FRAME)
 
 
 def documents_folder() -> Path:

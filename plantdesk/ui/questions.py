@@ -148,7 +148,7 @@ class ConflictQuestion(QObject):
         bar = self._context.page.add_bar()
         self._bars.append(bar)
         answers = [(label, partial(self._answer, bar, action)) for label, action in actions]
-        bar.show_state(BarKind.WARNING, title.format(name=quoted(row.name)), text, *answers, lasting=True)
+        bar.show_state(BarKind.WARNING, title.format(name=quoted(row.name)), text, *answers, persistent=True)
 
     def _answer(self, bar: InfoBar, action: Answer) -> None:
         self._remove(bar)

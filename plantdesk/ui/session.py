@@ -73,7 +73,7 @@ class Session(QObject):
         self._unsubscribe: list[Callable[[], None]] = []
         self._workspace: Workspace | None = None
         self._single = single
-        single.raise_wanted.connect(window.show_in_front)
+        single.raise_requested.connect(window.show_in_front)
         window.closing.connect(self._on_closing)
 
     @property
@@ -93,8 +93,8 @@ class Session(QObject):
         """
         content = Workspace(theme, self.bridge, self._preferences, self._api, self._opener.path, self._window)
         content.file_chosen.connect(self._on_file_chosen)
-        content.try_again_wanted.connect(self._try_again)
-        content.new_store_wanted.connect(partial(self._try_again, create=True))
+        content.try_again_requested.connect(self._try_again)
+        content.new_store_requested.connect(partial(self._try_again, create=True))
         self._workspace = content
         content.show()  # now, and not in the middle of the events, to have its size before it is painted
         for _ in range(_LAYOUT_PASSES):
@@ -191,7 +191,7 @@ class Session(QObject):
     def _adopt(self, single: SingleWindow) -> None:
         self._single = single
         single.listen()
-        single.raise_wanted.connect(self._window.show_in_front)
+        single.raise_requested.connect(self._window.show_in_front)
 
     def _on_other_asked(self, path: Path, single: SingleWindow, answered: bool) -> None:
         if single.is_locked:

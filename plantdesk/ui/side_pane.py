@@ -18,7 +18,7 @@ class SidePane(QFrame):
         """Make an empty pane; `kind` names its background in the style sheet."""
         super().__init__(parent)
         self._has_content = False
-        self._is_wanted = False
+        self._is_requested = False
         self._is_available = True
         self._has_room = True
         self._is_open = False
@@ -39,14 +39,14 @@ class SidePane(QFrame):
         self._update()
 
     @property
-    def is_wanted(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether the user wants the pane where there is room for it; to be remembered."""
-        return self._is_wanted
+        return self._is_requested
 
     @property
     def is_docked(self) -> bool:
         """Whether the pane is beside the list."""
-        return self._has_content and self._is_available and self._has_room and self._is_wanted
+        return self._has_content and self._is_available and self._has_room and self._is_requested
 
     @property
     def is_folded(self) -> bool:
@@ -74,10 +74,10 @@ class SidePane(QFrame):
             self._needed_width = width
             self.changed.emit()
 
-    def set_wanted(self, *, wanted: bool) -> None:
+    def set_requested(self, *, requested: bool) -> None:
         """Show the pane where there is room for it, or nowhere."""
-        self._is_wanted = wanted
-        self._is_open = self._is_open and wanted
+        self._is_requested = requested
+        self._is_open = self._is_open and requested
         self._update()
 
     def set_available(self, *, available: bool) -> None:
@@ -99,7 +99,7 @@ class SidePane(QFrame):
     def toggle(self) -> None:
         """Show or hide the pane: beside the list, or over it where it is folded."""
         if self._has_room:
-            self._is_wanted = not self._is_wanted
+            self._is_requested = not self._is_requested
         else:
             self._is_open = not self._is_open
         self._update()

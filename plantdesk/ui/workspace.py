@@ -53,12 +53,12 @@ _STATUS_MARGINS = (EDGE - 2, 0, EDGE, 0)
 class Workspace(Page):
     """Accepts typing at once; the store comes later, by `set_store`, and the server's states by the bridge.
 
-    `file_chosen`, `try_again_wanted` and `new_store_wanted`: what the user chose while no store could be opened.
+    `file_chosen`, `try_again_requested` and `new_store_requested`: what the user chose while no store could be opened.
     """
 
     file_chosen = Signal(str)
-    try_again_wanted = Signal()
-    new_store_wanted = Signal()
+    try_again_requested = Signal()
+    new_store_requested = Signal()
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Workspace(Page):
         window.setCentralWidget(self)
         window.setWindowIcon(QIcon(str(paths.resources_folder() / "icons" / "plantdesk.svg")))
         window.escape_pressed.connect(self._step_back)
-        window.part_wanted.connect(self.focus_next_part)
+        window.part_requested.connect(self.focus_next_part)
         TabOrder(window, window.focus_moving, self, window.statusBar())
 
     def _make_status_bar(self, window: MainWindow) -> QStatusBar:
@@ -108,24 +108,24 @@ class Workspace(Page):
         api = ApiAccess(context, server)
         self._backups = BackupController(context)
         sidebar = self._make_sidebar(plants)
-        plants.api_access_wanted.connect(api.open_dialog)
-        api.plant_wanted.connect(plants.fill_form)
+        plants.api_access_requested.connect(api.open_dialog)
+        api.plant_requested.connect(plants.fill_form)
         self._backups.restored.connect(self._on_restored)
         card = Card(context, plants)
         plants.selection_changed.connect(card.show_selection)
-        plants.card_wanted.connect(card.toggle)
-        card.delete_wanted.connect(plants.delete_selected)
+        plants.card_requested.connect(card.toggle)
+        card.delete_requested.connect(plants.delete_selected)
         card.saving_changed.connect(plants.show_saving)
         self._plants = plants
         transfer = Transfer(context, plants)
-        transfer.imported_wanted.connect(plants.filter_by)
-        plants.import_wanted.connect(transfer.import_text)
-        plants.files_wanted.connect(transfer.choose_files)
+        transfer.imported_requested.connect(plants.filter_by)
+        plants.import_requested.connect(transfer.import_text)
+        plants.files_requested.connect(transfer.choose_files)
         labels = Labels(context, plants)
-        card.labels_wanted.connect(labels.print_selected)
+        card.labels_requested.connect(labels.print_selected)
         edit = EditCommands(context)
         edit.text_pasted.connect(transfer.import_text)
-        edit.plants_wanted.connect(plants.show_plants)
+        edit.plants_requested.connect(plants.show_plants)
         others = (WindowCommands, History, AppearanceCommands, HelpCommands)
         return [plants, sidebar, card, transfer, labels, api, self._backups, edit, *(make(context) for make in others)]
 
@@ -133,14 +133,14 @@ class Workspace(Page):
         sidebar = Sidebar(self._context)
         sidebar.filter_chosen.connect(plants.filter_by)
         sidebar.search_chosen.connect(plants.search)
-        sidebar.tagging_wanted.connect(plants.tag_selected)
+        sidebar.tagging_requested.connect(plants.tag_selected)
         sidebar.renamed.connect(plants.replace_tag)
         sidebar.counted.connect(plants.show_counts)
         sidebar.left.connect(plants.focus_table)
         plants.search_changed.connect(sidebar.show_search)
         plants.selection_changed.connect(sidebar.show_selection)
-        plants.save_search_wanted.connect(sidebar.save_search)
-        plants.sidebar_wanted.connect(sidebar.toggle)
+        plants.save_search_requested.connect(sidebar.save_search)
+        plants.sidebar_requested.connect(sidebar.toggle)
         plants.plants_dragged.connect(sidebar.show_for_drag)
         return sidebar
 
@@ -156,10 +156,10 @@ class Workspace(Page):
         from plantdesk.ui.notices.notices import StoreNotice
 
         notice = StoreNotice(self._context)
-        notice.try_again_wanted.connect(self.try_again_wanted)
-        notice.restore_wanted.connect(self._backups.open_dialog)
+        notice.try_again_requested.connect(self.try_again_requested)
+        notice.restore_requested.connect(self._backups.open_dialog)
         notice.file_chosen.connect(self.file_chosen)
-        notice.new_store_wanted.connect(self.new_store_wanted)
+        notice.new_store_requested.connect(self.new_store_requested)
         return notice
 
     @cached_property
@@ -220,7 +220,7 @@ class Workspace(Page):
     @Slot()
     def _on_restored(self) -> None:
         if self._opened is None:
-            self.try_again_wanted.emit()
+            self.try_again_requested.emit()
 
     # --- the window ---
 
@@ -233,7 +233,7 @@ class Workspace(Page):
         """Let Escape close a drawer, else a message, else clear the search, else go back to Name."""
         if self.close_drawer():
             self._plants.focus_table()
-        elif not self.toast.close_lasting():
+        elif not self.toast.close_persistent():
             any(feature.step_back() for feature in reversed(self._features))
 
     def _report_damaged_settings(self, file: Path) -> None:

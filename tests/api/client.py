@@ -78,10 +78,10 @@ class Api:
     def post(self, plant: object, **headers: str | None) -> Answer:
         """Post bytes, or a value as JSON; `content_type=None` omits the header."""
         body = plant if isinstance(plant, bytes) else json.dumps(plant).encode()
-        wanted: dict[str, str | None] = {**self.bearer, "Content-Type": "application/json"}
-        wanted |= {name.replace("_", "-").title(): value for name, value in headers.items()}
+        requested: dict[str, str | None] = {**self.bearer, "Content-Type": "application/json"}
+        requested |= {name.replace("_", "-").title(): value for name, value in headers.items()}
         return self.request(
-            "POST", "/plants", body, {name: value for name, value in wanted.items() if value is not None}
+            "POST", "/plants", body, {name: value for name, value in requested.items() if value is not None}
         )
 
     def request(self, method: str, target: str, body: bytes = b"", headers: dict[str, str] | None = None) -> Answer:

@@ -70,7 +70,7 @@ def checked(entry: Entry, file: Path) -> str:
     if entry.reader in {"json", "jsonl"}:
         objects = second_readers.objects_of(file, entry.reader)
         columns = _columns(imported)
-        wanted = [tuple(_text(each.get(columns.get(field, ""))) for field in _FIELDS) for each in objects]
+        requested = [tuple(_text(each.get(columns.get(field, ""))) for field in _FIELDS) for each in objects]
         differing = 0
     else:
         rows = second_readers.rows_of(file, entry.reader)
@@ -78,8 +78,8 @@ def checked(entry: Entry, file: Path) -> str:
         if entry.reader == "calamine":  # what is beyond the header is not read
             width = max(at for at, cell in enumerate(rows[0], 1) if cell)
             rows = [row for row in rows if any(cell.strip() for cell in row[:width])]
-        wanted = _wanted(rows, imported, has_header="--no-header" not in entry.options)
-    return _compared(imported, wanted) or (f"differs {differing}" if differing else "same")
+        requested = _requested(rows, imported, has_header="--no-header" not in entry.options)
+    return _compared(imported, requested) or (f"differs {differing}" if differing else "same")
 
 
 def is_expected(found: str, result: str) -> bool:
@@ -119,7 +119,7 @@ def _columns(imported: Imported) -> dict[str, str]:
     return dict(imported.answer["files"][0]["columns"])
 
 
-def _wanted(rows: list[list[str]], imported: Imported, *, has_header: bool) -> list[tuple[str, ...]]:
+def _requested(rows: list[list[str]], imported: Imported, *, has_header: bool) -> list[tuple[str, ...]]:
     """Return the fields of the plants that the second reader finds in the columns that PlantDesk has taken."""
     width = max(map(len, rows))
     names = rows[0] if has_header else [str(at) for at in range(1, width + 1)]
@@ -132,11 +132,11 @@ def _text(value: object) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-def _compared(imported: Imported, wanted: list[tuple[str, ...]]) -> str:
+def _compared(imported: Imported, requested: list[tuple[str, ...]]) -> str:
     """Return what is wrong with the plants, or nothing: all are wanted, and as many are missing as were left out."""
     plants: Counter[tuple[str, ...]] = Counter(imported.plants)
-    missing = Counter(wanted) - plants
-    unknown = plants - Counter(wanted)
+    missing = Counter(requested) - plants
+    unknown = plants - Counter(requested)
     left_out = imported.answer["invalid"] + imported.answer["unchanged"]  # the latter are repeated rows
     if unknown or missing.total() != left_out:
         return f"plants differ: {[*unknown][:2]} unknown, {missing.total()} missing, {left_out} left out"

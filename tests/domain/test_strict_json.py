@@ -232,13 +232,13 @@ def test_it_accepts_the_same_json_as_python(text: str, change: tuple[float, byte
     if change is not None:
         at = int(change[0] * len(data))
         data = data[:at] + change[1] + data[at + 1 :]
-    wanted = expected(data)
+    requested = expected(data)
     try:
         found: dict[str, object] | None = parse_object(data)
     except PlantDeskError:
         found = None
-    assert (found is None) == (wanted is None)
+    assert (found is None) == (requested is None)
     for name, value in (found or {}).items():
         is_number = isinstance(value, int) and not isinstance(value, bool)
         actual = value if is_number else "unfit" if isinstance(value, UnfitNumber) else "other"
-        assert (wanted or {})[name] == actual
+        assert (requested or {})[name] == actual

@@ -103,16 +103,16 @@ def cases(*groups: dict[str, Make]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("make", list(makers.values()), ids=list(makers))
 
 
-def thin(path: Path) -> None:
+def prune_backups(path: Path) -> None:
     back_up(path)
-    Backups(path).thin("another")
+    Backups(path).prune("another")
 
 
 #: What a program does with a file that it is given, as the store or as a backup.
 USES: dict[str, Callable[[Path, Path], object]] = {
     "open": lambda path, _own: Store(path).close(),
     "back up": lambda path, _own: back_up(path),
-    "thin the backups": lambda path, _own: thin(path),
+    "prune the backups": lambda path, _own: prune_backups(path),
     "copy": lambda path, own: copy_store(path, own.with_name("copy.db")),
     "preview": lambda path, own: preview_restore(own, path),
     "restore": lambda path, own: restore(own, path),

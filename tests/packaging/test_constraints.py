@@ -30,12 +30,12 @@ def installed(root: str, extras: frozenset[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = [(root, extras)]
     while waiting:
-        name, wanted = waiting.pop()
+        name, requested = waiting.pop()
         distribution = metadata.distribution(name)
         found[canonicalize_name(name)] = distribution.version
         for line in distribution.requires or ():
             need = Requirement(line)
-            applies = need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in wanted | {""})
+            applies = need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in requested | {""})
             if applies and canonicalize_name(need.name) not in found:
                 waiting.append((need.name, frozenset(need.extras)))
     return found

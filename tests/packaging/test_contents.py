@@ -45,7 +45,7 @@ def test_a_library_that_nothing_links_to_is_left_out_with_its_symlinks() -> None
     ],
 )
 def test_unused_files_and_system_libraries_are_left_out(name: str) -> None:
-    assert not contents.wanted((name, "/somewhere", "BINARY"), contents.host_libraries())
+    assert not contents.requested((name, "/somewhere", "BINARY"), contents.host_libraries())
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_unused_files_and_system_libraries_are_left_out(name: str) -> None:
     ],
 )
 def test_files_that_a_window_needs_are_kept(name: str) -> None:
-    assert contents.wanted((name, "/somewhere", "BINARY"), contents.host_libraries())
+    assert contents.requested((name, "/somewhere", "BINARY"), contents.host_libraries())
 
 
 def test_no_module_that_the_program_imports_is_excluded() -> None:

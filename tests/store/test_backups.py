@@ -120,7 +120,7 @@ def test_other_files_in_the_folder_are_left_alone(path: Path, backups: Backups) 
     back_up(path)
     for name in ("notes.txt", "plants-20269921-999999-000-auto.db", "plants-20261121-120000-000-damaged.db"):
         (backups.folder / name).write_text("mine")
-    backups.thin("")
+    backups.prune("")
     assert [backup.kind for backup in backups.newest_first()] == [BackupKind.BY_HAND, BackupKind.DAMAGED]
     assert len(list(backups.folder.iterdir())) == 4
 
@@ -169,7 +169,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed_to_other_files(path: Path
     elsewhere.mkdir()
     (diary := elsewhere / "diary.txt").touch()
     backups.folder.symlink_to(elsewhere)
-    uses: list[Callable[[], object]] = [lambda: back_up(path), lambda: backups.thin(""), backups.newest_first]
+    uses: list[Callable[[], object]] = [lambda: back_up(path), lambda: backups.prune(""), backups.newest_first]
     for use in uses:
         with pytest.raises(BackupFolderError, match="link"):
             use()
@@ -253,7 +253,7 @@ def test_stores_of_one_stem_share_no_backups(tmp_path: Path) -> None:
             add(store, number)
             assert back_up_if_due(store.file, HOUR)
             backups = Backups(store.path)
-            backups.thin("")
+            backups.prune("")
             (backup,) = backups.newest_first()
             assert ids_in(backup.path) == [number]
 
@@ -269,7 +269,7 @@ def test_only_backups_of_this_very_store_are_thinned(store: Store, path: Path, b
         file.rename(backups.folder / f"plants.db-20250101-12000{number}-000-auto.db")
     with closing(connect(path)) as connection:
         (identity,) = connection.execute("SELECT identity FROM store").fetchone()
-    backups.thin(identity)
+    backups.prune(identity)
     assert len(backups.newest_first()) == 3
     assert backups.of_store(identity) == [own]
 

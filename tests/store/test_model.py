@@ -156,9 +156,9 @@ class StoreBesideDict(RuleBasedStateMachine):
     @rule(data=st.data(), entries=st.lists(st.tuples(_ids, _texts, _tags), max_size=8))
     def add_each(self, data: st.DataObject, entries: list[tuple[int, str, str | None]]) -> None:
         sources = st.sampled_from([*self.sources(), *self.revoked])
-        wanted = [(plant_id, Entry(name, tag, data.draw(sources))) for plant_id, name, tag in entries]
-        outcomes = add_each(self.store, [(_new(plant_id, entry), entry.source) for plant_id, entry in wanted])
-        for (plant_id, entry), outcome in zip(wanted, outcomes, strict=True):
+        requested = [(plant_id, Entry(name, tag, data.draw(sources))) for plant_id, name, tag in entries]
+        outcomes = add_each(self.store, [(_new(plant_id, entry), entry.source) for plant_id, entry in requested])
+        for (plant_id, entry), outcome in zip(requested, outcomes, strict=True):
             self.expect(plant_id, entry, outcome)
 
     @rule(name=_texts, tag=_tags)
@@ -219,8 +219,8 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.backups.append((restored.saved, dict(self.plants)))
         number = restored.change.number
         same = {key: entry for key, entry in self.plants.items() if key in plants and plants[key][:5] == entry[:5]}
-        wanted = {key: entry._replace(change=number) for key, entry in plants.items()} | same
-        self.changed(number, wanted)
+        requested = {key: entry._replace(change=number) for key, entry in plants.items()} | same
+        self.changed(number, requested)
 
     # --- changing ---
 
@@ -310,10 +310,10 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule(data=st.data(), elsewhere=st.booleans())
     def undo(self, data: st.DataObject, elsewhere: bool) -> None:  # noqa: FBT001
-        wanted = data.draw(st.none() | st.sampled_from([99_999, *self.changes]))
-        number = self.undo_target() if wanted is None else wanted
+        requested = data.draw(st.none() | st.sampled_from([99_999, *self.changes]))
+        number = self.undo_target() if requested is None else requested
         with closing(Store(self.path)) if elsewhere else contextlib.nullcontext(self.store) as store:
-            self.expect_undone(store.undo(wanted, FORM), number)
+            self.expect_undone(store.undo(requested, FORM), number)
 
     def undo_target(self) -> int | None:
         """The latest change that is not undone, or its latest redo where only the before-images of that are stored."""

@@ -215,7 +215,7 @@ def test_a_store_whose_log_was_deleted_goes_on_with_all_its_plants(store: Store,
     assert [row[0] for row in stored(Backups(path).newest_first()[0].path)] == [1]
 
 
-# --- trouble, and its end ------------------------------------------------------------------------
+# --- error, and its end ------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -310,10 +310,10 @@ def test_who_subscribes_while_the_store_recovers_gets_its_present_health(store: 
     health.failed(StoreFullError())
     received: list[StoreError | None] = []
 
-    def listen(trouble: StoreError | None) -> None:
-        if trouble is not None and not received:
-            health.healed()
-        received.append(trouble)
+    def listen(error: StoreError | None) -> None:
+        if error is not None and not received:
+            health.recovered()
+        received.append(error)
 
     store.subscribe_health(listen)
     assert received[-1] is None

@@ -48,7 +48,7 @@ class Clients:
         self.acknowledged: set[int] = set()
         #: Answers of which only a part came.
         self.cut_short: list[bytes] = []
-        self._wanted = enough
+        self._requested = enough
         self._port = port
         self._token = token
         self._enough = threading.Event()
@@ -69,7 +69,7 @@ class Clients:
             while self._acknowledged(connection, plant_id):
                 self.acknowledged.add(plant_id)
                 plant_id += CONNECTIONS
-                if len(self.acknowledged) > self._wanted:
+                if len(self.acknowledged) > self._requested:
                     self._enough.set()
 
     def _acknowledged(self, connection: socket.socket, plant_id: int) -> bool:

@@ -34,7 +34,7 @@ def page(qtbot: QtBot, theme: Theme, window: QWidget) -> Page:
     page.set_main_pane(main_pane, lambda: NEEDED)
     for pane in (page.sidebar, page.card):
         pane.set_content(QLineEdit())
-        pane.set_wanted(wanted=True)
+        pane.set_requested(requested=True)
     page.resize(1280, 700)
     with qtbot.waitExposed(window):
         window.show()
@@ -79,7 +79,7 @@ def test_a_folded_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: str) 
     assert page.close_drawer()
     assert not pane.isVisible()
     assert not page.close_drawer()
-    assert pane.is_wanted, "it is shown again where there is room"
+    assert pane.is_requested, "it is shown again where there is room"
 
 
 @pytest.mark.parametrize("name", ["sidebar", "card"])
@@ -111,7 +111,7 @@ def test_of_two_open_panes_that_with_the_focus_closes_first(qtbot: QtBot, page: 
 def test_a_pane_without_content_takes_no_room(qtbot: QtBot, theme: Theme, window: QWidget) -> None:
     page = Page(theme, window)
     page.set_main_pane(QFrame())
-    page.sidebar.set_wanted(wanted=True)
+    page.sidebar.set_requested(requested=True)
     page.resize(1000, 500)
     window.show()
     assert page.sidebar.isHidden()

@@ -210,16 +210,16 @@ class User:
 
     def has(self, plants: list[tuple[str, str | None]]) -> None:
         """Wait until these are all plants, by name and tag, in any order."""
-        wanted = sorted(plants, key=str)
+        requested = sorted(plants, key=str)
         stored: list[tuple[str, str | None]] = []
 
         def look() -> bool:
             stored[:] = [(name, tag) for _, name, tag in self.plants()]
-            return sorted(stored, key=str) == wanted
+            return sorted(stored, key=str) == requested
 
         with suppress(AssertionError):
             until(look)
-        missing = [each for each in wanted if each not in stored]
-        assert sorted(stored, key=str) == wanted, (
-            f"missing: {missing[:5]}, too many: {[x for x in stored if x not in wanted][:5]}"
+        missing = [each for each in requested if each not in stored]
+        assert sorted(stored, key=str) == requested, (
+            f"missing: {missing[:5]}, too many: {[x for x in stored if x not in requested][:5]}"
         )

@@ -68,9 +68,9 @@ def _remaining(deadline: float) -> float:
 
 
 def _field(head: bytes, name: str) -> bytes:
-    wanted = name.lower().encode()
+    requested = name.lower().encode()
     for line in head.partition(_END)[0].split(b"\r\n")[1:]:
         found, _, value = line.partition(b":")
-        if found.lower() == wanted:
+        if found.lower() == requested:
             return value.strip()
     return b""

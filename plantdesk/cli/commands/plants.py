@@ -69,10 +69,10 @@ class NewValues(NamedTuple):
     note: str | None
 
 
-def show_list(database: Path, wanted: Filter, limit: int | None, form: Form) -> int:
+def show_list(database: Path, requested: Filter, limit: int | None, form: Form) -> int:
     """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
     with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
-        rows = reader.selected(selection_of(store, wanted), limit)
+        rows = reader.selected(selection_of(store, requested), limit)
         if form is Form.CSV and not _is_on_terminal():
             output.use_utf8()
         for text in {Form.TEXT: _as_text, Form.JSON: _as_json, Form.CSV: _as_csv}[form](rows):
@@ -96,21 +96,21 @@ def show(database: Path, plant_id: str, *, as_json: bool) -> int:
     return 0
 
 
-def edit(database: Path, plant_id: str, wanted: NewValues) -> int:
+def edit(database: Path, plant_id: str, requested: NewValues) -> int:
     """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
     with closing(open_existing_store(database)) as store:
         row = _plant(store, parse_id(plant_id))
         update = edited(
             row,
-            name=KEEP if wanted.name is None else wanted.name,
-            tag=None if wanted.without_tag else KEEP if wanted.tag is None else wanted.tag,
-            note=KEEP if wanted.note is None else wanted.note,
+            name=KEEP if requested.name is None else requested.name,
+            tag=None if requested.without_tag else KEEP if requested.tag is None else requested.tag,
+            note=KEEP if requested.note is None else requested.note,
         )
         report(store.apply([update], COMMAND).result(), database)
     return 0
 
 
-def delete(database: Path, ids: Sequence[str], wanted: Filter, *, confirmed: bool) -> int:
+def delete(database: Path, ids: Sequence[str], requested: Filter, *, confirmed: bool) -> int:
     """Delete plants by id or by filter, after a question if there are several.
 
     Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, EditConflictError,
@@ -122,7 +122,7 @@ def delete(database: Path, ids: Sequence[str], wanted: Filter, *, confirmed: boo
             rows = [_plant(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
             edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
         else:
-            selection = selection_of(store, wanted)
+            selection = selection_of(store, requested)
             with closing(store.reader()) as reader:
                 count = reader.count_selected(selection)
             edits = [DeleteAll(selection, None if confirmed else count)]

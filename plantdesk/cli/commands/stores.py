@@ -90,14 +90,14 @@ class Filter(NamedTuple):
     since: int | None = None
 
 
-def selection_of(store: Store | ReadOnlyStore, wanted: Filter) -> Selection:
+def selection_of(store: Store | ReadOnlyStore, requested: Filter) -> Selection:
     """Return the set of plants that a filter selects. Raises UnknownSourceError, StoreError."""
-    groups: list[tuple[Term, ...]] = [*parse_search(wanted.text or "").groups]
-    if wanted.without_tag or wanted.tag is not None:
-        groups.append((HasTag(wanted.tag, exact=True),))
-    if wanted.source is not None:
-        groups.append(_sources(store, wanted.source))
-    return Selection(tuple(groups), wanted.since)
+    groups: list[tuple[Term, ...]] = [*parse_search(requested.text or "").groups]
+    if requested.without_tag or requested.tag is not None:
+        groups.append((HasTag(requested.tag, exact=True),))
+    if requested.source is not None:
+        groups.append(_sources(store, requested.source))
+    return Selection(tuple(groups), requested.since)
 
 
 def _sources(store: Store | ReadOnlyStore, name: str) -> tuple[AddedBy, ...]:

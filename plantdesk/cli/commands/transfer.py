@@ -37,7 +37,7 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _MAX_NAMED = 10
 
 
-def export_plants(database: Path, file: Path, given: Format | None, wanted: Filter) -> int:
+def export_plants(database: Path, file: Path, given: Format | None, requested: Filter) -> int:
     """Write plants to `file` in insertion order; a file that exists is replaced when all is written.
 
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
@@ -45,13 +45,19 @@ def export_plants(database: Path, file: Path, given: Format | None, wanted: Filt
     form = format_of(file, given, WRITTEN)
     outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
     with cleaned_up_when_terminated(), reported_when_interrupted(outcome), closing(open_read_only(database)) as store:
-        count = write_plants(file, form, store, selection_of(store, wanted), lambda _count: None)
+        count = write_plants(file, form, store, selection_of(store, requested), lambda _count: None)
     print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
     return 0
 
 
 def import_plants(
-    database: Path, files: Sequence[Path], wanted: ImportOptions, rejects: Path | None, *, dry_run: bool, as_json: bool
+    database: Path,
+    files: Sequence[Path],
+    options: ImportOptions,
+    rejects: Path | None,
+    *,
+    dry_run: bool,
+    as_json: bool,
 ) -> int:
     """Import files and print the counts; return 1 if a row was left out.
 
@@ -66,15 +72,15 @@ def import_plants(
         stack.enter_context(cleaned_up_when_terminated())
         stack.enter_context(_hints())
         store = stack.enter_context(_opened(database, dry_run=dry_run))
-        files_import = stack.enter_context(FileImport(store, wanted, progress.show))
+        files_import = stack.enter_context(FileImport(store, options, progress.show))
         applied = None
         with reported_when_interrupted("Nothing was imported."):
-            preview = _read(files_import, files, wanted, progress)
-            if rejects is not None and _left_out(preview, wanted):
+            preview = _read(files_import, files, options, progress)
+            if rejects is not None and _left_out(preview, options):
                 files_import.write_refused(rejects)
-            _print_preview(preview, files_import, wanted)
+            _print_preview(preview, files_import, options)
             try:
-                applied = None if dry_run else files_import.apply(skip_invalid=wanted.skip_invalid)
+                applied = None if dry_run else files_import.apply(skip_invalid=options.skip_invalid)
             finally:
                 if as_json:
                     _print_json(preview, files_import, applied)
@@ -84,13 +90,13 @@ def import_plants(
             print("Nothing to import.", file=sys.stderr)
         else:
             report(applied, database)
-    return 1 if _left_out(preview, wanted) else 0
+    return 1 if _left_out(preview, options) else 0
 
 
-def _read(files_import: FileImport, files: Sequence[Path], wanted: ImportOptions, progress: _Progress) -> Preview:
+def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, progress: _Progress) -> Preview:
     try:
         files_import.read([file_source(file) for file in files])
-        return files_import.compare(wanted.on_clash)
+        return files_import.compare(options.on_clash)
     finally:
         progress.end()
 
@@ -130,19 +136,19 @@ def _opened(database: Path, *, dry_run: bool) -> Iterator[Store]:
         yield stack.enter_context(closing(open_store(database)))
 
 
-def _left_out(preview: Preview, wanted: ImportOptions) -> int:
-    is_left_out = wanted.on_clash in {OnClash.REFUSE, OnClash.SKIP}
+def _left_out(preview: Preview, options: ImportOptions) -> int:
+    is_left_out = options.on_clash in {OnClash.REFUSE, OnClash.SKIP}
     return preview.invalid + (preview.counts.clashing if is_left_out else 0)
 
 
-def _print_preview(preview: Preview, files_import: FileImport, wanted: ImportOptions) -> None:
+def _print_preview(preview: Preview, files_import: FileImport, options: ImportOptions) -> None:
     for reading in files_import.readings:
         print(_reading_text(reading), file=sys.stderr)
     new, unchanged, clashing = preview.counts
     for row in (*preview.invalid_rows, *preview.clashing_rows):
         name = shortened(files_import.name_of(row), 60)
         print(f"{name}, line {row.line:,}: {shortened(row.reason, 300)}", file=sys.stderr)
-    what = "" if not clashing else f" ({wanted.on_clash})"
+    what = "" if not clashing else f" ({options.on_clash})"
     counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
     if preview.blank:
         counts += f", {preview.blank:,} blank"

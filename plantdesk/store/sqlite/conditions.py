@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, literal_column, not_, or_, type_coerce
 from sqlmodel import col, select
 
-from plantdesk.domain.folding import LOOKALIKES, SEPARATOR, folded, search_words, searched
+from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, folded, search_words, searched
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not
 from plantdesk.domain.views import Order
@@ -144,7 +144,7 @@ def name_begins(start: str) -> ColumnElement[bool]:
 def _normalized(column: Mapped[str] | Mapped[str | None], word: str) -> ColumnElement[str]:
     """Return a column's text with the lookalikes of the word's characters replaced, as in the word."""
     text: ColumnElement[str] = type_coerce(column, String)
-    for one, others in LOOKALIKES.items():
+    for one, others in CONFUSABLES.items():
         for other in others if one in word else "":
             text = func.replace(text, other, one)
     return text

@@ -121,4 +121,4 @@ class IdleWork:
             if self._health.is_damaged:
                 with translate_errors():
                     check_whole(connection.raw)
-                self._health.healed()
+                self._health.recovered()

@@ -72,8 +72,8 @@ class Store(PlantStore):
 
     @property
     @override
-    def trouble(self) -> StoreError | None:
-        return self._writer.trouble
+    def write_error(self) -> StoreError | None:
+        return self._writer.write_error
 
     @override
     def add(self, plant: NewPlant, source: Source) -> Future[PlantRow]:
@@ -140,9 +140,9 @@ class Store(PlantStore):
     def subscribe_health(self, listener: Callable[[StoreError | None], None]) -> Callable[[], None]:
         unsubscribe = self._health_listeners.add(listener)
         known = None
-        while (trouble := self.trouble) is not known:  # the writer may have called the listener meanwhile
-            listener(trouble)
-            known = trouble
+        while (error := self.write_error) is not known:  # the writer may have called the listener meanwhile
+            listener(error)
+            known = error
         return unsubscribe
 
     @override

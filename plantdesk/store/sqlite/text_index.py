@@ -16,7 +16,7 @@ from itertools import compress, repeat
 from operator import contains
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.folding import LOOKALIKES, SEPARATOR, search_words, searched, without_lookalikes
+from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, search_words, searched, without_confusables
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.selections import Contains, HasTag, Selection
 
@@ -56,7 +56,7 @@ def write_words(connection: sqlite3.Connection, schema: str) -> None:
 def _indexed_text() -> str:
     """Return the SQL expression of a plant's text as `searched` compares it, with case where the index ignores it."""
     text = f"coalesce(folded, name || '{SEPARATOR}' || coalesce(tag, ''))"
-    for one, others in LOOKALIKES.items():
+    for one, others in CONFUSABLES.items():
         for other in others:
             text = f"replace({text}, {_quoted(other)}, {_quoted(one)})"
     return text
@@ -186,7 +186,7 @@ def write_letters(connection: sqlite3.Connection, schema: str, pause: Callable[[
         return None
     letters, unmarked = _frequent_letters(connection, count), set[int]()
     for number, slots, ids, texts in connection.execute(_READ, {"slots": _SLOTS, "longest": _MAX_LENGTH}):
-        plants = [*zip(json.loads(slots), json.loads(ids), without_lookalikes(texts).split(_END), strict=True)]
+        plants = [*zip(json.loads(slots), json.loads(ids), without_confusables(texts).split(_END), strict=True)]
         unmarked.update(plant_id for _, plant_id, text in plants if not text)
         if len(unmarked) > _MAX_UNMARKED:
             return None
@@ -197,7 +197,7 @@ def write_letters(connection: sqlite3.Connection, schema: str, pause: Callable[[
 
 def _frequent_letters(connection: sqlite3.Connection, plants: int) -> frozenset[str]:
     sample = connection.execute(_READ_SAMPLE, (max(1, plants // _SAMPLE),)).fetchall()
-    counted = Counter(letter for (text,) in sample for letter in set(without_lookalikes(text)) if not letter.isspace())
+    counted = Counter(letter for (text,) in sample for letter in set(without_confusables(text)) if not letter.isspace())
     return frozenset(letter for letter, _ in counted.most_common(_MAX_LETTERS))
 
 

@@ -30,39 +30,39 @@ class Health:
 
     def __init__(self, notify: HealthListener) -> None:
         self._notify = notify
-        self._trouble: StoreError | None = None
+        self._error: StoreError | None = None
 
     @property
-    def trouble(self) -> StoreError | None:
+    def write_error(self) -> StoreError | None:
         """The error of the last attempt, until one succeeds. May be read by any thread."""
-        return self._trouble
+        return self._error
 
     @property
     def is_well(self) -> bool:
         """Whether nothing has failed since the last success."""
-        return self._trouble is None
+        return self._error is None
 
     @property
     def is_damaged(self) -> bool:
         """Whether SQLite found the file malformed; a single successful write does not end that."""
-        return isinstance(self._trouble, StoreDamagedError)
+        return isinstance(self._error, StoreDamagedError)
 
     def failed(self, error: StoreError) -> None:
         """Record the error of a write."""
-        known = self._trouble is not None and str(self._trouble) == str(error)
+        known = self._error is not None and str(self._error) == str(error)
         if not known and not isinstance(error, StoreClosedError):
-            self._trouble = error
+            self._error = error
             self._notify(error)
 
     def succeeded(self) -> None:
         """Record that a write is durable."""
         if not self.is_damaged:
-            self.healed()
+            self.recovered()
 
-    def healed(self) -> None:
+    def recovered(self) -> None:
         """Record that the whole file was checked, or that another one was opened."""
-        if self._trouble is not None:
-            self._trouble = None
+        if self._error is not None:
+            self._error = None
             self._notify(None)
 
 
@@ -193,6 +193,6 @@ class Transactions:
         self.usable = connection = self._current.get()
         if connection is not self.known:
             self.known = connection
-            self._health.healed()
+            self._health.recovered()
             self.notify(Changes(needs_reload=True, tokens=True, unrecorded=True))
         return connection

@@ -94,9 +94,9 @@ class Writer:
         self._thread.start()
 
     @property
-    def trouble(self) -> StoreError | None:
+    def write_error(self) -> StoreError | None:
         """What keeps the store from being written to, as far as is known. Any thread may ask."""
-        return self._health.trouble
+        return self._health.write_error
 
     @property
     def unrecorded_commits(self) -> int:

@@ -29,11 +29,11 @@ _UNKNOWN = frozenset({ErrorNumber.TOKEN_MISSING, ErrorNumber.TOKEN_REFUSED})
 class ActivityPanel(QWidget):
     """Follows the activity of the server that is on, while it can be seen. Nothing of it is stored.
 
-    `plant_wanted(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
+    `plant_requested(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
     `resized`: it needs more height, or less. `unfolded`: the user wants to see more of it.
     """
 
-    plant_wanted = Signal(object)
+    plant_requested = Signal(object)
     resized = Signal()
     unfolded = Signal()
 
@@ -60,7 +60,7 @@ class ActivityPanel(QWidget):
         self._fold.toggled.connect(self._on_toggled)
         self._refused_box.clicked.connect(self._show_answers)
         self._all_button.clicked.connect(self._on_show_all)
-        self._table.menu_wanted.connect(self._open_menu)
+        self._table.menu_requested.connect(self._open_menu)
         self._timer.start()
 
     def set_address(self, address: str) -> None:
@@ -99,7 +99,7 @@ class ActivityPanel(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if answer.number is not None and answer.sent:
             menu.addAction(self.tr("&Put this plant into the form")).triggered.connect(
-                lambda: self.plant_wanted.emit(dict(answer.sent))
+                lambda: self.plant_requested.emit(dict(answer.sent))
             )
         if answer.sent:
             menu.addAction(self.tr("Copy as &curl (without the token)")).triggered.connect(

@@ -42,11 +42,11 @@ _HIGH_SCREEN = 700
 class ApiDialog(Dialog):
     """Changes apply at once, the port when it is confirmed; there is nothing to save, only to close.
 
-    `plant_wanted(plant)`: id, name and tag of a refused plant are to be put into the form. `plants_removed(applied)`:
-    plants were deleted together with their token.
+    `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form.
+    `plants_removed(applied)`: plants were deleted together with their token.
     """
 
-    plant_wanted = Signal(object)
+    plant_requested = Signal(object)
     plants_removed = Signal(object)
 
     def __init__(
@@ -189,7 +189,7 @@ class ApiDialog(Dialog):
         self._tokens.token_saved.connect(self._snippets.set_token_file)
         self._tokens.token_saved.connect(self._on_token_saved)
         self._tokens.plants_removed.connect(self.plants_removed)
-        self._activity.plant_wanted.connect(self._on_plant_wanted)
+        self._activity.plant_requested.connect(self._on_plant_requested)
         for part in (self._tokens.resized, self._activity.resized, self._try_fold.toggled):
             part.connect(self._fit_later)
         self._try_fold.toggled.connect(self._on_examples_toggled)
@@ -204,8 +204,8 @@ class ApiDialog(Dialog):
         self._try_fold.set_open(is_open=True)
 
     @Slot(object)
-    def _on_plant_wanted(self, plant: dict[str, str]) -> None:
-        self.plant_wanted.emit(plant)
+    def _on_plant_requested(self, plant: dict[str, str]) -> None:
+        self.plant_requested.emit(plant)
         self.accept()
 
     @Slot()

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 class ApiAccess(Feature):
     """Controls `server`. A command that needs the store, given before it is open, is run as soon as it is.
 
-    `plant_wanted(plant)`: id, name and tag of a refused plant are to be put into the form.
+    `plant_requested(plant)`: id, name and tag of a refused plant are to be put into the form.
     """
 
-    plant_wanted = Signal(object)
+    plant_requested = Signal(object)
 
     def __init__(self, context: WindowContext, server: ServerControl) -> None:
         super().__init__(context)
@@ -45,10 +45,10 @@ class ApiAccess(Feature):
         self._notice = ServerNotice(context.page.add_bar(), server, self)
         context.status_bar.addWidget(self._status, 1)
         self._add_commands()
-        self._status.turn_on_wanted.connect(server.turn_on)
-        self._status.token_wanted.connect(self.open_dialog)
-        self._status.activity_wanted.connect(self.show_activity)
-        self._notice.port_wanted.connect(self._choose_port)
+        self._status.turn_on_requested.connect(server.turn_on)
+        self._status.token_requested.connect(self.open_dialog)
+        self._status.activity_requested.connect(self.show_activity)
+        self._notice.port_requested.connect(self._choose_port)
         context.bridge.server_changed.connect(self._show_server)
         self._status.show_server(server.state)
         context.bridge.changed.connect(self._on_changed)
@@ -90,7 +90,7 @@ class ApiAccess(Feature):
         if self._dialog is None or not isValid(self._dialog):
             context = self.context
             self._dialog = ApiDialog(context.theme, context.bridge, *self._opened, self._server, context.page)
-            self._dialog.plant_wanted.connect(self.plant_wanted)
+            self._dialog.plant_requested.connect(self.plant_requested)
             self._dialog.plants_removed.connect(self._on_plants_removed)
             self._dialog.show()  # not modal: one works and closes the window beside it
         self._dialog.raise_()

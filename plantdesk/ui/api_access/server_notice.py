@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class ServerNotice(QObject):
     """Shows itself in the window's bar, and hides only what it has shown there."""
 
-    port_wanted = Signal()
+    port_requested = Signal()
 
     def __init__(self, bar: InfoBar, server: ServerControl, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -46,7 +46,7 @@ class ServerNotice(QObject):
             self.tr("API is off: port {port} is in use").format(port=state.port),
             self.tr("Another program is using this port. Plants can still be added here."),
             *actions,
-            (self.tr("Choose…"), self.port_wanted.emit),
+            (self.tr("Choose…"), self.port_requested.emit),
         )
         self._shown = True
 

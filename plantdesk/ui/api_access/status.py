@@ -30,9 +30,9 @@ _TICK = 1000
 class ApiStatus(QWidget):
     """Shows the states that it is given; its buttons only emit signals."""
 
-    turn_on_wanted = Signal()
-    token_wanted = Signal()
-    activity_wanted = Signal()
+    turn_on_requested = Signal()
+    token_requested = Signal()
+    activity_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -120,9 +120,9 @@ class ApiStatus(QWidget):
 
     def _connect(self) -> None:
         self._tick.timeout.connect(self._show_activity)
-        self._turn_on_button.clicked.connect(self.turn_on_wanted)
-        self._token_button.clicked.connect(self.token_wanted)
-        self._activity.clicked.connect(self.activity_wanted)
+        self._turn_on_button.clicked.connect(self.turn_on_requested)
+        self._token_button.clicked.connect(self.token_requested)
+        self._activity.clicked.connect(self.activity_requested)
 
     def _button(self, text: str) -> QPushButton:
         button = QPushButton(text)

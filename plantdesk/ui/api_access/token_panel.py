@@ -89,7 +89,7 @@ class TokenPanel(QWidget):
         self._create_button.clicked.connect(self.create_token)
         self._name_edit.returnPressed.connect(self.create_token)
         self._save_button.clicked.connect(self._on_save)
-        self._table.menu_wanted.connect(self._open_menu)
+        self._table.menu_requested.connect(self._open_menu)
         self._table.cellClicked.connect(self._on_cell_clicked)
         delete = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self._table)
         delete.setContext(Qt.ShortcutContext.WidgetShortcut)

@@ -52,7 +52,7 @@ class BackupController(Feature):
 
         context = self.context
         dialog = self._dialog = RestoreDialog(context.theme, context.bridge, context.path, context.page)
-        dialog.restore_wanted.connect(self._restore)
+        dialog.restore_requested.connect(self._restore)
         dialog.finished.connect(self._on_dialog_closed)
         dialog.open()
         return dialog

@@ -32,10 +32,10 @@ _MAX_ROWS = 8
 class RestoreDialog(Dialog):
     """Works on the file of a store, whether it is open, damaged or missing.
 
-    `restore_wanted` carries the backup that the user chose; the dialog stays open until the restore has ended.
+    `restore_requested` carries the backup that the user chose; the dialog stays open until the restore has ended.
     """
 
-    restore_wanted = Signal(object)
+    restore_requested = Signal(object)
 
     def __init__(self, theme: Theme, bridge: Bridge, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Restore a backup"), parent)
@@ -154,7 +154,7 @@ class RestoreDialog(Dialog):
         if self._file is not None:
             self._set_busy(busy=True)
             self._message.show_message(Tone.HINT, self.tr("Restoring…"))
-            self.restore_wanted.emit(self._file)
+            self.restore_requested.emit(self._file)
 
     def _set_busy(self, *, busy: bool) -> None:
         for widget in (self._table, self._file_button):

@@ -65,11 +65,11 @@ class _Read(NamedTuple):
 class Card(Feature):
     """Shows the card while it is wanted and plants are selected; reads nothing while it is hidden.
 
-    `delete_wanted` and `labels_wanted`: buttons. `saving_changed(saving)`: a note is being saved, or is saved.
+    `delete_requested` and `labels_requested`: buttons. `saving_changed(saving)`: a note is being saved, or is saved.
     """
 
-    delete_wanted = Signal()
-    labels_wanted = Signal()
+    delete_requested = Signal()
+    labels_requested = Signal()
     saving_changed = Signal(bool)
 
     def __init__(self, context: WindowContext, rows: Rows) -> None:
@@ -99,14 +99,14 @@ class Card(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._opened = opened
-        wanted = self.context.preferences.of_store(opened.store.path).get("card") is True
-        self._pane.set_wanted(wanted=wanted)
+        requested = self.context.preferences.of_store(opened.store.path).get("card") is True
+        self._pane.set_requested(requested=requested)
 
     @override
     def release_store(self) -> None:
         if self._opened is None:
             return
-        self.context.preferences.change_store(self._opened.store.path, card=self._pane.is_wanted)
+        self.context.preferences.change_store(self._opened.store.path, card=self._pane.is_requested)
         if self._draft is not None:
             self._draft.save_both()
             self._draft.deleteLater()
@@ -155,7 +155,7 @@ class Card(Feature):
         if self._count > 1:
             self._finish_note()
             self._several.show_count(self._count)
-            self._set_editable(editable=not isinstance(self._opened.store.trouble, StoreReadOnlyError))
+            self._set_editable(editable=not isinstance(self._opened.store.write_error, StoreReadOnlyError))
             self._stack.setCurrentWidget(self._several)
             if self._ids:
                 summarize = partial(_summary, ids=self._ids)
@@ -175,7 +175,7 @@ class Card(Feature):
         else:
             self._draft.follow(read.row)
         self._one.note_edit.set_text(self._draft.text)
-        self._set_editable(editable=not isinstance(self._opened.store.trouble, StoreReadOnlyError))
+        self._set_editable(editable=not isinstance(self._opened.store.write_error, StoreReadOnlyError))
         self._stack.setCurrentWidget(self._one)
 
     # --- the note ---
@@ -277,14 +277,14 @@ class Card(Feature):
             self._soon.start()
 
     @Slot(object)
-    def _on_health_changed(self, trouble: Exception | None) -> None:
+    def _on_health_changed(self, error: Exception | None) -> None:
         if self._pane.isVisible():
-            self._set_editable(editable=not isinstance(trouble, StoreReadOnlyError))
+            self._set_editable(editable=not isinstance(error, StoreReadOnlyError))
 
     @Slot()
     def _on_pane_changed(self) -> None:
-        self._switch.setChecked(self._pane.is_drawer if self._pane.is_folded else self._pane.is_wanted)
-        if not self._has_content and (self._pane.is_wanted or self._pane.is_open):
+        self._switch.setChecked(self._pane.is_drawer if self._pane.is_folded else self._pane.is_requested)
+        if not self._has_content and (self._pane.is_requested or self._pane.is_open):
             self._has_content = True
             self._pane.set_content(self._stack)
         if self._pane.isVisible():
@@ -317,10 +317,10 @@ class Card(Feature):
         from plantdesk.ui.card.plant_card import PlantCard
 
         card = PlantCard(self.context.theme)
-        card.undo_wanted.connect(self._undo)
-        card.delete_wanted.connect(self.delete_wanted)
-        card.labels_wanted.connect(self.labels_wanted)
-        card.close_wanted.connect(self.toggle)
+        card.undo_requested.connect(self._undo)
+        card.delete_requested.connect(self.delete_requested)
+        card.labels_requested.connect(self.labels_requested)
+        card.close_requested.connect(self.toggle)
         card.note_edit.edited.connect(self._on_note_edited)
         card.note_edit.left.connect(self._on_note_left)
         card.note_edit.too_long.connect(self._on_too_long)
@@ -331,11 +331,11 @@ class Card(Feature):
         from plantdesk.ui.card.selection_card import SelectionCard
 
         card = SelectionCard(self.context.theme, self._rows.tags)
-        card.tag_wanted.connect(self._set_tag)
-        card.none_wanted.connect(self._rows.clear_selection)
-        card.delete_wanted.connect(self.delete_wanted)
-        card.labels_wanted.connect(self.labels_wanted)
-        card.close_wanted.connect(self.toggle)
+        card.tag_requested.connect(self._set_tag)
+        card.none_requested.connect(self._rows.clear_selection)
+        card.delete_requested.connect(self.delete_requested)
+        card.labels_requested.connect(self.labels_requested)
+        card.close_requested.connect(self.toggle)
         return card
 
     @cached_property

@@ -33,14 +33,14 @@ _LONGEST = 400
 
 
 class PlantCard(CardFrame):
-    """Shows the plant that it is given. `undo_wanted(line)`: the button of a line of its history.
+    """Shows the plant that it is given. `undo_requested(line)`: the button of a line of its history.
 
-    `labels_wanted`, `delete_wanted`: the other buttons.
+    `labels_requested`, `delete_requested`: the other buttons.
     """
 
-    undo_wanted = Signal(object)
-    labels_wanted = Signal()
-    delete_wanted = Signal()
+    undo_requested = Signal(object)
+    labels_requested = Signal()
+    delete_requested = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -63,9 +63,9 @@ class PlantCard(CardFrame):
         self._history = QVBoxLayout()
         self._history.setSpacing(S + 2)
         self._label_button = text_button(self.tr("Print label…"), theme, "printer")
-        self._label_button.clicked.connect(self.labels_wanted)
+        self._label_button.clicked.connect(self.labels_requested)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
-        self._delete_button.clicked.connect(self.delete_wanted)
+        self._delete_button.clicked.connect(self.delete_requested)
         self._lay_out()
         theme.changed.connect(self._show_lines)
 
@@ -158,7 +158,7 @@ class PlantCard(CardFrame):
         button.setProperty("variant", "link")
         button.setAccessibleName(self.tr("Undo: {what}").format(what=line.text))
         button.setEnabled(self._delete_button.isEnabled())
-        button.clicked.connect(partial(self.undo_wanted.emit, line))
+        button.clicked.connect(partial(self.undo_requested.emit, line))
         self._line_buttons.append(button)
         return button
 

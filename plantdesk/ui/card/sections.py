@@ -25,15 +25,15 @@ _MIN_FEET = 6
 
 
 class CardFrame(QWidget):
-    """A scrolling column of sections above a foot with buttons. `close_wanted`: its cross, the last by Tab."""
+    """A scrolling column of sections above a foot with buttons. `close_requested`: its cross, the last by Tab."""
 
-    close_wanted = Signal()
+    close_requested = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._cross = CloseButton(theme, self.tr("Close the card"), "text_2")
         self._cross.setParent(self)  # in no layout, so that it comes after what is
-        self._cross.clicked.connect(self.close_wanted)
+        self._cross.clicked.connect(self.close_requested)
         content = QWidget()
         self.column = QVBoxLayout(content)
         self.column.setContentsMargins(EDGE, M + 2, EDGE, M)

@@ -48,15 +48,15 @@ def summary_of(rows: Collection[PlantRow]) -> Summary:
 
 
 class SelectionCard(CardFrame):
-    """Shows the summary that it is given. `tag_wanted(tag)`: all of them are to have this tag; empty for none.
+    """Shows the summary that it is given. `tag_requested(tag)`: all of them are to have this tag; empty for none.
 
-    `labels_wanted`, `none_wanted`, `delete_wanted`: the other buttons.
+    `labels_requested`, `none_requested`, `delete_requested`: the other buttons.
     """
 
-    tag_wanted = Signal(str)
-    labels_wanted = Signal()
-    none_wanted = Signal()
-    delete_wanted = Signal()
+    tag_requested = Signal(str)
+    labels_requested = Signal()
+    none_requested = Signal()
+    delete_requested = Signal()
 
     def __init__(self, theme: Theme, tags: QStringListModel) -> None:
         """Make an empty card; `tags` are offered as completions."""
@@ -79,11 +79,11 @@ class SelectionCard(CardFrame):
         self._added_label = PlainLabel(wrapped=True)
         self._sources_label = PlainLabel(tone="muted", wrapped=True)
         self._label_button = text_button(self.tr("Print labels…"), theme, "printer")
-        self._label_button.clicked.connect(self.labels_wanted)
+        self._label_button.clicked.connect(self.labels_requested)
         self._none_button = text_button(self.tr("Select none"))
-        self._none_button.clicked.connect(self.none_wanted)
+        self._none_button.clicked.connect(self.none_requested)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
-        self._delete_button.clicked.connect(self.delete_wanted)
+        self._delete_button.clicked.connect(self.delete_requested)
         self._lay_out()
 
     def show_count(self, count: int) -> None:
@@ -161,7 +161,7 @@ class SelectionCard(CardFrame):
 
     @Slot()
     def _on_return(self) -> None:
-        self.tag_wanted.emit(self.tag_edit.text().strip())
+        self.tag_requested.emit(self.tag_edit.text().strip())
 
 
 def _span(first: int, last: int) -> str:

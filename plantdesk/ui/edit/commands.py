@@ -53,12 +53,12 @@ class EditCommands(Feature):
     """Enables the commands that can act whenever the menu opens, and runs them.
 
     Undo and Redo act on a field in which something was typed, else on the changes that the window has made.
-    `text_pasted(text)`: text was pasted where no field has the focus. `plants_wanted(ids)`: show plants that an undo
+    `text_pasted(text)`: text was pasted where no field has the focus. `plants_requested(ids)`: show plants that an undo
     has left as they are.
     """
 
     text_pasted = Signal(str)
-    plants_wanted = Signal(object)
+    plants_requested = Signal(object)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -124,7 +124,7 @@ class EditCommands(Feature):
             return
         one = self.tr("{title}. 1 plant has been changed since and was left as it is.")
         many = self.tr("{title}. {count} plants have been changed since and were left as they are.")
-        show = self.tr("Show"), partial(self.plants_wanted.emit, undone.skipped_ids)
+        show = self.tr("Show"), partial(self.plants_requested.emit, undone.skipped_ids)
         toast.show_problem(plural(undone.skipped, one, many, title=title), *([show] if undone.skipped_ids else []))
 
     @Slot(object)

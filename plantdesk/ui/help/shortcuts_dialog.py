@@ -78,13 +78,13 @@ class ShortcutsDialog(Dialog):
         content = self._in_columns()
         if fitted(self, content.sizeHint() + around) != content.sizeHint() + around:
             content = self._one_by_one()
-        wanted = content.sizeHint() + around
+        requested = content.sizeHint() + around
         self._area = ScrollArea(content)
         self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._area.setAccessibleName(self.windowTitle())
         report_focus(self._area)
         layout.insertWidget(0, self._area, 1)
-        self.resize_to_fit(wanted)
+        self.resize_to_fit(requested)
         self._close_button.setFocus()
 
     def _in_columns(self) -> QWidget:

@@ -44,9 +44,9 @@ _MAX_HEIGHT = 510
 
 
 class ChangeList(QListView):
-    """The view of a `HistoryModel`. `action_wanted(change)`: Enter, Space, a link or a menu: take this back."""
+    """The view of a `HistoryModel`. `action_requested(change)`: Enter, Space, a link or a menu: take this back."""
 
-    action_wanted = Signal(object)
+    action_requested = Signal(object)
 
     def __init__(self, model: HistoryModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -153,7 +153,7 @@ class ChangeList(QListView):
     def _act(self, index: Index) -> None:
         entry = self._changes.entry_at(index.row())
         if entry is not None and action_text(entry):
-            self.action_wanted.emit(entry.last)
+            self.action_requested.emit(entry.last)
 
 
 class _ChangeDelegate(QStyledItemDelegate):

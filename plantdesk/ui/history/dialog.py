@@ -31,10 +31,10 @@ _MAX_LENGTH = 300
 class HistoryDialog(Dialog):
     """Stays open beside the main window, and follows the store.
 
-    `action_wanted(change)`: take back this change. `ready`: it shows what was read, and is as high as that needs.
+    `action_requested(change)`: take back this change. `ready`: it shows what was read, and is as high as that needs.
     """
 
-    action_wanted = Signal(object)
+    action_requested = Signal(object)
     ready = Signal()
 
     def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
@@ -82,7 +82,7 @@ class HistoryDialog(Dialog):
         self._search_edit.textChanged.connect(self._on_filter_changed)
         self._search_edit.returnPressed.connect(self._list.setFocus)
         self._source_box.currentIndexChanged.connect(self._on_filter_changed)
-        self._list.action_wanted.connect(self.action_wanted)
+        self._list.action_requested.connect(self.action_requested)
         self._close_button.clicked.connect(self.accept)
         self._model.loaded.connect(self._on_loaded)
         self._model.failed.connect(self._on_failed)

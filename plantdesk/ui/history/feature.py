@@ -49,7 +49,7 @@ class History(Feature):
             from plantdesk.ui.history.dialog import HistoryDialog
 
             self._dialog = HistoryDialog(self.context, self._opened, self.context.page)
-            self._dialog.action_wanted.connect(self.context.undo_stack.take_back)
+            self._dialog.action_requested.connect(self.context.undo_stack.take_back)
             self._dialog.ready.connect(self._dialog.show, Qt.ConnectionType.SingleShotConnection)
         self._dialog.raise_()
         self._dialog.activateWindow()

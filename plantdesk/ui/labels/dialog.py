@@ -31,10 +31,10 @@ _MAX_COPIES = 999
 
 
 class LabelDialog(Dialog):
-    """`print_wanted(job)`, `pdf_wanted(job)`: what the user wants to print."""
+    """`print_requested(job)`, `pdf_requested(job)`: what the user wants to print."""
 
-    print_wanted = Signal(object)
-    pdf_wanted = Signal(object)
+    print_requested = Signal(object)
+    pdf_requested = Signal(object)
 
     def __init__(self, theme: Theme, plants: Sequence[PlantRow], sheet: int = 0, parent: QWidget | None = None) -> None:
         """Show the labels of `plants`; `sheet` is the place of the first sheet in the list."""
@@ -113,11 +113,11 @@ class LabelDialog(Dialog):
 
     @Slot()
     def _on_pdf(self) -> None:
-        self.pdf_wanted.emit(self.job)
+        self.pdf_requested.emit(self.job)
 
     @Slot()
     def _on_print(self) -> None:
-        self.print_wanted.emit(self.job)
+        self.print_requested.emit(self.job)
 
     def _connect(self) -> None:
         self._sheet.changed.connect(self._update)

@@ -80,8 +80,8 @@ class Labels(Feature):
         if rows and self._dialog is None:
             sheet = self.context.preferences.settings.label_sheet
             dialog = self._dialog = LabelDialog(self.context.theme, rows, sheet, self.context.page)
-            dialog.print_wanted.connect(self._print)
-            dialog.pdf_wanted.connect(self._save)
+            dialog.print_requested.connect(self._print)
+            dialog.pdf_requested.connect(self._save)
             dialog.finished.connect(self._on_closed)
             dialog.open()
 

@@ -71,9 +71,9 @@ class DefectNotice(Feature):
 class StoreNotice(Feature):
     """Its bar stays until the store works again: there is nothing to close."""
 
-    try_again_wanted = Signal()
-    restore_wanted = Signal()
-    new_store_wanted = Signal()
+    try_again_requested = Signal()
+    restore_requested = Signal()
+    new_store_requested = Signal()
     file_chosen = Signal(str)
 
     def __init__(self, context: WindowContext) -> None:
@@ -89,9 +89,9 @@ class StoreNotice(Feature):
     def show_no_store(self, reason: PlantDeskError) -> None:
         actions = [self._restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
         if isinstance(reason, StoreGoneError):
-            actions.append((self.tr("Start without plants"), self.new_store_wanted.emit))
+            actions.append((self.tr("Start without plants"), self.new_store_requested.emit))
         actions += [
-            (self.tr("Try again"), self.try_again_wanted.emit),
+            (self.tr("Try again"), self.try_again_requested.emit),
             (self.tr("Choose another file…"), self.choose_file),
         ]
         self._show(self.tr("Your plants could not be opened"), str(reason), *actions)
@@ -114,25 +114,25 @@ class StoreNotice(Feature):
             self.file_chosen.emit(name)
 
     @Slot(object)
-    def _show_health(self, trouble: StoreError | None) -> None:
+    def _show_health(self, error: StoreError | None) -> None:
         """Show what keeps the open store from saving plants; None: it saves them again."""
-        if trouble is None:
+        if error is None:
             self._bar.hide()
             return
-        text, actions = str(trouble), []
-        if isinstance(trouble, StoreDamagedError | StoreMovedError):
+        text, actions = str(error), []
+        if isinstance(error, StoreDamagedError | StoreMovedError):
             actions = [self._restore_action()]
-        if not isinstance(trouble, StoreDamagedError):
+        if not isinstance(error, StoreDamagedError):
             text += " " + self.tr("PlantDesk continues by itself when it can.")
         self._show(self.tr("Plants cannot be saved"), text, *actions)
 
     def _show(self, title: str, text: str, *actions: MessageAction) -> None:
         """Show a state, unless it is shown already: its buttons would lose the focus."""
         if self._bar.isHidden() or (self._bar.title, self._bar.text) != (title, text):
-            self._bar.show_state(BarKind.ERROR, title, text, *actions, lasting=True)
+            self._bar.show_state(BarKind.ERROR, title, text, *actions, persistent=True)
 
     def _restore_action(self) -> MessageAction:
-        return self.tr("Restore a backup…"), self.restore_wanted.emit
+        return self.tr("Restore a backup…"), self.restore_requested.emit
 
 
 _HOUR = 60 * 60 * 1000
@@ -182,7 +182,7 @@ class UpdateNotice(Feature):
             self.tr("It asks GitHub, and installs nothing by itself. The Help menu changes the answer."),
             (self.tr("Yes, check once a day"), partial(self._switch, True)),
             (self.tr("No"), partial(self._switch, False)),
-            lasting=True,
+            persistent=True,
         )
 
     @Slot()

@@ -41,7 +41,7 @@ class AddPlantController(QObject):
     """Works for one form, which is free for the next plant as soon as one is submitted: `queue` saves it."""
 
     plant_added = Signal(object)
-    plant_wanted = Signal(object)
+    plant_requested = Signal(object)
     saving_changed = Signal(bool)
 
     def __init__(self, form: PlantForm, bridge: Bridge, undo_stack: UndoStack, parent: QObject | None = None) -> None:
@@ -148,7 +148,7 @@ class AddPlantController(QObject):
 
             def show() -> None:
                 message.clear()
-                self.plant_wanted.emit(plant_id)
+                self.plant_requested.emit(plant_id)
 
             text = self.tr("Added {name}. It does not match the search.").format(name=quoted(row.name))
             message.show_message(Tone.OK, text, (self.tr("Show it"), show))
@@ -275,7 +275,7 @@ class AddPlantController(QObject):
 
     def _show_taken(self, owner: IdOwner) -> None:
         def show_owner() -> None:
-            self.plant_wanted.emit(owner.id)
+            self.plant_requested.emit(owner.id)
 
         actions = self._next_id_action(), (self.tr("Show that plant"), show_owner)
         self._form.show_faults([FieldName.ID], str(IdTakenError(owner)), *actions)

@@ -245,13 +245,13 @@ class AddQueue(QObject):
         for submission in self.saving:
             if not submission.is_sent:
                 submission.state, submission.error = State.WAITING, error
-        if self._store is not None and self._store.trouble is None:
+        if self._store is not None and self._store.write_error is None:
             self._retry.start()  # `health_changed` reports the end of every other error
         self.changed.emit()
 
     @Slot(object)
-    def _on_health_changed(self, trouble: StoreError | None) -> None:
-        if trouble is None:
+    def _on_health_changed(self, error: StoreError | None) -> None:
+        if error is None:
             self._send_pending()
 
 

@@ -47,13 +47,13 @@ _ANNOUNCE_AFTER_MS = 600
 class PlantBrowser(QFrame):
     """Search field, count and table of plants.
 
-    `import_wanted`, `api_access_wanted`: buttons of the empty state. `selection_count_changed(count)`: selected rows.
-    `added_hidden(plant_id)`: the search does not find the plant of `reveal_added`. `copied(text)`: a sentence about
-    what was copied; `copy_refused(text)`: why nothing was. `failed(error)`: a query of the store failed.
+    `import_requested`, `api_access_requested`: buttons of the empty state. `selection_count_changed(count)`: selected
+    rows. `added_hidden(plant_id)`: the search does not find the plant of `reveal_added`. `copied(text)`: a sentence
+    about what was copied; `copy_refused(text)`: why nothing was. `failed(error)`: a query of the store failed.
     """
 
-    import_wanted = Signal()
-    api_access_wanted = Signal()
+    import_requested = Signal()
+    api_access_requested = Signal()
     selection_count_changed = Signal(int)
     order_changed = Signal(str)
     added_hidden = Signal(object)
@@ -122,9 +122,9 @@ class PlantBrowser(QFrame):
             self._copier.close()
             self._copier = None
 
-    def show_health(self, trouble: StoreError | None) -> None:
+    def show_health(self, error: StoreError | None) -> None:
         """Repeat failed queries when the store is healthy again."""
-        if trouble is None:
+        if error is None:
             self._model.retry()
 
     def stop_waiting(self) -> None:
@@ -198,7 +198,7 @@ class PlantBrowser(QFrame):
         self._announce_timer.start()
 
     @Slot()
-    def _on_copy_wanted(self) -> None:
+    def _on_copy_requested(self) -> None:
         self.copy_selection()
 
     @Slot()
@@ -296,7 +296,7 @@ class PlantBrowser(QFrame):
 
     def _connect(self) -> None:
         self._search_bar.changed.connect(self._on_search_changed)
-        self._search_bar.top_wanted.connect(self._table.jump_to_top)
+        self._search_bar.top_requested.connect(self._table.jump_to_top)
         self._table.unseen_changed.connect(self._search_bar.set_new_plants)
         self._midnight.passed.connect(self._model.reload_if_relative)
         self._search_field.down_pressed.connect(self._on_down_pressed)
@@ -309,11 +309,11 @@ class PlantBrowser(QFrame):
         self._model.failed.connect(self._on_failed)
         self._table.horizontalHeader().sortIndicatorChanged.connect(self._on_sorted)
         self._table.selection_count_changed.connect(self.selection_count_changed)
-        self._table.copy_wanted.connect(self._on_copy_wanted)
-        self._table.type_ahead.wanted.connect(self._model.find_name)
+        self._table.copy_requested.connect(self._on_copy_requested)
+        self._table.type_ahead.requested.connect(self._model.find_name)
         self._model.name_found.connect(self._table.seek)
-        self._import_button.clicked.connect(self.import_wanted)
-        self._api_button.clicked.connect(self.api_access_wanted)
+        self._import_button.clicked.connect(self.import_requested)
+        self._api_button.clicked.connect(self.api_access_requested)
         self._clear_button.clicked.connect(self._on_clear_clicked)
         self._retry_button.clicked.connect(self._model.retry)
         self._announce_timer.timeout.connect(self._on_announce_due)

@@ -78,7 +78,7 @@ class EditController(QObject):
         changed = self.tr("{name} was changed elsewhere while you were editing it")
         deleted = self.tr("{name} was deleted elsewhere while you were editing it")
         self._question = ConflictQuestion(context, changed, deleted, self)
-        table.edit_wanted.connect(self.start)
+        table.edit_requested.connect(self.start)
         self._editor.accepted.connect(self._on_accepted)
         self._editor.rejected.connect(self._on_rejected)
         self._editor.left.connect(self._on_left)
@@ -106,8 +106,8 @@ class EditController(QObject):
             return
         if self._draft is not None:
             self._next_column = Column(column) if self._is_saving else None
-        elif isinstance(self._store.trouble, StoreReadOnlyError):
-            self._toast.show_problem(error_text(self._store.trouble))
+        elif isinstance(self._store.write_error, StoreReadOnlyError):
+            self._toast.show_problem(error_text(self._store.write_error))
         else:
             self._queries.ask(self, partial(_plant, plant_id=plant_id), partial(self._on_read, Column(column)))
 

@@ -50,20 +50,20 @@ _OPTIONAL = (Column.ID, Column.TAG, Column.ADDED, Column.SOURCE)
 class Plants(Feature):
     """Accepts typing at once; the browser is built later.
 
-    `files_wanted`, `api_access_wanted`: of the empty table. `selection_changed(count)`: other rows are selected.
-    `card_wanted`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
-    search. `save_search_wanted`, `sidebar_wanted`: buttons of the search. `import_wanted(text)`: more was pasted
-    than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended.
+    `files_requested`, `api_access_requested`: of the empty table. `selection_changed(count)`: other rows are selected.
+    `card_requested`: the key of the table that shows or hides the card. `search_changed(text)`: the table shows another
+    search. `save_search_requested`, `sidebar_requested`: buttons of the search. `import_requested(text)`: more was
+    pasted than the form adds. `plants_dragged(started)`: a drag of rows has started, or ended.
     """
 
-    files_wanted = Signal()
-    api_access_wanted = Signal()
+    files_requested = Signal()
+    api_access_requested = Signal()
     selection_changed = Signal(int)
-    card_wanted = Signal()
+    card_requested = Signal()
     search_changed = Signal(str)
-    save_search_wanted = Signal()
-    sidebar_wanted = Signal()
-    import_wanted = Signal(str)
+    save_search_requested = Signal()
+    sidebar_requested = Signal()
+    import_requested = Signal(str)
     plants_dragged = Signal(bool)
 
     def __init__(self, context: WindowContext) -> None:
@@ -79,10 +79,10 @@ class Plants(Feature):
         self._add_controller.unsaved.settled.connect(self._on_unsaved_settled)
         self._add_controller.unsaved.discarded.connect(self._on_discarded)
         self._pasted = PastedPlants(self._form, self)
-        self._pasted.wanted.connect(self._add_controller.add_entries)
-        self._pasted.too_many.connect(self.import_wanted)
+        self._pasted.requested.connect(self._add_controller.add_entries)
+        self._pasted.too_many.connect(self.import_requested)
         self._status = PlantsStatus()
-        self._status.today_wanted.connect(self._show_today)
+        self._status.today_requested.connect(self._show_today)
         self._contents = TableContents(self)
         context.page.add_top_pane(self._form)
         context.page.add_part(Part.FORM, self._form, self._form.focus_name)
@@ -223,16 +223,16 @@ class Plants(Feature):
         from plantdesk.ui.plants.edit_controller import EditController
 
         browser = PlantBrowser(self.context.theme, self.context.bridge)
-        browser.import_wanted.connect(self.files_wanted)
-        browser.api_access_wanted.connect(self.api_access_wanted)
+        browser.import_requested.connect(self.files_requested)
+        browser.api_access_requested.connect(self.api_access_requested)
         browser.selection_count_changed.connect(self._status.show_selection)
         browser.selection_count_changed.connect(self.selection_changed)
-        browser.table.card_wanted.connect(self.card_wanted)
+        browser.table.card_requested.connect(self.card_requested)
         self.context.page.toast.covering.connect(browser.table.set_covered)
         browser.table.dragged.connect(self.plants_dragged)
         browser.search_bar.changed.connect(self.search_changed)
-        browser.search_bar.save_wanted.connect(self.save_search_wanted)
-        browser.search_bar.tags_wanted.connect(self.sidebar_wanted)
+        browser.search_bar.save_requested.connect(self.save_search_requested)
+        browser.search_bar.tags_requested.connect(self.sidebar_requested)
         browser.order_changed.connect(self._on_order_changed)
         browser.copied.connect(self._on_copied)
         browser.copy_refused.connect(self._on_copy_refused)
@@ -240,8 +240,8 @@ class Plants(Feature):
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self.context.undo_stack.undone.connect(browser.select_undone)
         self._add_controller.plant_added.connect(browser.reveal_added)
-        self._add_controller.plant_wanted.connect(browser.show_plant)
-        browser.table.menu_wanted.connect(self._open_row_menu)
+        self._add_controller.plant_requested.connect(browser.show_plant)
+        browser.table.menu_requested.connect(self._open_row_menu)
         browser.table.horizontalHeader().customContextMenuRequested.connect(self._open_header_menu)
         self._editing = EditController(self.context, browser.table, self._form.tags)
         self._selected.set_browser(browser, self._editing)
@@ -402,15 +402,15 @@ class Plants(Feature):
         self._contents.apply(changes)
 
     @Slot(object)
-    def _on_health_changed(self, trouble: StoreError | None) -> None:
-        self._status.show_trouble(there=trouble is not None)
-        self._browser.show_health(trouble)
-        self._show_hint(trouble)
+    def _on_health_changed(self, error: StoreError | None) -> None:
+        self._status.show_write_error(there=error is not None)
+        self._browser.show_health(error)
+        self._show_hint(error)
 
-    def _show_hint(self, trouble: StoreError | None) -> None:
+    def _show_hint(self, error: StoreError | None) -> None:
         """Report under the form that plants wait for a store that is read-only; the bar shows why."""
         hint = self.tr("Plants are added as soon as the file can be written to.")
-        if isinstance(trouble, StoreReadOnlyError):
+        if isinstance(error, StoreReadOnlyError):
             self._message.show_message(Tone.HINT, hint)
         elif self._message.text == hint:
             self._message.clear()

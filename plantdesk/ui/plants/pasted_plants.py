@@ -46,9 +46,9 @@ class _Found(NamedTuple):
 
 
 class PastedPlants(QObject):
-    """Works for one form. `wanted(entries)`: the user wants to add them. `too_many(text)`: this is for an import."""
+    """Works for one form. `requested(entries)`: the user wants to add them. `too_many(text)`: this is for an import."""
 
-    wanted = Signal(object)
+    requested = Signal(object)
     too_many = Signal(str)
 
     def __init__(self, form: PlantForm, parent: QObject) -> None:
@@ -83,7 +83,7 @@ class PastedPlants(QObject):
             self._form.message.show_message(Tone.WARNING, self.tr("There is no plant in the text that was pasted."))
         else:
             self._dialog = PasteDialog(self._form.theme, found, self._form)
-            self._dialog.wanted.connect(self.wanted)
+            self._dialog.requested.connect(self.requested)
             self._dialog.finished.connect(self._on_closed)
             self._dialog.open()
 
@@ -97,9 +97,9 @@ class PastedPlants(QObject):
 
 
 class PasteDialog(Dialog):
-    """Shows the plants with the IDs that they will get. `wanted(entries)`: they shall be added."""
+    """Shows the plants with the IDs that they will get. `requested(entries)`: they shall be added."""
 
-    wanted = Signal(object)
+    requested = Signal(object)
 
     def __init__(self, theme: Theme, found: _Found, parent: QWidget) -> None:
         super().__init__("", parent)
@@ -178,7 +178,7 @@ class PasteDialog(Dialog):
 
     @Slot()
     def _on_add(self) -> None:
-        self.wanted.emit(self.entries)
+        self.requested.emit(self.entries)
         self.accept()
 
 

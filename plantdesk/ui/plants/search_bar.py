@@ -39,14 +39,15 @@ _UNFINISHED = re.compile(r"(?:^|\s)-?(?:(?:tag|from|added|id):|tag=)\"?$", re.IG
 class SearchBar(QWidget):
     """Search field and filters.
 
-    `changed(text)`: the search is another one. `save_wanted`: the user wants to keep the search. `tags_wanted`: the
-    button that stands for the folded sidebar. `top_wanted`: the button that reports new plants above the visible rows.
+    `changed(text)`: the search is another one. `save_requested`: the user wants to keep the search. `tags_requested`:
+    the button that stands for the folded sidebar. `top_requested`: the button that reports new plants above the visible
+    rows.
     """
 
     changed = Signal(str)
-    save_wanted = Signal()
-    tags_wanted = Signal()
-    top_wanted = Signal()
+    save_requested = Signal()
+    tags_requested = Signal()
+    top_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,9 +71,9 @@ class SearchBar(QWidget):
         self._completer = SearchCompleter(self._field)
         self._completer.completed.connect(self._on_completed)
         self._chips.removed.connect(self._on_removed)
-        self._save_button.clicked.connect(self.save_wanted)
-        self._tags_button.clicked.connect(self.tags_wanted)
-        self._new_plants_button.clicked.connect(self.top_wanted)
+        self._save_button.clicked.connect(self.save_requested)
+        self._tags_button.clicked.connect(self.tags_requested)
+        self._new_plants_button.clicked.connect(self.top_requested)
 
     @property
     def field(self) -> SearchField:

@@ -17,7 +17,7 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, M, S
 from plantdesk.ui.widgets.fields import ButtonField
 from plantdesk.ui.widgets.passed_clicks import PassedClicks
-from plantdesk.ui.widgets.state_page import Wheel
+from plantdesk.ui.widgets.state_page import Spinner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -203,7 +203,7 @@ class SearchField(ButtonField):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent, max_length=_MAX_LENGTH)
         #: To be started while a search takes its time.
-        self.wheel = Wheel(theme, self)
+        self.wheel = Spinner(theme, self)
         self.name_button(self.tr("Clear search"), self.tr("Clear search (Esc)"))
         self.button.hide()
         theme.icons.put_on(self.button, "x", "text_2")

@@ -23,20 +23,23 @@ _SHOWN_MS = 2000
 
 
 class PlantsStatus(QWidget):
-    """What is selected and saved, and how many plants were added today. `today_wanted`: the user wants to see those."""
+    """What is selected and saved, and how many plants were added today.
 
-    today_wanted = Signal()
+    `today_requested`: the user wants to see those.
+    """
+
+    today_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
         """Make an empty status; “Saved” is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
-        self._in_trouble = False
+        self._has_write_error = False
         self._selection = PlainLabel(tone="muted")
         self._saved = PlainLabel(tone="muted")
         self._today_button = QPushButton()
         self._today_button.setProperty("variant", "quiet")
         set_tool_tip(self._today_button, self.tr("Show the plants that were added today"))
-        self._today_button.clicked.connect(self.today_wanted)
+        self._today_button.clicked.connect(self.today_requested)
         self._today_button.hide()
         self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
         self._expiry.timeout.connect(self._saved.clear)
@@ -67,15 +70,15 @@ class PlantsStatus(QWidget):
         """Show that a plant is being saved, or for a moment that it is saved."""
         if saving:
             self._show(self.tr("Saving…"), "muted")
-        elif self._in_trouble:
+        elif self._has_write_error:
             self._show(self.tr("Not saved"), "error")
         else:
             self._show(self.tr("Saved"), "muted")
             self._expiry.start()
 
-    def show_trouble(self, *, there: bool) -> None:
+    def show_write_error(self, *, there: bool) -> None:
         """Show “Not saved” while the store cannot save plants."""
-        was, self._in_trouble = self._in_trouble, there
+        was, self._has_write_error = self._has_write_error, there
         if was or there:
             self.show_saving(False)
 

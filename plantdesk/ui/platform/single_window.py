@@ -38,9 +38,9 @@ class StuckWindowError(PlantDeskError):
 
 
 class SingleWindow(QObject):
-    """The lock of the only window of a store; `raise_wanted` comes from a second start."""
+    """The lock of the only window of a store; `raise_requested` comes from a second start."""
 
-    raise_wanted = Signal()
+    raise_requested = Signal()
 
     def __init__(self, store: Path, folder: Path | None, parent: QObject | None = None) -> None:
         """Lock in `folder`, a local one that is the user's alone; None where there is no such folder: nothing locks."""
@@ -124,7 +124,7 @@ class SingleWindow(QObject):
                 continue
             connection.write(b"raised\n")
             connection.flush()
-            self.raise_wanted.emit()
+            self.raise_requested.emit()
 
 
 class OtherWindow(QObject):

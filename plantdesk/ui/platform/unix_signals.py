@@ -26,8 +26,8 @@ def quit_on_signals(leave: Callable[[], object]) -> Iterator[None]:
     notifier = QSocketNotifier(receiver.fileno(), QSocketNotifier.Type.Read)
     notifier.activated.connect(leave)
     before = signal.set_wakeup_fd(sender.fileno())
-    wanted = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
-    handlers = {number: signal.signal(number, _wake_only) for number in wanted}
+    requested = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+    handlers = {number: signal.signal(number, _wake_only) for number in requested}
     try:
         yield
     finally:

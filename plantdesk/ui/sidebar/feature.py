@@ -60,14 +60,14 @@ class Sidebar(Feature):
     """Counts in the background, and shows the entries.
 
     `filter_chosen(term, add)`: the plants of a term are wanted, with `add` beside those of other filters; None: all.
-    `search_chosen(text)`: a saved search is wanted. `tagging_wanted(tag)`: the selected plants shall have a tag, or
+    `search_chosen(text)`: a saved search is wanted. `tagging_requested(tag)`: the selected plants shall have a tag, or
     none. `renamed(old, new)`: a tag has another name, or None. `counted(counts, tags)`: the counts are
     other ones; the tags are in their order. `left`: it was hidden while it had the focus.
     """
 
     filter_chosen = Signal(object, bool)
     search_chosen = Signal(str)
-    tagging_wanted = Signal(object)
+    tagging_requested = Signal(object)
     renamed = Signal(str, object)
     counted = Signal(object, object)
     left = Signal()
@@ -107,7 +107,7 @@ class Sidebar(Feature):
         self._known = known_from_json(remembered.get("known"))
         self._searches = saved_searches.from_json(remembered.get("searches"))
         self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
-        self.context.page.sidebar.set_wanted(wanted=remembered.get("sidebar") is not False)
+        self.context.page.sidebar.set_requested(requested=remembered.get("sidebar") is not False)
         self._show()
 
     @override
@@ -126,9 +126,9 @@ class Sidebar(Feature):
     def release_store(self) -> None:
         self._view.accept_renaming()
         if self._store is not None:
-            wanted = self.context.page.sidebar.is_wanted
+            requested = self.context.page.sidebar.is_requested
             known = {} if self._contents is None else {"known": known_of(self._contents)}
-            self.context.preferences.change_store(self.context.path, sidebar=wanted, **known)
+            self.context.preferences.change_store(self.context.path, sidebar=requested, **known)
         for counter in self._counters:
             counter.close()
         self._counters.clear()
@@ -183,8 +183,8 @@ class Sidebar(Feature):
     def _connect(self) -> None:
         self._view.chosen.connect(self._on_chosen)
         self._view.renamed.connect(self._on_entry_renamed)
-        self._view.removal_wanted.connect(self._remove)
-        self._view.menu_wanted.connect(self._open_menu)
+        self._view.removal_requested.connect(self._remove)
+        self._view.menu_requested.connect(self._open_menu)
         self._view.plants_dropped.connect(self._on_plants_dropped)
         self._view.left.connect(self.left)
         self._view.renaming_ended.connect(self._show)
@@ -243,8 +243,8 @@ class Sidebar(Feature):
         self._count_soon()
 
     @Slot(object)
-    def _on_health_changed(self, trouble: StoreError | None) -> None:
-        if trouble is None:
+    def _on_health_changed(self, error: StoreError | None) -> None:
+        if error is None:
             self._count_soon()
 
     @Slot()
@@ -330,7 +330,7 @@ class Sidebar(Feature):
 
     @Slot(object)
     def _on_plants_dropped(self, entry: Entry) -> None:
-        self.tagging_wanted.emit(entry.tag)
+        self.tagging_requested.emit(entry.tag)
 
     def _rename_search(self, search: SavedSearch, name: str) -> None:
         if name and name != search.name:

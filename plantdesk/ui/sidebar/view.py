@@ -38,15 +38,15 @@ class SidebarView(QListView):
     """Shows the entries.
 
     `chosen(entry, add)`: an entry was clicked, with Ctrl to add it. `renamed(entry, name)`: a name was edited.
-    `removal_wanted(entry)`: Delete. `menu_wanted(entry, position)`: right click, Menu key or Shift+F10.
+    `removal_requested(entry)`: Delete. `menu_requested(entry, position)`: right click, Menu key or Shift+F10.
     `plants_dropped(entry)`: the selected plants were dropped on a tag. `left`: it was hidden while it had the focus.
     `renaming_ended`: the editor of a name was closed.
     """
 
     chosen = Signal(object, bool)
     renamed = Signal(object, str)
-    removal_wanted = Signal(object)
-    menu_wanted = Signal(object, QPoint)
+    removal_requested = Signal(object)
+    menu_requested = Signal(object, QPoint)
     plants_dropped = Signal(object)
     left = Signal()
     renaming_ended = Signal()
@@ -141,9 +141,9 @@ class SidebarView(QListView):
         elif event.key() == Qt.Key.Key_F2 and entry.can_be_renamed:
             self.edit(index)
         elif event.key() == Qt.Key.Key_Delete and entry.can_be_renamed:
-            self.removal_wanted.emit(entry)
+            self.removal_requested.emit(entry)
         elif is_menu_key(event):
-            self.menu_wanted.emit(entry, menu_position(self, index))
+            self.menu_requested.emit(entry, menu_position(self, index))
         else:
             super().keyPressEvent(event)
 
@@ -159,7 +159,7 @@ class SidebarView(QListView):
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
         if index.flags() & Qt.ItemFlag.ItemIsEnabled:
             self.setCurrentIndex(index)
-            self.menu_wanted.emit(self._entries.entry(index), menu_position(self, index, event))
+            self.menu_requested.emit(self._entries.entry(index), menu_position(self, index, event))
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

@@ -67,10 +67,10 @@ def pill_colors(hue: int, *, dark: bool) -> PillColors:
 @cache
 def dot_color(hue: int, colors: Colors) -> QColor:
     """Return the colour of a dot on the sidebar, of the same contrast for every hue."""
-    sidebar, wanted = colors.color("sidebar"), _DOT_CONTRAST[colors.dark]
+    sidebar, requested = colors.color("sidebar"), _DOT_CONTRAST[colors.dark]
     steps = [number / 100 for number in range(10, 91)]
     for lightness in steps if colors.dark else reversed(steps):
         color = QColor.fromHslF(HUES[hue] / 360, 0.55, lightness)
-        if contrast(color, sidebar) >= wanted:
+        if contrast(color, sidebar) >= requested:
             return color
     return colors.color("text")

@@ -41,9 +41,9 @@ _WIDTH = 320
 
 
 class ExportDialog(Dialog):
-    """`wanted(choice, form, file)`: the user has chosen what, how, and the file, whose suffix is that of the format."""
+    """`requested(choice, form, file)`: what the user has chosen; the file has the suffix of the format."""
 
-    wanted = Signal(str, object, object)
+    requested = Signal(str, object, object)
 
     def __init__(
         self, theme: Theme, choices: Sequence[tuple[str, str]], folder: Path, parent: QWidget | None = None
@@ -91,7 +91,7 @@ class ExportDialog(Dialog):
             self._accept(form, suffixed)
 
     def _accept(self, form: Format, file: Path) -> None:
-        self.wanted.emit(self._plants.currentData(), form, file)
+        self.requested.emit(self._plants.currentData(), form, file)
         self.accept()
 
     def _ask_to_replace(self, form: Format, file: Path) -> None:
@@ -181,7 +181,7 @@ class ExportController(QObject):
             one, many = self.tr("The selected plant"), self.tr("The {count} selected plants")
             choices.append((plural(len(selected), one, many), _SELECTED))
         self._dialog = ExportDialog(self._context.theme, choices, documents_folder(), self._context.page)
-        self._dialog.wanted.connect(self._export)
+        self._dialog.requested.connect(self._export)
         self._dialog.finished.connect(self._on_closed)
         self._dialog.open()
 
@@ -213,7 +213,7 @@ class ExportController(QObject):
         if self._bar is None:
             self._bar = self._context.page.add_bar()
         title = self.tr("Exporting to {file}").format(file=quoted(file.name))
-        self._bar.show_state(BarKind.INFO, title, "", (self.tr("Cancel"), self._cancel), lasting=True)
+        self._bar.show_state(BarKind.INFO, title, "", (self.tr("Cancel"), self._cancel), persistent=True)
         self._bar.show_progress("", None)
         text = self.tr("An export is running: {file} would not be written.")
         self._running = text.format(file=quoted(file.name))

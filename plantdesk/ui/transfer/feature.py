@@ -43,10 +43,10 @@ _ENDS = frozenset({QEvent.Type.DragLeave, QEvent.Type.Drop})
 class Transfer(Feature):
     """Runs one import at a time, also while its dialog is closed.
 
-    `imported_wanted(term, add)`: show the plants of an import, as a filter does.
+    `imported_requested(term, add)`: show the plants of an import, as a filter does.
     """
 
-    imported_wanted = Signal(object, bool)
+    imported_requested = Signal(object, bool)
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
         super().__init__(context)
@@ -218,7 +218,7 @@ class Transfer(Feature):
             if self._bar is None:
                 self._bar = self.context.page.add_bar()
             title = self.tr("Importing {names}").format(names=quoted(self._job.names, 80))
-            self._bar.show_state(BarKind.INFO, title, text, (self.tr("Cancel"), self._cancel), lasting=True)
+            self._bar.show_state(BarKind.INFO, title, text, (self.tr("Cancel"), self._cancel), persistent=True)
             self._bar.show_progress(text, share)
 
     @Slot(object)
@@ -249,7 +249,7 @@ class Transfer(Feature):
             one, many = self.tr("Imported 1 plant from {names}."), self.tr("Imported {count} plants from {names}.")
             text = plural(applied.plants, one, many, names=names)
             imported = AddedBy(SourceKind.IMPORT, applied.change.source.label)
-            show = self.tr("Show"), partial(self.imported_wanted.emit, imported, False)
+            show = self.tr("Show"), partial(self.imported_requested.emit, imported, False)
             actions = [show, self.context.undo_stack.undo_action(applied.change)]
         if job.left_out:
             self._show_left_out(text, actions, job.left_out)
@@ -289,7 +289,7 @@ class Transfer(Feature):
         self._hide_bar()
         actions = []
         if job is not None and isinstance(error, InvalidRowsError | ImportClashError):
-            reopen = partial(self._open_dialog, job.sources, job.wanted.reading)
+            reopen = partial(self._open_dialog, job.sources, job.options.reading)
             actions = [(self.tr("Choose what happens to them…"), reopen)]
         text = self.tr("Nothing was imported. {reason}").format(reason=error_text(error))
         self.context.page.toast.show_problem(text, *actions)

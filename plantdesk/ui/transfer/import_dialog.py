@@ -100,7 +100,7 @@ class ImportDialog(Dialog):
         self._columns.fields_changed.connect(self._count)
         self._tag_edit.editingFinished.connect(self._on_tag_edited)
         self._outcome.changed.connect(self._on_choice)
-        self._outcome.rows_wanted.connect(self._show_rows)
+        self._outcome.rows_requested.connect(self._show_rows)
         self._cancel_button.clicked.connect(self.reject)
         self._import_button.clicked.connect(self._on_import)
         self.finished.connect(self._cancel)
@@ -158,8 +158,8 @@ class ImportDialog(Dialog):
             self._message.show_message(Tone.WARNING, self.tr("Choose the column that is the name."))
             return
         columns = self._sample.columns(fields, by_name=len(self._sources) > 1)
-        wanted = ImportOptions(self._reading._replace(columns=columns), tag=self._tag or None)
-        job = self._job = ImportJob(self._bridge, self._store, self._sources, wanted)
+        requested = ImportOptions(self._reading._replace(columns=columns), tag=self._tag or None)
+        job = self._job = ImportJob(self._bridge, self._store, self._sources, requested)
         job.progressed.connect(self._on_progress)
         job.compared.connect(self._on_compared)
         job.failed.connect(self._show_failure)
@@ -250,7 +250,7 @@ class ImportDialog(Dialog):
         dialog = RefusedDialog(self._theme, title, rows, count, self._folder, self)
         job.saved.connect(dialog.show_saved)
         job.not_saved.connect(dialog.show_not_saved)
-        dialog.save_wanted.connect(job.save_refused)
+        dialog.save_requested.connect(job.save_refused)
         dialog.open()
 
     # --- layout ---

@@ -55,10 +55,10 @@ class ImportJob(QObject):
     saved = Signal(object)
     not_saved = Signal(object)
 
-    def __init__(self, bridge: Bridge, store: PlantStore, sources: Sequence[InputFile], wanted: ImportOptions) -> None:
+    def __init__(self, bridge: Bridge, store: PlantStore, sources: Sequence[InputFile], options: ImportOptions) -> None:
         super().__init__(bridge)
         self._bridge = bridge
-        self._store, self.sources, self.wanted = store, sources, wanted
+        self._store, self.sources, self.options = store, sources, options
         self.preview: Preview | None = None
         self.is_cancelled = False
         #: Rows that `apply` has left out, or will.
@@ -119,7 +119,7 @@ class ImportJob(QObject):
     def _run(self, task: Task) -> None:
         report = Reporter(task.report).report_bytes
         try:
-            with FileImport(self._store, self.wanted, report, listed=LISTED) as files_import:
+            with FileImport(self._store, self.options, report, listed=LISTED) as files_import:
                 self._import = files_import
                 if self.is_cancelled:
                     return

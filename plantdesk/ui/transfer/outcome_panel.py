@@ -43,9 +43,9 @@ _SIZE = QSize(760, 480)
 
 
 class RefusedDialog(Dialog):
-    """`save_wanted(path)`: write all invalid and clashing rows to a file."""
+    """`save_requested(path)`: write all invalid and clashing rows to a file."""
 
-    save_wanted = Signal(object)
+    save_requested = Signal(object)
 
     def __init__(
         self, theme: Theme, title: str, listed: Sequence[Refused], count: int, folder: Path, parent: QWidget
@@ -94,7 +94,7 @@ class RefusedDialog(Dialog):
         start = str(self._folder / self.tr("refused.csv"))
         name, _ = QFileDialog.getSaveFileName(self, self.windowTitle(), start, self.tr("CSV (*.csv)"))
         if name:
-            self.save_wanted.emit(Path(name))
+            self.save_requested.emit(Path(name))
 
 
 _NEW, _SAME, _CLASHING, _INVALID = range(4)
@@ -103,10 +103,13 @@ _CHOICE_WIDTH = 200
 
 
 class OutcomePanel(QFrame):
-    """`changed`: the user has chosen something else. `rows_wanted(invalid)`: show the invalid rows, or the clashing."""
+    """`changed`: the user has chosen something else.
+
+    `rows_requested(invalid)`: show the invalid rows, or the clashing.
+    """
 
     changed = Signal()
-    rows_wanted = Signal(bool)
+    rows_requested = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -172,7 +175,7 @@ class OutcomePanel(QFrame):
 
     @Slot()
     def _on_show(self) -> None:
-        self.rows_wanted.emit(self.sender() is self._buttons[_INVALID])
+        self.rows_requested.emit(self.sender() is self._buttons[_INVALID])
 
     def _combo(self, name: str, choices: Iterable[tuple[str, object]]) -> QComboBox:
         combo = ComboBox(name)

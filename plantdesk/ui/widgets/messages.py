@@ -219,19 +219,21 @@ class InfoBar(Message):
         """The title that is shown."""
         return self._title.text()
 
-    def show_state(self, kind: BarKind, title: str, text: str, *actions: MessageAction, lasting: bool = False) -> None:
-        """Show a state with a button for each action; a `lasting` one has no button to close it."""
+    def show_state(
+        self, kind: BarKind, title: str, text: str, *actions: MessageAction, persistent: bool = False
+    ) -> None:
+        """Show a state with a button for each action; a `persistent` one has no button to close it."""
         self.kind = kind
         name, icon = kind.value
         set_properties(self, bar=name)
         self._progress.hide()
         self._title.setText(title)
         self.set_content(icon, name, text, actions)
-        self._text.setVisible(bool(text) or lasting)
-        beside = Qt.AlignmentFlag.AlignTop if text or lasting else Qt.AlignmentFlag.AlignVCenter
+        self._text.setVisible(bool(text) or persistent)
+        beside = Qt.AlignmentFlag.AlignTop if text or persistent else Qt.AlignmentFlag.AlignVCenter
         self._row.setAlignment(self._icon, beside)
         self._place_buttons()
-        self._close_button.setVisible(not lasting)
+        self._close_button.setVisible(not persistent)
         self.setAccessibleName(title)
         self.show()
         self.announce(f"{title}. {text}")

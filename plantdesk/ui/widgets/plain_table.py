@@ -84,10 +84,10 @@ class CellDelegate(QStyledItemDelegate):
 class PlainTable(QTableWidget):
     """Its columns are as wide as their texts, except one that takes the rest.
 
-    `menu_wanted(position)`: the context menu of the selected row, at a position of the screen.
+    `menu_requested(position)`: the context menu of the selected row, at a position of the screen.
     """
 
-    menu_wanted = Signal(QPoint)
+    menu_requested = Signal(QPoint)
 
     def __init__(
         self, theme: Theme, name: str, heads: Sequence[str], *, wide: int = 0, max_rows: int | None = None
@@ -187,13 +187,13 @@ class PlainTable(QTableWidget):
         if event.key() in _ARROWS and self.selected_row is None and self.rowCount():
             self.selectRow(max(self.currentRow(), 0))  # Qt would move from the invisible current row
         elif is_menu_key(event):
-            self.menu_wanted.emit(menu_position(self, self._selected_index()))
+            self.menu_requested.emit(menu_position(self, self._selected_index()))
         else:
             super().keyPressEvent(event)
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.menu_wanted.emit(menu_position(self, self._selected_index(), event))
+        self.menu_requested.emit(menu_position(self, self._selected_index(), event))
 
     def framed(self) -> QFrame:
         """Return a frame around the table, whose header has square corners."""

@@ -38,7 +38,7 @@ class PlainLabel(QLabel):
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrapped)
-        self._wanted = alignment or self.alignment()
+        self._requested = alignment or self.alignment()
         self._mirror()
         if tone:
             self.setProperty("tone", tone)
@@ -54,7 +54,7 @@ class PlainLabel(QLabel):
 
     def _mirror(self) -> None:
         """Align the text by the direction of the window; Qt aligns it by that of its letters."""
-        flags = self._wanted
+        flags = self._requested
         if self.isRightToLeft() and flags & _SIDES and not flags & Qt.AlignmentFlag.AlignHCenter:
             flags = (flags ^ _SIDES) | Qt.AlignmentFlag.AlignAbsolute
         self.setAlignment(flags)

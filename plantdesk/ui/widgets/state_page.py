@@ -22,7 +22,7 @@ _DELAY_MS = 150
 _TURN_MS, _DEGREES = 80, 30
 
 
-class Wheel(QObject):
+class Spinner(QObject):
     """A wheel that a widget paints itself. It stands still where the system asks for no animations."""
 
     def __init__(self, theme: Theme, widget: QWidget) -> None:

@@ -103,12 +103,12 @@ class Toast(Message):
         self._give_focus_back()
         self.hide()
 
-    def close_lasting(self) -> bool:
+    def close_persistent(self) -> bool:
         """Close a message that would stay; False where there is none."""
-        is_lasting = self.isVisible() and not self._expiry.isActive()
-        if is_lasting:
+        is_persistent = self.isVisible() and not self._expiry.isActive()
+        if is_persistent:
             self.clear()
-        return is_lasting
+        return is_persistent
 
     @Slot()
     def focus_first(self) -> None:

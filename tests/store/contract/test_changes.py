@@ -218,8 +218,8 @@ def test_an_undo_overwrites_no_plant_that_took_the_id(store: PlantStore, plants:
 def test_what_is_undone_or_unknown_cannot_be_undone(store: PlantStore, plants: list[PlantRow]) -> None:
     number = apply(store, DeleteAll(Selection()))
     undo(store, number)
-    for wanted in (number, 99, 0, 2**63 - 1):
-        assert isinstance(store.undo(wanted, FORM).exception(SECONDS), NothingToUndoError)
+    for requested in (number, 99, 0, 2**63 - 1):
+        assert isinstance(store.undo(requested, FORM).exception(SECONDS), NothingToUndoError)
     assert rows(store) == plants
 
 

@@ -98,7 +98,7 @@ def test_search_looks_in_name_tag_and_id(reader: PlantReader, text: str, found: 
     assert reader.matching([plant_id for plant_id, _, _ in PLANTS], View(parse_search(text))) == found
 
 
-LOOKALIKES = [
+CONFUSABLES = [
     (20, "Mentha × piperita", None),
     (21, "Mentha x villosa", None),
     (22, "×Fatshedera", "Queen’s"),
@@ -127,12 +127,12 @@ LOOKALIKES = [
     ],
 )
 def test_what_no_keyboard_has_is_found_by_what_it_has(store: PlantStore, text: str, found: set[int]) -> None:
-    for plant_id, name, tag in LOOKALIKES:
+    for plant_id, name, tag in CONFUSABLES:
         values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
         store.add(new_plant(values), FORM).result(SECONDS)
     with closing(store.reader()) as reader:
         assert set(ids(reader, View(parse_search(text)))) == found
-        assert reader.matching([plant_id for plant_id, _, _ in LOOKALIKES], View(parse_search(text))) == found
+        assert reader.matching([plant_id for plant_id, _, _ in CONFUSABLES], View(parse_search(text))) == found
 
 
 def test_a_word_longer_than_sqlite_likes_is_found(store: PlantStore, reader: PlantReader) -> None:

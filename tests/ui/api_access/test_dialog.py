@@ -496,9 +496,9 @@ def choose(menu: QMenu, command: str) -> None:
 
 def test_a_refused_plant_is_put_into_the_form(active: DialogDesk) -> None:
     menu = menu_of_request(active, 1)
-    with active.qtbot.waitSignal(active.dialog.plant_wanted) as wanted:
+    with active.qtbot.waitSignal(active.dialog.plant_requested) as requested:
         choose(menu, "Put this plant into the form")
-    assert wanted.args == [{"id": "7", "name": "It’s <b>Basil</b>", "tag": "kitchen"}]
+    assert requested.args == [{"id": "7", "name": "It’s <b>Basil</b>", "tag": "kitchen"}]
     assert not active.dialog.isVisible()
 
 

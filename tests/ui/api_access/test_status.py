@@ -68,7 +68,7 @@ def test_the_address_is_copied_with_one_click(qtbot: QtBot, line: ApiStatus) -> 
 @pytest.mark.parametrize(("state", "label"), [(Off(), "Turn on"), (Failed(NotAnsweringError(), 1), "Try again")])
 def test_what_is_off_can_be_turned_on(qtbot: QtBot, line: ApiStatus, state: ServerState, label: str) -> None:
     line.show_server(state)
-    with qtbot.waitSignal(line.turn_on_wanted):
+    with qtbot.waitSignal(line.turn_on_requested):
         button(line, label).click()
 
 
@@ -76,7 +76,7 @@ def test_a_token_is_offered_only_while_there_is_none(qtbot: QtBot, line: ApiStat
     line.show_tokens(any_there=False)
     assert not button(line, "New token…").isVisible()
     line.show_server(ON)
-    with qtbot.waitSignal(line.token_wanted):
+    with qtbot.waitSignal(line.token_requested):
         button(line, "New token…").click()
     line.show_tokens(any_there=True)
     assert not button(line, "New token…").isVisible()
@@ -93,7 +93,7 @@ def test_the_last_plant_of_a_program_is_shown_but_not_those_of_the_form(qtbot: Q
     assert not activity(line).isVisible()
     line.show_changes(Changes((PlantRow(2, "Ficus", None, now, GREENHOUSE),)))
     assert activity(line).text() == "“Ficus” from greenhouse, just now"
-    with qtbot.waitSignal(line.activity_wanted):
+    with qtbot.waitSignal(line.activity_requested):
         activity(line).click()
     two = tuple(PlantRow(each, "Ficus", None, now - 65_000, GREENHOUSE) for each in (3, 4))
     line.show_changes(Changes(two))

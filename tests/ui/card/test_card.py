@@ -50,8 +50,8 @@ class CardDesk(Desk):
         self.plants = Plants(context)
         self.card = Card(context, self.plants)
         self.plants.selection_changed.connect(self.card.show_selection)
-        self.plants.card_wanted.connect(self.card.toggle)
-        self.card.delete_wanted.connect(self.plants.delete_selected)
+        self.plants.card_requested.connect(self.card.toggle)
+        self.card.delete_requested.connect(self.plants.delete_selected)
         self.features = [self.plants, self.card, EditCommands(context)]
         self.window.resize(1280, 760)
         for feature in self.features:
@@ -489,11 +489,11 @@ def test_several_plants_get_a_tag_together(desk: CardDesk) -> None:
 
 def test_labels_are_printed_for_one_plant_and_for_several(desk: CardDesk) -> None:
     desk.open_card()
-    with desk.qtbot.waitSignal(desk.card.labels_wanted):
+    with desk.qtbot.waitSignal(desk.card.labels_requested):
         desk.button("Print label…").click()
     desk.select(0, 1)
     desk.shows("2 plants")
-    with desk.qtbot.waitSignal(desk.card.labels_wanted):
+    with desk.qtbot.waitSignal(desk.card.labels_requested):
         desk.button("Print labels…").click()
 
 

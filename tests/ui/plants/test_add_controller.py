@@ -133,9 +133,9 @@ def test_a_plant_that_the_search_does_not_find_can_be_shown(desk: FormDesk, entr
     desk.type(desk.name, "Basil")
     desk.enter()
     desk.sees("Added “Basil”. It does not match the search.")
-    with desk.qtbot.waitSignal(entry.plant_wanted) as wanted:
+    with desk.qtbot.waitSignal(entry.plant_requested) as requested:
         desk.actions["Show it"].click()
-    assert wanted.args == [1]
+    assert requested.args == [1]
 
 
 @pytest.mark.parametrize("plant_id", [SMALLEST_ID, -1, 0, 2**53 + 1, LARGEST_ID])
@@ -251,9 +251,9 @@ def test_the_owner_of_a_used_id_can_be_shown(desk: FormDesk, entry: AddPlantCont
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
     desk.type(desk.id, "41")
     desk.sees("already belongs")
-    with desk.qtbot.waitSignal(entry.plant_wanted) as wanted:
+    with desk.qtbot.waitSignal(entry.plant_requested) as requested:
         desk.actions["Show that plant"].click()
-    assert wanted.args == [41]
+    assert requested.args == [41]
 
 
 def test_the_next_free_id_follows_the_scripts(desk: FormDesk) -> None:

@@ -89,9 +89,9 @@ def test_the_page_without_plants_says_which_term_is_unknown(
 def test_an_empty_store_invites_to_add_plants(qtbot: QtBot, browser: PlantBrowser, store: Store) -> None:
     open_store(qtbot, browser, store)
     assert {"No plants", "No plants yet"} <= texts(browser)
-    with qtbot.waitSignal(browser.import_wanted):
+    with qtbot.waitSignal(browser.import_requested):
         QTest.mouseClick(button(browser, "Import…"), Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(browser.api_access_wanted):
+    with qtbot.waitSignal(browser.api_access_requested):
         QTest.mouseClick(button(browser, "API access…"), Qt.MouseButton.LeftButton)
 
 

@@ -32,8 +32,8 @@ def test_saved_is_shown_for_a_moment_and_not_saved_stays(qtbot: QtBot, status: P
     status.show_saving(False)
     assert desk.texts() == ["Saved", ""]
     qtbot.waitUntil(lambda: desk.texts() == ["", ""])
-    status.show_trouble(there=True)
+    status.show_write_error(there=True)
     status.show_saving(False)
     qtbot.waitUntil(lambda: desk.texts() == ["Not saved", ""])
-    status.show_trouble(there=False)
+    status.show_write_error(there=False)
     qtbot.waitUntil(lambda: desk.texts() == ["", ""])

@@ -136,7 +136,7 @@ def test_undo_brings_back_all_that_a_search_has_found(desk: UndoDesk) -> None:
     assert desk.field("Search by name, tag or ID").text() == '"Plant 19"'
 
 
-def test_steps_that_are_wanted_at_once_are_made_one_after_the_other(desk: UndoDesk) -> None:
+def test_steps_that_are_requested_at_once_are_made_one_after_the_other(desk: UndoDesk) -> None:
     for plant_id in (42, 30, 20):
         desk.go_to(plant_id)
         desk.press(Qt.Key.Key_Delete)

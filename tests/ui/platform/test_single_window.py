@@ -46,7 +46,7 @@ def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
     assert first.take()
     first.listen()
     asking = subprocess.Popen([sys.executable, "-c", _ASK, str(tmp_path / "plants.db"), str(tmp_path)])
-    with qtbot.waitSignal(first.raise_wanted, timeout=20_000):
+    with qtbot.waitSignal(first.raise_requested, timeout=20_000):
         pass
     qtbot.waitUntil(lambda: asking.poll() is not None, timeout=20_000)
     assert asking.returncode == 0

@@ -33,7 +33,9 @@ def test_many_buttons_leave_the_text_its_width(qtbot: QtBot, theme: Theme, width
     qtbot.addWidget(bar)
     bar.resize(width, 200)
     buttons = [("Restore a backup…", print), ("Start without plants", print), ("Choose another file…", print)]
-    bar.show_state(BarKind.ERROR, "Your plants could not be opened", "The file is gone. " * 10, *buttons, lasting=True)
+    bar.show_state(
+        BarKind.ERROR, "Your plants could not be opened", "The file is gone. " * 10, *buttons, persistent=True
+    )
     first = bar.findChildren(QPushButton)[0]
     text = next(each for each in bar.findChildren(QLabel) if each.text() == bar.text)
     qtbot.waitUntil(lambda: text.width() > width // 3)
@@ -43,8 +45,8 @@ def test_many_buttons_leave_the_text_its_width(qtbot: QtBot, theme: Theme, width
 def test_the_ways_on_of_the_state_before_are_gone(qtbot: QtBot, theme: Theme) -> None:
     bar = InfoBar(theme)
     qtbot.addWidget(bar)
-    bar.show_state(BarKind.ERROR, "One", "", ("First", print), lasting=True)
-    bar.show_state(BarKind.ERROR, "Two", "", ("Second", print), lasting=True)
+    bar.show_state(BarKind.ERROR, "One", "", ("First", print), persistent=True)
+    bar.show_state(BarKind.ERROR, "Two", "", ("Second", print), persistent=True)
     assert [each.text() for each in bar.findChildren(QPushButton) if not each.isHidden()] == ["Second"]
     closing = [each for each in bar.findChildren(QAbstractButton) if each.accessibleName() == "Close this message"]
     assert all(each.isHidden() for each in closing)

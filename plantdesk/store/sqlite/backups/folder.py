@@ -108,7 +108,7 @@ class Backups:
         except OSError as error:
             raise unusable(self.folder, error) from error
 
-    def thin(self, identity: str) -> None:
+    def prune(self, identity: str) -> None:
         """Remove the outdated backups of the store of this `identity`, and drafts of killed processes.
 
         A file that cannot be removed is logged and left. Raises BackupFolderError.

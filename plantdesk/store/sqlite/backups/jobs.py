@@ -109,7 +109,7 @@ def back_up_if_due(file: StoreFile, every: float) -> bool:
             raise DiskReserveError
         made = backups.make_from(connection, BackupKind.AUTOMATIC)
     _log.info("Backed up to %s (%d bytes)", made.path.name, made.size)
-    backups.thin(identity)
+    backups.prune(identity)
     return True
 
 

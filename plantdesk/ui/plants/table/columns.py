@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionHeader, QWidget
 from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, S, tabular
-from plantdesk.ui.widgets.state_page import Wheel
+from plantdesk.ui.widgets.state_page import Spinner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -235,7 +235,9 @@ class TableColumns(QObject):
     def needed_width(self) -> int:
         """Return the width at which Name has enough room while the source is hidden."""
         name = self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE])
-        return name + sum(self._width(each) for each in _SIZED if each is not Column.SOURCE and self._is_wanted(each))
+        return name + sum(
+            self._width(each) for each in _SIZED if each is not Column.SOURCE and self._is_requested(each)
+        )
 
     def fit(self) -> None:
         """Set the columns for the width of the table and the text size."""
@@ -245,7 +247,7 @@ class TableColumns(QObject):
             self._fitted_for = fitted_for
             for column in _SIZED:
                 self._table.setColumnWidth(column, self._width(column))
-        shown = [column for column in _SIZED if self._is_wanted(column)]
+        shown = [column for column in _SIZED if self._is_requested(column)]
         for column, least in _NAME_WIDTHS.items():
             left = self._table.viewport().width() - sum(self._width(each) for each in shown)
             if column in shown and left < self._theme.metrics.scaled(least):
@@ -270,7 +272,7 @@ class TableColumns(QObject):
         if not self._is_fitting and old and new and section in _SIZED:
             self._chosen[self._is_wide()][Column(section)] = round((new - 2 * M) / self._digit(), 2)
 
-    def _is_wanted(self, column: Column) -> bool:
+    def _is_requested(self, column: Column) -> bool:
         return column not in self._hidden and (column is not Column.SOURCE or self._has_sources)
 
     def _width(self, column: Column) -> int:
@@ -327,13 +329,13 @@ class PlantHeader(QHeaderView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._theme = theme
         self._plants = model
-        self._wheel = Wheel(theme, self.viewport())
+        self._spinner = Spinner(theme, self.viewport())
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
         self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         model.busy_changed.connect(self._on_busy_changed)
         model.count_changed.connect(self._on_count_changed)
-        model.failed.connect(self._wheel.stop)
+        model.failed.connect(self._spinner.stop)
 
     @override
     def initStyleOptionForIndex(self, option: QStyleOptionHeader, logicalIndex: int) -> None:
@@ -346,7 +348,7 @@ class PlantHeader(QHeaderView):
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
         colors = self._theme.colors
         is_sorted = self._plants.shown_query.column == logicalIndex
-        is_sorting = self._wheel.is_shown and self._plants.query.column == logicalIndex
+        is_sorting = self._spinner.is_shown and self._plants.query.column == logicalIndex
         painter.save()
         painter.fillRect(rect, colors.color("surface"))
         font = self._theme.font(FontRole.CAPTION)
@@ -359,22 +361,22 @@ class PlantHeader(QHeaderView):
         self._paint_line(painter, rect, logicalIndex)
         beside = QStyle.visualRect(self.layoutDirection(), inner, self._beside(painter, inner, title))
         if is_sorting:
-            self._wheel.paint(painter, beside)
+            self._spinner.paint(painter, beside)
         elif is_sorted:
             self._paint_arrow(painter, beside)
         painter.restore()
 
     @Slot(bool)
     def _on_busy_changed(self, busy: bool) -> None:
-        wanted, shown = self._plants.query, self._plants.shown_query
-        if busy and (wanted.column, wanted.descending) != (shown.column, shown.descending):
-            self._wheel.start()
+        requested, shown = self._plants.query, self._plants.shown_query
+        if busy and (requested.column, requested.descending) != (shown.column, shown.descending):
+            self._spinner.start()
         self.viewport().update()
 
     @Slot()
     def _on_count_changed(self) -> None:
         if self._plants.complete:
-            self._wheel.stop()
+            self._spinner.stop()
 
     def _paint_line(self, painter: QPainter, rect: QRect, section: int) -> None:
         """Paint the line under the headings, from the start of the text to its end."""

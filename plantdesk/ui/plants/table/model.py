@@ -193,9 +193,9 @@ class PlantModel(QAbstractTableModel):
     def read(self, first: int, last: int) -> None:
         """Ask for rows that will be painted, so that most are loaded then."""
         cache = self._cache
-        lacking = [each for each in self.ids_between(first, last) if cache is not None and cache.lacks(each)]
-        if cache is not None and lacking:
-            cache.ask(lacking)
+        missing = [each for each in self.ids_between(first, last) if cache is not None and cache.is_missing(each)]
+        if cache is not None and missing:
+            cache.ask(missing)
 
     def id_at(self, row: int) -> int:
         """Return the id of the plant in a row."""
@@ -258,14 +258,14 @@ class PlantModel(QAbstractTableModel):
     @Slot()
     def _ask_for_page(self) -> None:
         """Ask for the rows that were painted without being loaded, and for those around them."""
-        lacking, self._lacking = sorted(self._lacking), set()
-        if self._cache is None or not lacking:
+        missing, self._lacking = sorted(self._lacking), set()
+        if self._cache is None or not missing:
             return
         ids, cache = self._ids(), self._cache
-        rows: Iterable[int] = range(max(lacking[0] - _PREFETCH_ROWS, 0), min(lacking[-1] + _PREFETCH_ROWS, len(ids)))
-        if lacking[-1] - lacking[0] > _MAX_PAGE:  # not one screen: single rows are read here and there
-            rows = [row for row in lacking[:_MAX_PAGE] if row < len(ids)]
-        cache.ask([ids[row] for row in rows if cache.lacks(ids[row])])
+        rows: Iterable[int] = range(max(missing[0] - _PREFETCH_ROWS, 0), min(missing[-1] + _PREFETCH_ROWS, len(ids)))
+        if missing[-1] - missing[0] > _MAX_PAGE:  # not one screen: single rows are read here and there
+            rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]
+        cache.ask([ids[row] for row in rows if cache.is_missing(ids[row])])
 
     @Slot(object)
     def _on_page_failed(self, error: Exception) -> None:
@@ -340,7 +340,7 @@ class PlantModel(QAbstractTableModel):
         self._painted[plant_id] = row
         if len(self._painted) > _MAX_PAINTED:
             del self._painted[next(iter(self._painted))]
-        if self._cache.lacks(plant_id):
+        if self._cache.is_missing(plant_id):
             self._lacking.add(row)
             if not self._page_timer.isActive():
                 self._page_timer.start()

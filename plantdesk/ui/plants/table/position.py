@@ -36,7 +36,7 @@ class PositionKeeper(QObject):
         super().__init__(table)
         self._table = table
         self._model = model
-        self._wanted = Position()
+        self._requested = Position()
         model.count_changed.connect(self._on_count_changed)
 
     def position(self) -> Position:
@@ -47,7 +47,7 @@ class PositionKeeper(QObject):
 
     def return_to(self, position: Position) -> None:
         """Go to a position when the rows of the next query are there."""
-        self._wanted = position
+        self._requested = position
         if position.selected is not None:
             self._table.seek(position.selected)
 
@@ -55,7 +55,7 @@ class PositionKeeper(QObject):
     def _on_count_changed(self) -> None:
         if not self._model.complete or self._model.busy:
             return
-        wanted, self._wanted = self._wanted, Position()
-        row = None if wanted.top is None else self._model.row_of(wanted.top)
+        requested, self._requested = self._requested, Position()
+        row = None if requested.top is None else self._model.row_of(requested.top)
         if row is not None:
             self._table.scrollTo(self._model.index(row, 0), QAbstractItemView.ScrollHint.PositionAtTop)

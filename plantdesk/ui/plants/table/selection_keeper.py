@@ -39,7 +39,7 @@ class SelectionKeeper(QObject):
         self._table = table
         self._model = model
         self._before = _Anchors()
-        self._wanted_id: int | None = None
+        self._requested_id: int | None = None
         self._visible_id: int | None = None
         self._returning: Collection[int] = ()
         self._removed: set[int] = set()
@@ -60,13 +60,13 @@ class SelectionKeeper(QObject):
     def kept_ids(self) -> frozenset[int]:
         """Return the ids whose rows have to be found again."""
         now = self._anchors()
-        single = {plant_id for plant_id in (now.current, now.top, self._wanted_id) if plant_id is not None}
+        single = {plant_id for plant_id in (now.current, now.top, self._requested_id) if plant_id is not None}
         return now.selected | single
 
     def seek(self, plant_id: int) -> bool:
         """Select a plant and scroll to it, now if it is in the rows, else when the next query returns it."""
         row = self._model.row_of(plant_id)
-        self._wanted_id = plant_id if row is None else None
+        self._requested_id = plant_id if row is None else None
         if row is not None:
             self._go_to(row)
         return row is not None
@@ -117,7 +117,7 @@ class SelectionKeeper(QObject):
         self._returning = self._returning if same_query else ()
         kept_rows = kept_rows | self._rows_of_late(kept_rows.keys())
         self._select(kept_rows)
-        if self._show_wanted_id(kept_rows):
+        if self._show_requested_id(kept_rows):
             return
         if same_query and self._visible_id is not None and self._visible_id == self._before.current in kept_rows:
             self._table.scrollTo(self._table.currentIndex())
@@ -139,7 +139,7 @@ class SelectionKeeper(QObject):
     @Slot(object)
     def _on_kept_rows_found(self, kept_rows: dict[int, int]) -> None:
         self._select(kept_rows)
-        if not self._show_wanted_id(kept_rows) and self._before.current in kept_rows and not self._scrolled():
+        if not self._show_requested_id(kept_rows) and self._before.current in kept_rows and not self._scrolled():
             self._table.scrollTo(self._table.currentIndex())
 
     @Slot(int, int)
@@ -227,11 +227,11 @@ class SelectionKeeper(QObject):
             selection.select(self._model.index(first, 0), self._model.index(last, last_column))
         self._table.selectionModel().select(selection, _Flag.Select)
 
-    def _show_wanted_id(self, kept_rows: dict[int, int]) -> bool:
-        if self._wanted_id is None or self._wanted_id not in kept_rows:
+    def _show_requested_id(self, kept_rows: dict[int, int]) -> bool:
+        if self._requested_id is None or self._requested_id not in kept_rows:
             return False
-        self._go_to(kept_rows[self._wanted_id])
-        self._wanted_id = None
+        self._go_to(kept_rows[self._requested_id])
+        self._requested_id = None
         return True
 
     def _go_to(

@@ -112,9 +112,9 @@ class RingTable(QTableView):
 
 
 class TypeAhead(QObject):
-    """Collects letters until a pause. `wanted(text)`: a plant whose name begins with `text` is wanted."""
+    """Collects letters until a pause. `requested(text)`: a plant whose name begins with `text` is wanted."""
 
-    wanted = Signal(str)
+    requested = Signal(str)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -132,7 +132,7 @@ class TypeAhead(QObject):
         self._text = self._text + letters if self.is_typing else letters
         self._since.start()
         if self._text.strip():
-            self.wanted.emit(self._text)
+            self.requested.emit(self._text)
 
 
 _ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
@@ -143,17 +143,17 @@ class PlantTableView(RingTable):
     """The view of a `PlantModel`.
 
     `unseen_changed(count)`: the number of new plants above the visible rows. `selection_count_changed(count)`: the
-    number of selected rows. `copy_wanted`: the keys for copying were pressed. `edit_wanted(column)`: Enter or a double
-    click on a cell that can be edited. `menu_wanted(position)`: a context menu, on the screen. `card_wanted`: Space.
-    `dragged(started)`: a drag of rows has started, or ended.
+    number of selected rows. `copy_requested`: the keys for copying were pressed. `edit_requested(column)`: Enter or a
+    double click on a cell that can be edited. `menu_requested(position)`: a context menu, on the screen.
+    `card_requested`: Space. `dragged(started)`: a drag of rows has started, or ended.
     """
 
     unseen_changed = Signal(int)
     selection_count_changed = Signal(int)
-    copy_wanted = Signal()
-    edit_wanted = Signal(int)
-    menu_wanted = Signal(QPoint)
-    card_wanted = Signal()
+    copy_requested = Signal()
+    edit_requested = Signal(int)
+    menu_requested = Signal(QPoint)
+    card_requested = Signal()
     dragged = Signal(bool)
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
@@ -242,7 +242,7 @@ class PlantTableView(RingTable):
     @Slot()
     def copy(self) -> None:
         """Ask for the selected rows to be copied."""
-        self.copy_wanted.emit()
+        self.copy_requested.emit()
 
     def go_to_first_row(self) -> None:
         """Move the focus into the table, to the first row if none is selected."""
@@ -335,15 +335,15 @@ class PlantTableView(RingTable):
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() in ENTER_KEYS:
-            self.edit_wanted.emit(Column.NAME)
+            self.edit_requested.emit(Column.NAME)
         elif event.key() == Qt.Key.Key_Space and self.type_ahead.is_typing:
             self.type_ahead.add(" ")
         elif event.key() == Qt.Key.Key_Space and not event.modifiers():
             if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
                 self._select_row(self.currentIndex().row())
-            self.card_wanted.emit()
+            self.card_requested.emit()
         elif is_menu_key(event):
-            self.menu_wanted.emit(menu_position(self, self._current_name()))
+            self.menu_requested.emit(menu_position(self, self._current_name()))
         elif event.key() in _ENDS:  # with Ctrl the same as without it, where Qt would only move the current row
             event.setModifiers(event.modifiers() & ~Qt.KeyboardModifier.ControlModifier)
             super().keyPressEvent(event)
@@ -365,7 +365,7 @@ class PlantTableView(RingTable):
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.menu_wanted.emit(menu_position(self, self._current_name(), event))
+        self.menu_requested.emit(menu_position(self, self._current_name(), event))
 
     @override
     def moveCursor(self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
@@ -425,7 +425,7 @@ class PlantTableView(RingTable):
     @Slot(QModelIndex)
     def _on_double_clicked(self, index: QModelIndex) -> None:
         if index.column() in EDITABLE:
-            self.edit_wanted.emit(index.column())
+            self.edit_requested.emit(index.column())
 
     @Slot()
     def _on_selection_changed(self) -> None:

@@ -14,8 +14,8 @@ IDS = st.lists(st.one_of(st.integers(0, 5), st.sampled_from([256**power for powe
 @given(IDS.map(lambda ids: list(dict.fromkeys(ids))), st.frozensets(st.integers(0, 20), max_size=30))
 @cases(200)
 def test_ids_are_found_where_they_are(ids: list[int], others: frozenset[int]) -> None:
-    wanted = others | frozenset(ids[::3])
-    assert rows_of(wanted, array("q", ids)) == {each: ids.index(each) for each in wanted if each in ids}
+    requested = others | frozenset(ids[::3])
+    assert rows_of(requested, array("q", ids)) == {each: ids.index(each) for each in requested if each in ids}
 
 
 def test_the_bytes_across_two_ids_are_no_id() -> None:

@@ -61,5 +61,5 @@ def test_a_name_that_is_not_there_moves_nothing(qtbot: QtBot, table: PlantTableV
 
 
 def test_space_is_a_letter_only_while_letters_are_typed(qtbot: QtBot, table: PlantTableView) -> None:
-    with qtbot.waitSignal(table.card_wanted):
+    with qtbot.waitSignal(table.card_requested):
         QTest.keyClick(table, Qt.Key.Key_Space)
