@@ -115,9 +115,12 @@ class Workspace(Page):
         plants.selection_changed.connect(card.show_selection)
         plants.card_requested.connect(card.toggle)
         card.delete_requested.connect(plants.delete_selected)
+        card.tag_requested.connect(plants.change_tag)
+        card.copy_requested.connect(plants.copy_selected)
         card.saving_changed.connect(plants.show_saving)
         self._plants = plants
         transfer = Transfer(context, plants)
+        card.export_requested.connect(transfer.export)
         transfer.imported_requested.connect(plants.filter_by)
         plants.import_requested.connect(transfer.import_text)
         plants.files_requested.connect(transfer.choose_files)

@@ -8,16 +8,17 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.server_state import Failed, On, PortInUseError, ServerState
+from plantdesk.ui.card.sections import CommandButton
 from plantdesk.ui.page import Page
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import BarKind
-from tests.support.desk import Desk, menus_of
+from tests.support.desk import Desk, menus_of, plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,6 +138,18 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder
 def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtBot, bare: Workspace) -> None:
     bare.complete()
     qtbot.waitUntil(Desk(qtbot, bare).name.hasFocus)
+
+
+def test_the_card_of_several_plants_shows_the_keys_of_its_commands(desk: WindowDesk) -> None:
+    desk.table.selectAll()
+    desk.table.setFocus()
+    desk.press(Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
+    desk.qtbot.waitUntil(lambda: len(desk.widget.findChildren(CommandButton)) == 4)
+    actions = desk.window.findChildren(QAction)
+    for button in desk.widget.findChildren(CommandButton):
+        (shown,) = (each.text() for each in button.findChildren(QLabel))
+        name = button.text().removesuffix("…")
+        assert shown in {each.shortcut().toString() for each in actions if plain(each.text()).startswith(name)}
 
 
 # --- Tab --------------------------------------------------------------------------------------------------------------

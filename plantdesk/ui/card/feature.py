@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QStackedWidget
 
-from plantdesk.domain.errors import InvalidPlantError, StoreReadOnlyError
+from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.records import FORM
-from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.page import Part
@@ -19,8 +18,6 @@ from plantdesk.ui.texts import error_text
 
 if TYPE_CHECKING:
     from array import array
-
-    from PySide6.QtCore import QStringListModel
 
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.edits import Edit as StoreEdit
@@ -50,10 +47,6 @@ class Rows(Protocol):
     def clear_selection(self) -> None:
         """Select no row."""
 
-    @property
-    def tags(self) -> QStringListModel:
-        """The tags that are offered as completions."""
-
 
 class _Read(NamedTuple):
     """A plant and its history; None where it is not there any more."""
@@ -65,11 +58,14 @@ class _Read(NamedTuple):
 class Card(Feature):
     """Shows the card while it is wanted and plants are selected; reads nothing while it is hidden.
 
-    `delete_requested` and `labels_requested`: buttons. `saving_changed(saving)`: a note is being saved, or is saved.
+    The other signals are those of its buttons. `saving_changed(saving)`: a note is being saved, or is saved.
     """
 
     delete_requested = Signal()
+    tag_requested = Signal()
     labels_requested = Signal()
+    copy_requested = Signal()
+    export_requested = Signal()
     saving_changed = Signal(bool)
 
     def __init__(self, context: WindowContext, rows: Rows) -> None:
@@ -237,18 +233,6 @@ class Card(Feature):
         else:
             self._apply([edited(row, **line.restored)])
 
-    @Slot(str)
-    def _set_tag(self, tag: str) -> None:
-        from plantdesk.domain.edits import SetTag
-        from plantdesk.domain.selections import Selection
-
-        try:
-            plant_fields({"name": "", "tag": tag})
-        except InvalidPlantError as error:
-            self.context.page.toast.show_problem(str(error))
-        else:
-            self._apply([SetTag(Selection(ids=self._rows.selected_ids()), tag or None)])
-
     def _apply(self, edits: list[StoreEdit]) -> None:
         if self._opened is not None and not self._is_applying:  # a second click does nothing
             self._is_applying = True
@@ -307,7 +291,7 @@ class Card(Feature):
 
     @Slot()
     def _focus(self) -> None:
-        target = self._one.note_edit if self._stack.currentWidget() is self._one else self._several.tag_edit
+        target = self._one.note_edit if self._stack.currentWidget() is self._one else self._several.commands[0]
         target.setFocus()
 
     # --- the widgets ---
@@ -330,8 +314,10 @@ class Card(Feature):
     def _several(self) -> SelectionCard:
         from plantdesk.ui.card.selection_card import SelectionCard
 
-        card = SelectionCard(self.context.theme, self._rows.tags)
-        card.tag_requested.connect(self._set_tag)
+        card = SelectionCard(self.context.theme)
+        card.tag_requested.connect(self.tag_requested)
+        card.copy_requested.connect(self.copy_requested)
+        card.export_requested.connect(self.export_requested)
         card.none_requested.connect(self._rows.clear_selection)
         card.delete_requested.connect(self.delete_requested)
         card.labels_requested.connect(self.labels_requested)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QStyle, QVBoxLayout, QWidget
 
 from plantdesk.ui.qt import add_layout, mirrored, override
@@ -96,6 +97,29 @@ class CardFrame(QWidget):
         else:
             add_layout(self.column, content)
         return label
+
+
+class CommandButton(OneClickButton):
+    """A command as a row of the card: icon, text and keys. A click leaves the focus where it is."""
+
+    def __init__(self, theme: Theme, text: str, icon: str, key: QKeySequence) -> None:
+        super().__init__(text)
+        self.setProperty("variant", "command")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        theme.icons.put_on(self, icon, "text_2")
+        self._key = PlainLabel(key.toString(QKeySequence.SequenceFormat.NativeText), tone="muted")
+        self._key.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._key, alignment=Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    @override
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() + QSize(L + self._key.sizeHint().width(), 0)
 
 
 def text_button(text: str, theme: Theme | None = None, icon: str = "") -> QPushButton:

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout
+from PySide6.QtCore import QCoreApplication, QLocale, Signal
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QGridLayout
 
 from plantdesk.domain.records import now_ms
 from plantdesk.ui.card.history_lines import added_text
-from plantdesk.ui.card.sections import CardFrame, empty, text_button
-from plantdesk.ui.qt import add_layout
+from plantdesk.ui.card.sections import CardFrame, CommandButton, empty, text_button
+from plantdesk.ui.menus import Key
 from plantdesk.ui.texts import date, long_time, plural, short_time, tag_text
-from plantdesk.ui.theme.metrics import L, S, tabular
-from plantdesk.ui.widgets.fields import LineEdit, tag_completer
+from plantdesk.ui.theme.metrics import S, tabular
 from plantdesk.ui.widgets.painting import TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from PySide6.QtCore import QStringListModel
     from PySide6.QtWidgets import QWidget
 
     from plantdesk.domain.records import PlantRow, Source
@@ -48,29 +47,21 @@ def summary_of(rows: Collection[PlantRow]) -> Summary:
 
 
 class SelectionCard(CardFrame):
-    """Shows the summary that it is given. `tag_requested(tag)`: all of them are to have this tag; empty for none.
+    """Shows the summary that it is given, and the commands for all of the plants: each has a signal."""
 
-    `labels_requested`, `none_requested`, `delete_requested`: the other buttons.
-    """
-
-    tag_requested = Signal(str)
+    tag_requested = Signal()
     labels_requested = Signal()
+    copy_requested = Signal()
+    export_requested = Signal()
     none_requested = Signal()
     delete_requested = Signal()
 
-    def __init__(self, theme: Theme, tags: QStringListModel) -> None:
-        """Make an empty card; `tags` are offered as completions."""
+    def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._theme = theme
         self._title_label = PlainLabel(role="title", wrapped=True)
         self._ids_label = PlainLabel(tone="muted", wrapped=True)
         self._ids_label.setFont(tabular(self._ids_label.font()))
-        self.tag_edit = LineEdit()
-        self.tag_edit.setCompleter(tag_completer(tags, self))
-        self.tag_edit.returnPressed.connect(self._on_return)
-        self._tag_button = text_button(self.tr("Set"))
-        self._tag_button.setAccessibleName(self.tr("Set this tag for all selected plants"))
-        self._tag_button.clicked.connect(self._on_return)
         self._tag_widgets: list[QWidget] = []
         self._tags = QGridLayout()
         self._tags.setHorizontalSpacing(S + 2)
@@ -78,8 +69,15 @@ class SelectionCard(CardFrame):
         self._tags.setColumnStretch(1, 1)
         self._added_label = PlainLabel(wrapped=True)
         self._sources_label = PlainLabel(tone="muted", wrapped=True)
-        self._label_button = text_button(self.tr("Print labels…"), theme, "printer")
-        self._label_button.clicked.connect(self.labels_requested)
+        commands = (
+            (self.tr("Change tag…"), "tag", QKeySequence("Ctrl+T"), self.tag_requested),
+            (self.tr("Print labels…"), "printer", QKeySequence("Ctrl+P"), self.labels_requested),
+            (self.tr("Copy"), "copy", QKeySequence(Key.Copy), self.copy_requested),
+            (self.tr("Export…"), "file-down", QKeySequence("Ctrl+E"), self.export_requested),
+        )
+        self.commands = [CommandButton(theme, text, icon, key) for text, icon, key, _ in commands]
+        for button, (*_, wanted) in zip(self.commands, commands, strict=True):
+            button.clicked.connect(wanted)
         self._none_button = text_button(self.tr("Select none"))
         self._none_button.clicked.connect(self.none_requested)
         self._delete_button = text_button(self.tr("Delete"), theme, "trash-2")
@@ -90,17 +88,16 @@ class SelectionCard(CardFrame):
         """Show the number of plants; what they have in common is not known yet."""
         self._title_label.setText(plural(count, self.tr("1 plant"), self.tr("{count} plants")))
         self._delete_button.setText(plural(count, self.tr("Delete 1 plant"), self.tr("Delete {count} plants")))
+        self._commands_title.setText(plural(count, self.tr("Do with it"), self.tr("Do with all {count}")))
         self.show_summary(None)
 
     def show_summary(self, summary: Summary | None) -> None:
         """Show what the plants have in common; None: they are too many to be read."""
         empty(self._tags, self._tag_widgets)
-        parts = (self._ids_label, self._added_title, self._added_label, self._sources_label)
+        parts = (self._ids_label, self._tags_title, self._added_title, self._added_label, self._sources_label)
         for part in parts:
             part.setVisible(summary is not None)
         if summary is None:
-            self.tag_edit.setText("")
-            self.tag_edit.setPlaceholderText(self.tr("Tag for all of them"))
             return
         first, last = summary.ids
         self._ids_label.setText(self.tr("IDs {first} to {last}").format(first=first, last=last))
@@ -111,16 +108,10 @@ class SelectionCard(CardFrame):
 
     def set_editable(self, *, editable: bool) -> None:
         """Allow changes, or none where the store is read-only."""
-        for widget in (self.tag_edit, self._tag_button, self._delete_button):
+        for widget in (self.commands[0], self._delete_button):
             widget.setEnabled(editable)
 
     def _show_tags(self, summary: Summary) -> None:
-        common = summary.tags[0][0] if len(summary.tags) == 1 else None
-        self.tag_edit.setText(common or "")
-        different = self.tr("No tag") if len(summary.tags) == 1 else self.tr("Different tags")
-        self.tag_edit.setPlaceholderText(different)
-        if len(summary.tags) == 1:
-            return
         for line, (tag, count) in enumerate(summary.tags[:_MAX_TAGS]):
             shown = TagPill(self._theme) if tag is not None else PlainLabel(self.tr("No tag"), tone="muted")
             if isinstance(shown, TagPill):
@@ -143,25 +134,16 @@ class SelectionCard(CardFrame):
         self.column.addSpacing(S)
         self.column.addWidget(self._title_label)
         self.column.addWidget(self._ids_label)
-        tag = QHBoxLayout()
-        tag.setSpacing(S)
-        tag.addWidget(self.tag_edit, 1)
-        tag.addWidget(self._tag_button)
-        self.add_section(self.tr("Tag of all"), tag).setBuddy(self.tag_edit)
-        self.column.addSpacing(S)
-        add_layout(self.column, self._tags)
+        self._tags_title = self.add_section(self.tr("Tags"), self._tags)
         self._added_title = self.add_section(self.tr("Added"), self._added_label)
         self.column.addWidget(self._sources_label)
-        self.column.addSpacing(L)
-        self.column.addWidget(self._label_button, alignment=Qt.AlignmentFlag.AlignLeading)
+        self._commands_title = self.add_section("", self.commands[0])
+        for button in self.commands[1:]:
+            self.column.addWidget(button)
         self.column.addStretch()
         self.foot.addWidget(self._none_button)
         self.foot.addStretch()
         self.foot.addWidget(self._delete_button)
-
-    @Slot()
-    def _on_return(self) -> None:
-        self.tag_requested.emit(self.tag_edit.text().strip())
 
 
 def _span(first: int, last: int) -> str:

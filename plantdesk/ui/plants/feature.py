@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Sequence
 
-    from PySide6.QtCore import QStringListModel
-
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Changes
@@ -182,10 +180,15 @@ class Plants(Feature):
         """Give the plants of the selected rows a tag, or none."""
         self._selected.set_tag(tag)
 
-    @property
-    def tags(self) -> QStringListModel:
-        """The tags that are offered as completions."""
-        return self._form.tags
+    @Slot()
+    def change_tag(self) -> None:
+        """Ask for the tag of the plants of the selected rows."""
+        self._selected.change_tag()
+
+    @Slot()
+    def copy_selected(self) -> None:
+        """Copy the plants of the selected rows for a spreadsheet."""
+        self._browser.copy_selection()
 
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:

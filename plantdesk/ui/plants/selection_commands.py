@@ -69,7 +69,7 @@ class SelectionCommands(QObject):
         self._editing: EditController | None = None
         add = context.menus.add
         self._edit_name = add(Section.EDIT_PLANTS, "", partial(self._edit, Column.NAME), "F2", icon="pencil")
-        self._edit_tag = add(Section.EDIT_PLANTS, "", self._change_tag, "Ctrl+T", icon="tag")
+        self._edit_tag = add(Section.EDIT_PLANTS, "", self.change_tag, "Ctrl+T", icon="tag")
         self._delete = add(Section.EDIT_PLANTS, "", self.delete, Key.Delete, icon="trash-2")
         self._delete.setAutoRepeat(False)  # the next plant is selected then: a key that is held would delete all
         copies = ((self.tr("Copy as C&SV"), "csv"), (self.tr("Copy as &JSON"), "json"))
@@ -117,7 +117,7 @@ class SelectionCommands(QObject):
         from plantdesk.domain.selections import Selection
 
         if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
-            one, many = self.tr("1 plant has the tag {tag} now."), self.tr("{count} plants have the tag {tag} now.")
+            one, many = self.tr("Gave 1 plant the tag {tag}."), self.tr("Gave {count} plants the tag {tag}.")
             if tag is None:
                 one, many = self.tr("Removed the tag of 1 plant."), self.tr("Removed the tags of {count} plants.")
             progress = plural(len(ids), self.tr("Changing 1 plant…"), self.tr("Changing {count} plants…"))
@@ -129,7 +129,8 @@ class SelectionCommands(QObject):
         if self._editing is not None:
             self._editing.start(column)
 
-    def _change_tag(self) -> None:
+    def change_tag(self) -> None:
+        """Edit the tag of the selected plant, or ask for that of all of them."""
         count = 0 if self._browser is None else self._browser.table.selected_count()
         if count <= 1:
             self._edit(Column.TAG)

@@ -2,8 +2,8 @@
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, detail, key, title, empty-title, strong, drop) and `tone` (muted, error, warning, ok) of labels; `variant`
-(primary, icon, pill, link, quiet, fold) of buttons, `small` of buttons and combo boxes; `card`, `pane` (lines, strip,
-list, sidebar, card, toast) and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields;
+(primary, icon, pill, link, quiet, command, fold) of buttons, `small` of buttons and combo boxes; `card`, `pane` (lines,
+strip, list, sidebar, card, toast) and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields;
 `clear` of what shows the background behind it.
 """
 
@@ -118,6 +118,11 @@ QPushButton[variant="fold"] { font-weight: 600; padding: 0 4px 0 0; }
 QPushButton[variant="quiet"]:hover, QPushButton[variant="fold"]:hover { background: $hover; }
 QPushButton[variant="quiet"]:focus { border: 2px solid $focus; padding: 0 6px; min-height: ${link}px; }
 QPushButton[variant="fold"]:focus { border: 2px solid $focus; padding: 0 4px 0 0; min-height: ${link}px; }
+QPushButton[variant="command"] {
+  background: transparent; border: 2px solid transparent; padding: 0; min-height: ${command}px; text-align: left;
+}
+QPushButton[variant="command"]:hover { background: $hover; }
+QPushButton[variant="command"]:focus { border: 2px solid $focus; padding: 0; min-height: ${command}px; }
 
 QPushButton[variant="pill"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; border-radius: ${pill_radius}px;
@@ -296,6 +301,7 @@ def _sizes(metrics: Metrics) -> dict[str, str]:
         "box_2": str(metrics.scaled(18) - 2),
         "menu_item": str(metrics.line + 14),
         "link": str(max(20, metrics.line + 2)),
+        "command": str(metrics.line + 10),
         "row": str(metrics.row),
         "toast_height": str(metrics.control + 8),
         "header_pad": "12",

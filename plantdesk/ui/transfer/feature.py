@@ -59,7 +59,7 @@ class Transfer(Feature):
         add = context.menus.add
         self._commands = [
             add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I", icon="file-spreadsheet"),
-            add(Section.FILE_EXPORT, self.tr("&Export…"), self._export, "Ctrl+E", icon="file-down"),
+            add(Section.FILE_EXPORT, self.tr("&Export…"), self.export, "Ctrl+E", icon="file-down"),
         ]
         self._allow(allowed=False)
 
@@ -188,7 +188,8 @@ class Transfer(Feature):
         self._dialog = None
 
     @Slot()
-    def _export(self) -> None:
+    def export(self) -> None:
+        """Ask what to export, and to which file."""
         if self._exports is not None:
             self._exports.open_dialog(self._plants)
 

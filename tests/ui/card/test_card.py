@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import StoreUnreachableError
@@ -23,6 +23,7 @@ from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.plants.tag_field import TagDialog
 from plantdesk.ui.widgets.dialog import TabOrder
 from tests.support.desk import Desk, plain
 
@@ -52,6 +53,8 @@ class CardDesk(Desk):
         self.plants.selection_changed.connect(self.card.show_selection)
         self.plants.card_requested.connect(self.card.toggle)
         self.card.delete_requested.connect(self.plants.delete_selected)
+        self.card.tag_requested.connect(self.plants.change_tag)
+        self.card.copy_requested.connect(self.plants.copy_selected)
         self.features = [self.plants, self.card, EditCommands(context)]
         self.window.resize(1280, 760)
         for feature in self.features:
@@ -73,10 +76,6 @@ class CardDesk(Desk):
     @property
     def note(self) -> NoteEdit:
         return self.the(NoteEdit)
-
-    @property
-    def card_tag(self) -> QLineEdit:
-        return self.field("Tag of all")
 
     def select(self, *rows: int) -> None:
         """Select rows by clicks."""
@@ -480,21 +479,26 @@ def test_after_six_lines_the_others_are_shown_on_demand(desk: CardDesk) -> None:
 def test_several_plants_get_a_tag_together(desk: CardDesk) -> None:
     desk.open_card()
     desk.select(1, 2)
-    desk.shows("2 plants", "IDs 1 to 2", "2 in the form")
-    desk.type(desk.card_tag, "bed 4")
-    desk.press(Qt.Key.Key_Return)
+    desk.shows("2 plants", "IDs 1 to 2", "No tag", "2 in the form", "Do with all 2")
+    desk.button("Change tag…").click()
+    dialog = Desk(desk.qtbot, desk.the(TagDialog))
+    dialog.qtbot.keyClicks(dialog.field("Tag of 2 plants"), "bed 4")
+    dialog.button("Change tag of 2 plants").click()
     desk.until(lambda: [desk.row(each).tag for each in (1, 2, 3)] == ["bed 4", "bed 4", None])
-    desk.until(lambda: desk.card_tag.text() == "bed 4")
+    desk.until(lambda: "bed 4: 2" in {each.accessibleName() for each in desk.widget.findChildren(QLabel)})
 
 
-def test_labels_are_printed_for_one_plant_and_for_several(desk: CardDesk) -> None:
+def test_several_plants_are_copied_printed_and_exported(desk: CardDesk) -> None:
     desk.open_card()
     with desk.qtbot.waitSignal(desk.card.labels_requested):
         desk.button("Print label…").click()
     desk.select(0, 1)
     desk.shows("2 plants")
-    with desk.qtbot.waitSignal(desk.card.labels_requested):
-        desk.button("Print labels…").click()
+    desk.button("Copy").click()
+    desk.until(lambda: all(name in QApplication.clipboard().text() for name in ("Cactus", "Basil")))
+    for name, wanted in (("Print labels…", desk.card.labels_requested), ("Export…", desk.card.export_requested)):
+        with desk.qtbot.waitSignal(wanted):
+            desk.button(name).click()
 
 
 def test_several_plants_are_deleted_or_none_is_selected(desk: CardDesk) -> None:

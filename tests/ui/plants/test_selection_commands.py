@@ -8,6 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
+from plantdesk.domain.edits import SetTag
+from plantdesk.domain.records import FORM
+from plantdesk.domain.selections import Selection
 from plantdesk.ui.plants.tag_field import TagDialog
 from tests.support.desk import TIMEOUT, Desk
 from tests.ui.plants.test_undo_selection import UndoDesk
@@ -56,12 +59,26 @@ def test_a_new_tag_is_given_to_all_selected_plants(desk: UndoDesk, store: Store)
     dialog.qtbot.keyClicks(dialog.field("Tag of 3 plants"), " greenhouse ")
     assert "Change tag of 3 plants" in dialog.buttons()
     dialog.press(Qt.Key.Key_Return)
-    desk.until(lambda: desk.toast.text == "3 plants have the tag “greenhouse” now.")
+    desk.until(lambda: desk.toast.text == "Gave 3 plants the tag “greenhouse”.")
     assert [each for each, tag in tags(store).items() if tag == "greenhouse"] == [7, 8, 9]
     desk.window.activateWindow()
     desk.until(desk.window.isActiveWindow)
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.until(lambda: set(tags(store).values()) == {"office"})
+
+
+@pytest.mark.parametrize(
+    ("ids", "text"), [((9, 8, 7, 6), "Gave 2 plants the tag “hall”."), ((9, 8, 7), "Gave 1 plant")]
+)
+def test_only_the_plants_that_get_a_tag_are_counted(
+    desk: UndoDesk, store: Store, ids: tuple[int, ...], text: str
+) -> None:
+    store.apply([SetTag(Selection(ids=[9, 8]), "hall")], FORM).result()
+    desk.go_to(*ids)
+    dialog = tag_dialog(desk)
+    dialog.type(dialog.field(f"Tag of {len(ids)} plants"), "hall")
+    dialog.press(Qt.Key.Key_Return)
+    desk.until(lambda: desk.toast.text.startswith(text))
 
 
 def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDesk, store: Store) -> None:
