@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import NothingToUndoError, StoreDamagedError
-from plantdesk.domain.folding import SEPARATOR, fold
+from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, searched
 from plantdesk.domain.protocols import HistorySummary
 from plantdesk.domain.records import Change, ChangeKind, HistoryEntry, PlantChange, Source, SourceKind
 from plantdesk.store.sqlite.row_reads import MAX_NUMBER, row_of
@@ -28,10 +28,9 @@ _SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coale
                     plants, undoes, undone, size IS NOT NULL
              FROM change LEFT JOIN source ON source.id = source_id"""
 _ENTRIES = f"""{_SELECT} WHERE undoes IS NULL AND (:before IS NULL OR number < :before)
-               AND (instr(lower(title), lower(:text)) > 0 OR number IN (SELECT value FROM json_each(:with_plant)))
+               AND (instr(searched(title), searched(:text)) > 0 OR number IN (SELECT value FROM json_each(:with_plant)))
                AND (:source IS NULL OR source_id = :source) ORDER BY number DESC LIMIT :limit"""
-_WITH_PLANT = f"""SELECT DISTINCT change FROM before_image WHERE
-    instr(CASE WHEN folded IS NULL THEN lower(name) ELSE substr(folded, 1, instr(folded, '{SEPARATOR}')) END, ?) > 0"""
+_NAME = f"CASE WHEN folded IS NULL THEN lower(name) ELSE substr(folded, 1, instr(folded, '{SEPARATOR}')) END"
 _FIRST = """SELECT x.plant_id, coalesce(x.name, plant.name), CASE WHEN x.name IS NULL THEN plant.tag ELSE x.tag END
             FROM (SELECT plant_id, name, tag FROM before_image WHERE change = ? ORDER BY plant_id LIMIT 1) AS x
             LEFT JOIN plant ON plant.id = x.plant_id WHERE coalesce(x.name, plant.name) IS NOT NULL"""
@@ -60,18 +59,31 @@ def newest_changes(connection: sqlite3.Connection, limit: int) -> list[Change]:
 def history_entries(
     connection: sqlite3.Connection, limit: int, before: int | None, text: str, source: Source | None
 ) -> list[HistoryEntry]:
-    """Return at most `limit` changes that match, newest first, each with its latest undo. Raises sqlite3.Error."""
+    """Return at most `limit` changes that match, newest first, each with its latest undo. Raises sqlite3.Error.
+
+    The connection needs `conditions.add_functions`.
+    """
     sql = "SELECT number, undoes FROM change WHERE undoes IS NOT NULL ORDER BY number"
     first: dict[int, int] = {}  # of each undo or redo the change
     last: dict[int, int] = {}  # of that the latest of them
     for number, undoes in connection.execute(sql):
         first[number] = first.get(undoes, undoes)
         last[first[number]] = number
-    images = connection.execute(_WITH_PLANT, (fold(text),)).fetchall() if text else []
-    with_plant = json.dumps([*{first.get(number, number) for (number,) in images}])
+    images = _changes_of_names(connection, searched(text)) if text else []
+    with_plant = json.dumps([*{first.get(number, number) for number in images}])
     values = {"before": before, "text": text, "source": source and source.id, "with_plant": with_plant, "limit": limit}
     changes = [_change(row) for row in connection.execute(_ENTRIES, values).fetchall()]
     return [_entry(connection, change, last.get(change.number)) for change in changes]
+
+
+def _changes_of_names(connection: sqlite3.Connection, text: str) -> list[int]:
+    """Return the changes of plants whose name contained `text`. `searched()` would be slow for a million of them."""
+    name = _NAME
+    for one, others in CONFUSABLES.items():
+        for other in others if one in text else "":
+            name = f"replace({name}, char({ord(other)}), char({ord(one)}))"
+    sql = f"SELECT DISTINCT change FROM before_image WHERE instr({name}, ?) > 0"
+    return [number for (number,) in connection.execute(sql, (text,)).fetchall()]
 
 
 def history_summary(connection: sqlite3.Connection) -> HistorySummary:

@@ -320,6 +320,15 @@ def test_the_history_of_a_plant_begins_where_a_change_added_it(store: PlantStore
     assert history_of(store, 8) == [("Ivy", None, None), None]
 
 
+@pytest.mark.parametrize("text", ["'magnus'", "‘MAGNUS’", "x piperita", "× Piperita"])
+def test_the_history_is_searched_as_plants_are(store: PlantStore, text: str) -> None:
+    for plant_id, name in enumerate(("Echinacea ‘Magnus’", "Mentha × piperita"), 1):
+        add(store, plant_id, name)
+    apply(store, DeleteAll(Selection()))
+    with closing(store.reader()) as reader:
+        assert [each.change.title for each in reader.history_entries(text=text)] == ["Delete 2 plants"]
+
+
 def test_the_history_is_searched_by_text_and_source(store: PlantStore, plants: list[PlantRow]) -> None:
     apply(store, edited(plants[0], name="50_% fern"))
     store.apply([DeleteAll(Selection(ids=[1, 2]))], FORM).result(SECONDS)
@@ -331,6 +340,7 @@ def test_the_history_is_searched_by_text_and_source(store: PlantStore, plants: l
         assert found("delete") == ["Delete 2 plants"]
         assert found("0_% F") == ["Rename “Fern” to “50_% fern”"]
         assert found("_%_") == []
+        assert found("rename 'fern' to \"50") == ["Rename “Fern” to “50_% fern”"]
         assert found("RÖSCHEN") == found("aloe") == ["Delete 2 plants"]
         assert found(source=FORM) == ["Delete 2 plants"]
         newest, oldest = reader.history()
