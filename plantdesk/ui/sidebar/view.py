@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
     QContextMenuEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -109,6 +111,9 @@ class SidebarView(QListView):
             self.setCurrentIndex(index)
             self.scrollTo(index)
             self.edit(index)
+            # Qt makes no accessible object for what edits an entry of a list: the focus on it would not be spoken.
+            text = self.tr("New name of {name}").format(name=self._entries.entry(index).text)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
     def accept_renaming(self) -> None:
         """Take over the name that is being edited."""
@@ -139,7 +144,7 @@ class SidebarView(QListView):
         elif event.key() in _CHOOSING:
             self.chosen.emit(entry, bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier))
         elif event.key() == Qt.Key.Key_F2 and entry.can_be_renamed:
-            self.edit(index)
+            self.start_renaming(entry.key)
         elif event.key() == Qt.Key.Key_Delete and entry.can_be_renamed:
             self.removal_requested.emit(entry)
         elif is_menu_key(event):

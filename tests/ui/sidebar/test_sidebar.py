@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
-from PySide6.QtGui import QDrag, QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleEvent,
+    QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
@@ -387,6 +396,19 @@ def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: Sidebar
     desk.workspace.release_store()
     desk.workspace.set_store(store, named=False)
     desk.qtbot.waitUntil(lambda: desk.entries().get("cellar") == "2")
+
+
+def test_screen_readers_speak_that_a_name_is_edited(desk: SidebarDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoken: list[str] = []
+
+    def take(event: QAccessibleEvent) -> None:
+        if isinstance(event, QAccessibleAnnouncementEvent):
+            spoken.append(event.message())
+
+    monkeypatch.setattr(QAccessible, "updateAccessibility", take)
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F2)
+    assert spoken == ["New name of kitchen"]
 
 
 def test_escape_keeps_the_name_of_a_tag(desk: SidebarDesk) -> None:
