@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
@@ -84,6 +85,27 @@ def test_every_letter_is_stored_beside_a_busy_script(screen: Screen, home: Path)
         typed_names_are_stored(user, NAMES)
         until(lambda: len(statuses) > 100)
         assert set(statuses) == {200}
+
+
+@contextmanager
+def busy_machine() -> Iterator[None]:
+    """Let four programs a processor want all of its time."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
+    yield
+    for loop in loops:
+        loop.kill()
+        loop.wait()
+
+
+@pytest.mark.parametrize("pause", [8, 25])
+def test_names_and_tags_stay_apart_on_a_busy_machine(screen: Screen, home: Path, pause: int) -> None:
+    """The list of known tags is closed late; no letter may go back to the field for the tag."""
+    plants = [("Salvia", "flower"), ("Crocus", None), ("Tulip", "bulbs"), ("Li", None), ("Known", "known")] * 5
+    with User(screen, home, pause) as user:
+        with busy_machine():
+            user.types(*(name if tag is None else f"{name}\t{tag}" for name, tag in plants))
+        until(lambda: len(stored(user)) >= len(plants), "all plants are stored")
+        assert user.query("SELECT name, tag FROM plant WHERE id > 9006 ORDER BY seq") == plants
 
 
 def test_every_letter_is_stored_on_a_slow_disk(screen: Screen, home: Path) -> None:

@@ -145,10 +145,14 @@ class User:
         self._do(f'type --delay {self.pause} "{text}"')
 
     def types(self, *lines: str, key: str = "Return") -> None:
-        """Type each line and a key behind it, all without a pause in between."""
+        """Type each line and a key behind it, all without a pause in between; a tab in it is the key Tab."""
         pause = f"sleep {self.pause / 1000:.3f}"
-        steps = [(f'type --delay {self.pause} "{line}"' if line else pause, f"key {key}", pause) for line in lines]
-        self._do(*(step for line in steps for step in line))
+        steps: list[str] = []
+        for line in lines:
+            *before, last = [f'type --delay {self.pause} "{part}"' if part else pause for part in line.split("\t")]
+            steps += [step for part in before for step in (part, "key Tab", pause)]
+            steps += [last, f"key {key}", pause]
+        self._do(*steps)
 
     def press(self, *keys: str) -> None:
         """Press keys by xdotool's names, such as `ctrl+z`."""

@@ -67,7 +67,7 @@ class EditController(QObject):
         self._fault: str | None = None
         self._table = table
         self._editor = table.editor
-        self._completer = tag_completer(tags, self)
+        self._completer = tag_completer(tags, table)
         self._store: PlantStore | None = None
         self._queries: StoreQueries | None = None
         self._draft: _Draft | None = None

@@ -15,8 +15,8 @@ from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Not
 from plantdesk.ui.filters import UNTAGGED, filter_text
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, M, S
+from plantdesk.ui.widgets.completer_popup import CompleterPopup
 from plantdesk.ui.widgets.fields import ButtonField
-from plantdesk.ui.widgets.passed_clicks import PassedClicks
 from plantdesk.ui.widgets.state_page import Spinner
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class SearchCompleter(QObject):
         self._completer.setWidget(field)
         self._popup = QListView()
         self._completer.setPopup(self._popup)
-        PassedClicks(self._popup)
+        CompleterPopup(self._completer, field)
         self._completer.activated.connect(self._on_chosen)
         field.textEdited.connect(self._on_edited)
 

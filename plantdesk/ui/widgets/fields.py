@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QMenu, QStyle, Q
 
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import ICON_BUTTON, XS, S
+from plantdesk.ui.widgets.completer_popup import CompleterPopup
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
-from plantdesk.ui.widgets.passed_clicks import PassedClicks
 from plantdesk.ui.widgets.plain_text import set_tool_tip, show_below
 
 if TYPE_CHECKING:
@@ -241,12 +241,11 @@ class SecretEdit(QLineEdit):
             super().keyPressEvent(event)
 
 
-def tag_completer(tags: QStringListModel, parent: QObject) -> QCompleter:
-    """Return a completer that offers the tags that contain what was typed."""
-    completer = QCompleter(tags, parent)
+def tag_completer(tags: QStringListModel, owner: QWidget) -> QCompleter:
+    """Return a completer that offers the tags that contain what was typed; `owner` is in the window of its fields."""
+    completer = QCompleter(tags, owner)
     completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
     completer.setFilterMode(Qt.MatchFlag.MatchContains)
     completer.setMaxVisibleItems(8)
-    if (popup := completer.popup()) is not None:
-        PassedClicks(popup)
+    CompleterPopup(completer, owner)
     return completer
