@@ -34,6 +34,9 @@ def preview_text(
         return [f"{translate(text).format(plants=plants(group.size))} ({_names(group)})"] if group.size else []
 
     head = translate("“{file}” holds {plants}.").format(file=shortened(file_name), plants=plants(preview.plants))
+    if preview.has_foreign_log:
+        log = translate("The log “{file}-wal” beside it belongs to another file, and its plants are not read.")
+        head += "\n" + log.format(file=shortened(file_name))
     if preview.difference is None:
         kept = translate("All of them come back, which cannot be undone. The damaged file, if there is one, is kept.")
         return f"{head}\n{kept}"

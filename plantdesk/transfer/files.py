@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, shortened
@@ -16,7 +18,6 @@ from plantdesk.transfer.text import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from typing import BinaryIO
 
 
@@ -69,7 +70,9 @@ _COMPANION = re.compile(r"(.+)-(?:wal|shm|journal)|\.(.+)\.lock", re.DOTALL)
 
 def checked_target(file: Path) -> Path:
     """Return the file behind symlinks that is to be replaced. Raises PlantDeskError for a database, and OSError."""
-    file = file.resolve()  # a symlink stays one
+    file = Path(os.path.realpath(file))  # `resolve` raises RuntimeError for a link to itself
+    if file.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(file))
     companion = _COMPANION.fullmatch(file.name)
     databases = [file, *(file.with_name(name) for name in (companion.groups() if companion else ()) if name)]
     if any(map(is_database, databases)):

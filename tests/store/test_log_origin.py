@@ -19,7 +19,7 @@ from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store, copy_store, restore
+from plantdesk.store import Store, copy_store, preview_restore, preview_text, restore
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.log_origin import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
@@ -363,6 +363,9 @@ def test_a_log_that_was_set_aside_is_restored_with_its_file(folder: Path, caplog
     file = log.with_name(log.name.removesuffix("-wal"))
     assert f"set aside as {log.name} in {log.parent}" in caplog.text
     assert f"beside it as {file.name}" in caplog.text
+    shutil.copy(path, file)  # not that of the log
+    shown = preview_text(preview_restore(path, file), file.name)
+    assert f"“{file.name}-wal” beside it belongs to another file" in shown
     shutil.copy(folder / "old.db", file)
     restore(path, file)
     assert {row[0] for row in content(path)} >= {1, *_LATER}

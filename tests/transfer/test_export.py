@@ -165,6 +165,13 @@ def test_a_folder_that_is_missing_is_reported_by_the_name_of_the_file(
     assert f"{tmp_path / 'missing' / 'plants.csv'}: No such file" in capfd.readouterr().err
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links are POSIX")
+def test_a_link_to_itself_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (loop := tmp_path / "plants.csv").symlink_to(loop)
+    assert main(["export", str(loop)]) == 1
+    assert f"{loop}: " in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["plants.db", "plants.db-wal", ".plants.db.lock", "link.csv"])
 def test_a_database_is_never_replaced(tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
     database, rows = paths.database_file(), tmp_path / "rows.csv"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -106,7 +107,7 @@ def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
         return
     if str(rejects) == PIPE:
         raise PlantDeskError("--rejects needs the name of a file.")
-    if checked_target(rejects) in {file.resolve() for file in files}:
+    if checked_target(rejects) in {Path(os.path.realpath(file)) for file in files}:
         raise PlantDeskError("--rejects names a file that is imported. Choose another one.")
 
 

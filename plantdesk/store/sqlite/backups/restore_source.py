@@ -18,7 +18,7 @@ from plantdesk.store.sqlite.backups.difference import attached
 from plantdesk.store.sqlite.conditions import IS_ASCII, add_functions, folded_sql
 from plantdesk.store.sqlite.connections import check_whole, connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log
-from plantdesk.store.sqlite.files.open_checks import check_file, is_absent, resolved
+from plantdesk.store.sqlite.files.open_checks import check_file, has_log, is_absent, resolved
 from plantdesk.store.sqlite.migrations import check_schema
 
 if TYPE_CHECKING:
@@ -58,10 +58,14 @@ _UNKNOWN = (0, SourceKind.OTHER, "")
 
 
 class Loaded(NamedTuple):
-    """What was read: the number of plants, and whether the file is damaged, so that others may be missing."""
+    """What was read: the number of plants, whether the file is damaged, and whether a log beside it was not read.
+
+    Others may be missing then.
+    """
 
     plants: int
     is_damaged: bool
+    has_foreign_log: bool
 
 
 def load(connection: sqlite3.Connection, file: Path) -> Loaded:
@@ -80,7 +84,7 @@ def load(connection: sqlite3.Connection, file: Path) -> Loaded:
         (plants,) = connection.execute("SELECT count(*) FROM temp.restored").fetchone()
     if is_damaged and plants == 0:
         raise BackupUnusableError(f"“{file.name}” cannot be restored: it is damaged. Choose another one.")
-    return Loaded(plants, is_damaged)
+    return Loaded(plants, is_damaged, has_log(path) and not has_own_log(path))
 
 
 def _checked(file: Path) -> Path:

@@ -72,12 +72,14 @@ _VALID_TOKENS = """SELECT name, source_id, digest, CAST(created_at AS INTEGER), 
 class RestorePreview(NamedTuple):
     """What restoring a backup would do. `difference` is None when the present file is damaged or not there at all.
 
-    `is_partial`: the file is damaged, and only `plants` of its plants can be read.
+    `is_partial`: the file is damaged, and only `plants` of its plants can be read. `has_foreign_log`: a log beside it
+    is of another file and is not read.
     """
 
     plants: int
     difference: Difference | None
     is_partial: bool = False
+    has_foreign_log: bool = False
 
     @property
     def changes_nothing(self) -> bool:
@@ -132,7 +134,7 @@ def _present(path: Path) -> Iterator[StoreFile]:
 
 
 def _preview_of(loaded: Loaded, changes: Difference | None) -> RestorePreview:
-    return RestorePreview(loaded.plants, changes, loaded.is_damaged)
+    return RestorePreview(loaded.plants, changes, loaded.is_damaged, loaded.has_foreign_log)
 
 
 # --- a store that can be read ---
