@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.transfer import markdown
@@ -24,8 +25,11 @@ class Pasted(NamedTuple):
     blank_lines: int
 
 
-def pasted_plants(text: str) -> Pasted:
-    """Return the plants of a text; its columns are found by their headers, else guessed. Raises PlantDeskError."""
+def pasted_plants(text: str, most: int) -> Pasted:
+    """Return the first `most` plants of a text, whose columns are found by their headers, else guessed.
+
+    Raises PlantDeskError.
+    """
     refused: list[Refused] = []
     source = InputFile("clipboard", text=_padded(text.strip("\r\n")))
     lines = source.text.splitlines()
@@ -34,7 +38,7 @@ def pasted_plants(text: str) -> Pasted:
     reading = pasted_reading(source.text)
     with opened(source, reading) as file:
         _, batches = rows_of(file, 1, reading.columns, refused.append)
-        rows = [row for batch in batches for row in batch.rows()]
+        rows = [*islice((row for batch in batches for row in batch.rows()), most)]
     return Pasted(rows, refused, sum(not line.strip() for line in lines))
 
 

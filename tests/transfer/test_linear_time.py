@@ -106,7 +106,7 @@ def read(text: str, form: Format, quote: str | None = None) -> None:
 
 
 READERS: dict[str, Callable[[str], object]] = {
-    "pasted": pasted_plants,
+    "pasted": lambda text: pasted_plants(text, 1_000),
     "csv": lambda text: read(text, Format.CSV),
     "single quotes": lambda text: read(text, Format.CSV, "'"),
     "markdown": lambda text: read(text, Format.MARKDOWN),

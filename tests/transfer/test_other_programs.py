@@ -91,7 +91,7 @@ def test_files_of_other_programs_are_recognised(tmp_path: Path, name: str, conte
 
 
 def test_a_markdown_table_is_pasted() -> None:
-    pasted = pasted_plants("| a | b |\n|---|---|\n| Aster | bed 4 |\n| Ivy | bed 4 |\n")
+    pasted = pasted_plants("| a | b |\n|---|---|\n| Aster | bed 4 |\n| Ivy | bed 4 |\n", 100)
     assert [(row.name, row.tag) for row in pasted.rows] == [("Aster", "bed 4"), ("Ivy", "bed 4")]
 
 

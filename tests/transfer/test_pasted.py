@@ -44,13 +44,13 @@ Plants = list[tuple[int | None, str, str | None, str | None]]
     ],
 )
 def test_text_is_read_as_plants(text: str, plants: Plants) -> None:
-    pasted = pasted_plants(text)
+    pasted = pasted_plants(text, 100)
     assert [row[2:] for row in pasted.rows] == plants
     assert pasted.refused == []
 
 
 def test_blank_lines_and_rows_that_are_no_plants_are_counted() -> None:
-    pasted = pasted_plants("id\tname\n1\tAster\n\nx\tIvy\n\n3\tRose\n")
+    pasted = pasted_plants("id\tname\n1\tAster\n\nx\tIvy\n\n3\tRose\n", 100)
     assert [row.name for row in pasted.rows] == ["Aster", "Rose"]
     assert [(row.line, row.values) for row in pasted.refused] == [(4, {"id": "x", "name": "Ivy"})]
     assert pasted.blank_lines == 2
@@ -59,4 +59,4 @@ def test_blank_lines_and_rows_that_are_no_plants_are_counted() -> None:
 def test_tabs_and_lines_do_not_multiply() -> None:
     """Each of 30,000 rows would get 30,000 cells."""
     with pytest.raises(PlantDeskError, match="30,001 columns"):
-        pasted_plants("\t" * 30_000 + "a\n" + "b\n" * 30_000)
+        pasted_plants("\t" * 30_000 + "a\n" + "b\n" * 30_000, 100)

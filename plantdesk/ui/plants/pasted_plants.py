@@ -186,7 +186,7 @@ def _read(reader: PlantReader, _task: Task, text: str, tag: str | None) -> _Foun
     """Read the plants of a text; on the thread of the short tasks. Raises PlantDeskError."""
     from plantdesk.transfer.pasted import pasted_plants
 
-    pasted = pasted_plants(text)
+    pasted = pasted_plants(text, MAX_QUANTITY + 1)
     entries = [EnteredPlant(row.name, tag if row.tag is None else row.tag, row.id, row.note) for row in pasted.rows]
-    known = reader.names_in_use({entry.name for entry in entries[: MAX_QUANTITY + 1]})
+    known = reader.names_in_use({entry.name for entry in entries})
     return _Found(entries, known, reader.next_free_id(), pasted.blank_lines, len(pasted.refused))

@@ -1,16 +1,16 @@
-"""How a file is read: encoding, delimiter, quotes and header, detected at first."""
+"""How a file is read: encoding, delimiter, quotes and header, detected at first, and the lines above the header."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from plantdesk.transfer.delimited import ONE_COLUMN
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import XS, M, S
-from plantdesk.ui.widgets.fields import ComboBox
+from plantdesk.ui.widgets.fields import ComboBox, spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ _ENCODINGS = (
 )
 
 
+#: Lines above a table that can be skipped.
+_MAX_SKIPPED = 999
+
+
 class ReadingOptions(QWidget):
     """`changed`: the user has chosen something else."""
 
@@ -42,17 +46,22 @@ class ReadingOptions(QWidget):
         self._encoding = self._combo(self.tr("Encoding"), ((each.upper(), each) for each in _ENCODINGS))
         self._delimiter = self._combo(self.tr("Delimiter"), self._delimiters().items())
         self._quote = self._combo(self.tr("Quotes"), (('"', '"'), ("'", "'"), (self.tr("None"), "")))
+        self._skipped = spin_box(QSpinBox)
+        self._skipped.setRange(0, _MAX_SKIPPED)
+        self._skipped.setAccessibleName(self.tr("Lines above the table"))
+        self._skipped.valueChanged.connect(self._on_skipped_changed)
+        self._is_header_known = True
         self._header = QCheckBox(self.tr("First row holds the names"))
         self._header.toggled.connect(self.changed)
         combos = QGridLayout()
         combos.setHorizontalSpacing(M)
         combos.setVerticalSpacing(XS)
-        for column, combo in enumerate((self._encoding, self._delimiter, self._quote)):
-            label = PlainLabel(combo.accessibleName())
-            label.setBuddy(combo)
+        for column, field in enumerate((self._encoding, self._delimiter, self._quote, self._skipped)):
+            label = PlainLabel(field.accessibleName())
+            label.setBuddy(field)
             combos.addWidget(label, 0, column)
-            combos.addWidget(combo, 1, column)
-        combos.setColumnStretch(3, 1)
+            combos.addWidget(field, 1, column)
+        combos.setColumnStretch(4, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
@@ -70,19 +79,23 @@ class ReadingOptions(QWidget):
         for combo in (self._delimiter, self._quote):
             combo.setEnabled(sample.dialect is not None)
         self._header.setEnabled(sample.has_choice_of_header)
+        self._skipped.setEnabled(sample.has_choice_of_header)
         if sample.dialect is not None:
             self._delimiter.setCurrentIndex(self._delimiter.findData(sample.dialect.delimiter))
             self._quote.setCurrentIndex(self._quote.findData(sample.dialect.quote))
         self._header.setChecked(sample.layout.has_header)
+        self._is_header_known = True
         del blockers
 
     def reading(self, reading: Reading) -> Reading:
         """Return how the file is to be read now; columns are found anew."""
+        has_header = self._header.isChecked() if self._is_header_known else None
         return reading._replace(
             encoding=self._encoding.currentData() if self._encoding.isEnabled() else None,
             delimiter=self._delimiter.currentData() if self._delimiter.isEnabled() else None,
             quote=self._quote.currentData() if self._quote.isEnabled() else None,
-            columns=reading.columns._replace(chosen={}, only=False, has_header=self._header.isChecked()),
+            skipped_lines=self._skipped.value(),
+            columns=reading.columns._replace(chosen={}, only=False, has_header=has_header),
         )
 
     def summary(self) -> str:
@@ -91,6 +104,12 @@ class ReadingOptions(QWidget):
         if self._header.isChecked() and self._header.isEnabled():
             parts.append(self.tr("first row holds the names"))
         return " · ".join(parts)
+
+    @Slot()
+    def _on_skipped_changed(self) -> None:
+        """Find out anew whether the first row, now another one, holds the names."""
+        self._is_header_known = False
+        self.changed.emit()
 
     def _delimiters(self) -> dict[str, str]:
         return {

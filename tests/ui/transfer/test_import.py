@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, QTableWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, QSpinBox, QTableWidget
 
 from plantdesk.ui.transfer.outcome_panel import RefusedDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -124,6 +124,20 @@ def test_a_blank_at_the_end_of_a_tag_is_mentioned(desk: TransferDesk, tmp_path: 
     desk.until_dialog_shows("␣ is a blank of the tag")
     desk.pick("Field of column note", "Tag")
     desk.qtbot.waitUntil(lambda: not any("␣" in text for text in desk.dialog.texts()))
+
+
+def test_lines_above_the_table_are_skipped(desk: TransferDesk, tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text("Pflanzenliste 2026;;\n\nNr;Pflanze;Art\n7;Aster;Blume\n8;Ivy;Ranke\n", encoding="utf-8")
+    desk.open_import(file)
+    desk.dialog.button("Change how it is read…").click()
+    desk.pick("Delimiter", "semicolon")
+    desk.dialog.the(QSpinBox, "Lines above the table").setValue(2)
+    desk.until_dialog_shows("first row holds the names")
+    desk.until_dialog_shows("counted over the whole file")
+    desk.start_import()
+    desk.until_toast("Imported 2 plants")
+    assert [(name, tag) for _, name, tag, *_ in desk.plants()] == [("Aster", "Blume"), ("Ivy", "Ranke")]
 
 
 def test_how_a_file_is_read_can_be_changed(desk: TransferDesk, tmp_path: Path) -> None:
