@@ -17,6 +17,7 @@ from plantdesk.transfer.columns import READ
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable
 from plantdesk.transfer.files import checked_target
 from plantdesk.transfer.inputs import Reading, opened, rows_of
+from plantdesk.transfer.markdown import MarkdownTable
 from plantdesk.transfer.reading import Refused
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class FileReading(NamedTuple):
     """How a file was read: `columns` are the names of the fields' columns, `ignored` those of other columns.
 
     `encoding` and `delimiter` are None where the format has none, `doubtful_cell` where the encoding is no guess.
+    `other_tables` is the number of tables of the file that were not read.
     """
 
     name: str
@@ -62,12 +64,13 @@ class FileReading(NamedTuple):
     delimiter: str | None
     columns: dict[str, str]
     ignored: tuple[str, ...]
+    other_tables: int
 
 
 class Preview(NamedTuple):
     """The numbers of rows by outcome, the first invalid rows, and the first that clash.
 
-    `blank` are the rows without any text, which are left out.
+    `blank` are the rows without any text, which are left out, `other_tables` those of the files that are not read.
     """
 
     counts: ImportCounts
@@ -75,6 +78,7 @@ class Preview(NamedTuple):
     blank: int
     invalid_rows: Sequence[Refused]
     clashing_rows: Sequence[Refused]
+    other_tables: int
 
 
 def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
@@ -88,6 +92,7 @@ def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
         None if delimiter == ONE_COLUMN else delimiter,
         {field: reader.columns[field] for field in READ if field in reader.columns},
         tuple(reader.ignored),
+        table.other_tables if isinstance(table, MarkdownTable) else 0,
     )
 
 
@@ -155,7 +160,8 @@ class FileImport:
             raise PlantDeskError("The files have different columns. To replace plants, import them one by one.")
         counts = self._import.compare(on_clash, set().union(*self._fields))
         clashing = list(itertools.islice(self._clashes(), self._max_listed))
-        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing)
+        others = sum(reading.other_tables for reading in self.readings)
+        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, others)
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.

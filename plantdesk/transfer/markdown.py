@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import deque
 from typing import TYPE_CHECKING
 
 from plantdesk.transfer.columns import MAX_COLUMNS, SAMPLED, Layout, field_of, guessed
@@ -44,12 +45,18 @@ class MarkdownTable:
     def __init__(self, text: TextFile) -> None:
         """Read up to the first rows of the table. Raises FileError and OSError."""
         found: tuple[list[str], Iterator[Row]] | None = None
-        for head, rows in _tables(text):
+        #: Tables that are not read, as far as the file is; after `batches` all of them.
+        self.other_tables = 0
+        self._tables = _tables(text)
+        for head, rows in self._tables:
             if "name" in map(field_of, head):
                 found = head, rows
                 break
             kept = [*rows]  # the rest of the file may have no better one
+            self.other_tables += 1
             found = found or (head, iter(kept))
+        else:
+            self.other_tables -= 1  # the first one
         if found is None:
             raise text.error("It has no table.")
         names, self._rest = found
@@ -68,7 +75,10 @@ class MarkdownTable:
             yield Batch([line for line, _ in rows], [row for _, row in rows])
             rows = [*itertools.islice(self._rest, _MAX_ROWS)]
             if not rows:
-                return
+                break
+        for _, others in self._tables:
+            self.other_tables += 1
+            deque(others, maxlen=0)
 
 
 def is_table(lines: list[str]) -> bool:

@@ -181,6 +181,7 @@ def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.Captur
                 "delimiter": ",",
                 "columns": {"id": "id", "name": "name"},
                 "ignored": [],
+                "other_tables": 0,
             }
         ],
     }

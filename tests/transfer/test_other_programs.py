@@ -95,6 +95,17 @@ def test_a_markdown_table_is_pasted() -> None:
     assert [(row.name, row.tag) for row in pasted.rows] == [("Aster", "bed 4"), ("Ivy", "bed 4")]
 
 
+@pytest.mark.parametrize("first", ["name", "bed"])
+def test_other_tables_of_a_file_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str], first: str) -> None:
+    file = tmp_path / "note.md"
+    tables = [f"| {head} | b |\n|---|---|\n| Aster | c |\n| Ivy | d |\n" for head in (first, "x", "y")]
+    file.write_text("# Plants\n\n" + "\n".join(tables), encoding="utf-8")
+    assert main(["import", "--dry-run", "--map", f"name={first}", str(file)]) == 0
+    said = capfd.readouterr().err
+    assert "2 other tables are not read" in said
+    assert "2 new" in said
+
+
 def test_markdown_without_a_table_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "note.md"
     file.write_text("# Garden\n\nNo | table\n", encoding="utf-8")

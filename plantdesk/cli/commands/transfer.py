@@ -173,6 +173,9 @@ def _reading_text(reading: FileReading) -> str:
         names = ", ".join(f"“{shortened(name, 30)}”" for name in reading.ignored[:_MAX_NAMED])
         more = " and more" if len(reading.ignored) > _MAX_NAMED else ""
         parts.append(f"not read: {names}{more}")
+    if reading.other_tables:
+        others = reading.other_tables
+        parts.append("1 other table is not read" if others == 1 else f"{others:,} other tables are not read")
     return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
 
 
@@ -192,6 +195,7 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
             "delimiter": reading.delimiter,
             "columns": reading.columns,
             "ignored": reading.ignored,
+            "other_tables": reading.other_tables,
         }
         for reading in files_import.readings
     ]

@@ -271,6 +271,9 @@ class ImportDialog(Dialog):
             parts.insert(0, plural(rows, self.tr("1 row"), self.tr("{count} rows")))
             if preview.blank:
                 parts.insert(1, plural(preview.blank, self.tr("1 is blank"), self.tr("{count} are blank")))
+            if others := preview.other_tables:
+                one, many = self.tr("1 other table is not read"), self.tr("{count} other tables are not read")
+                parts.append(plural(others, one, many))
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
