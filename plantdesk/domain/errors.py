@@ -81,7 +81,7 @@ class OutOfMemoryError(PlantDeskError):
 # --- input ---
 
 
-class Fault(NamedTuple):
+class InvalidField(NamedTuple):
     """What is wrong with one field: `text` for the window, CLI and API; `received` adds what a script sent."""
 
     field: str
@@ -93,13 +93,13 @@ class Fault(NamedTuple):
 
 
 class InvalidPlantError(PlantDeskError):
-    """The input is not a valid plant; `faults` has every invalid field."""
+    """The input is not a valid plant; `fields` has every invalid field."""
 
     number = ErrorNumber.INVALID_PLANT
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__(" ".join(str(fault) for fault in faults))
-        self.faults = tuple(faults)
+    def __init__(self, fields: Sequence[InvalidField]) -> None:
+        super().__init__(" ".join(str(field) for field in fields))
+        self.fields = tuple(fields)
 
 
 class IdOwner(Protocol):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import Fault, InvalidPlantError
+from plantdesk.domain.errors import InvalidField, InvalidPlantError
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
@@ -32,14 +32,14 @@ def parse_id(text: str) -> int:
     digits = text.strip()
     unsigned = digits[1:] if digits[:1] in {"-", "+"} else digits
     if not (unsigned.isascii() and unsigned.isdigit()):
-        raise InvalidPlantError([Fault("id", ID_TYPE)])
+        raise InvalidPlantError([InvalidField("id", ID_TYPE)])
     significant = unsigned.lstrip("0") or "0"
     number = int(significant) if len(significant) <= len(str(LARGEST_ID)) else LARGEST_ID + 2
     number = -number if digits[0] == "-" else number
     if number > LARGEST_ID:
-        raise InvalidPlantError([Fault("id", ID_TOO_LARGE)])
+        raise InvalidPlantError([InvalidField("id", ID_TOO_LARGE)])
     if number < SMALLEST_ID:
-        raise InvalidPlantError([Fault("id", ID_TOO_SMALL)])
+        raise InvalidPlantError([InvalidField("id", ID_TOO_SMALL)])
     return number
 
 

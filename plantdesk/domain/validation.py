@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from plantdesk.domain.errors import Fault, InvalidPlantError, shortened
+from plantdesk.domain.errors import InvalidField, InvalidPlantError, shortened
 from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, LARGEST_ID, SMALLEST_ID
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ def plant_note(text: str) -> str | None:
         size = len(text.encode())
     except UnicodeEncodeError:
         raise InvalidPlantError(
-            [Fault("note", "The note cannot be stored: it holds half of a surrogate pair.")]
+            [InvalidField("note", "The note cannot be stored: it holds half of a surrogate pair.")]
         ) from None
     if size > MAX_NOTE_BYTES:
-        raise InvalidPlantError([Fault("note", f"The note is too long. It may have {MAX_NOTE_BYTES:,} bytes.")])
+        raise InvalidPlantError([InvalidField("note", f"The note is too long. It may have {MAX_NOTE_BYTES:,} bytes.")])
     return text or None
 
 
@@ -96,8 +96,8 @@ def _validated(kind: type[_Fields], values: Mapping[str, object]) -> _Fields:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        faults = [_fault(details) for details in error.errors(include_url=False)]
-        raise InvalidPlantError(sorted(faults, key=_form_order)) from None
+        fields = [_invalid_field(details) for details in error.errors(include_url=False)]
+        raise InvalidPlantError(sorted(fields, key=_form_order)) from None
 
 
 class UnfitNumber:
@@ -124,13 +124,13 @@ _TEXTS = {
 }
 
 
-def _fault(details: ErrorDetails) -> Fault:
+def _invalid_field(details: ErrorDetails) -> InvalidField:
     field = str(details["loc"][0]) if details["loc"] else "id"
     kind, value = details["type"], details["input"]
     if field == "id" and isinstance(value, UnfitNumber) and value.is_whole:
         kind = "greater_than_equal" if value.text.startswith("-") else "less_than_equal"
     shown = kind in {"int_type", "string_type"} or kind.endswith("than_equal")
-    return Fault(field, _TEXTS[field, kind], f"Received {_described(value)}." if shown else "")
+    return InvalidField(field, _TEXTS[field, kind], f"Received {_described(value)}." if shown else "")
 
 
 def _described(value: object) -> str:
@@ -146,5 +146,5 @@ def _described(value: object) -> str:
     return "a list" if isinstance(value, list) else "an object"
 
 
-def _form_order(fault: Fault) -> int:
-    return ("id", "name", "tag", "note").index(fault.field)
+def _form_order(field: InvalidField) -> int:
+    return ("id", "name", "tag", "note").index(field.field)

@@ -32,7 +32,7 @@ def test_every_valid_plant_is_accepted(plant_id: int, text: str) -> None:
 def test_all_invalid_fields_are_named(values: dict[str, object], fields: list[str]) -> None:
     with pytest.raises(InvalidPlantError) as refusal:
         new_plant(values)
-    assert [fault.field for fault in refusal.value.faults] == fields
+    assert [each.field for each in refusal.value.fields] == fields
     assert str(refusal.value)
 
 

@@ -133,14 +133,14 @@ class ApiDialog(Dialog):
 
     @Slot()
     def _on_port_edited(self) -> None:
-        set_properties(self._port_edit, fault="false")
+        set_properties(self._port_edit, invalid="false")
         self._port_button.setVisible(True)
 
     @Slot()
     def _use_port(self) -> None:
         text = self._port_edit.text().strip()
         valid = text.isascii() and text.isdigit() and 0 < int(text) <= _MAX_PORT
-        set_properties(self._port_edit, fault=str(not valid).lower())
+        set_properties(self._port_edit, invalid=str(not valid).lower())
         if valid:
             self._apply_port(int(text))
         else:

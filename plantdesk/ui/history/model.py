@@ -40,7 +40,7 @@ ENTRY_ROLE = Qt.ItemDataRole.UserRole
 _PAGE = 200
 
 
-class Page(NamedTuple):
+class HistoryPage(NamedTuple):
     """Some entries, and what the whole history consists of where that was asked for."""
 
     entries: list[HistoryEntry]
@@ -118,7 +118,7 @@ class HistoryModel(QAbstractListModel):
             self._has_more = False  # until the page is there
             self._ask(self._last.change.number, _PAGE, self._on_more)
 
-    def _ask(self, before: int | None, limit: int, done: Callable[[int, Page], object]) -> None:
+    def _ask(self, before: int | None, limit: int, done: Callable[[int, HistoryPage], object]) -> None:
         if self._task is not None:
             self._task.cancel()
         read = partial(_read, before=before, limit=limit, text=self._text, source=self._source)
@@ -128,7 +128,7 @@ class HistoryModel(QAbstractListModel):
         self._has_more = self._last is not None  # scrolling asks again
         self.failed.emit(error)
 
-    def _on_loaded(self, limit: int, page: Page) -> None:
+    def _on_loaded(self, limit: int, page: HistoryPage) -> None:
         self.beginResetModel()
         self._last = None
         self._rows = self._with_headings(page.entries)
@@ -136,7 +136,7 @@ class HistoryModel(QAbstractListModel):
         self.endResetModel()
         self.loaded.emit(page.summary)
 
-    def _on_more(self, limit: int, page: Page) -> None:
+    def _on_more(self, limit: int, page: HistoryPage) -> None:
         self._has_more = len(page.entries) == limit
         rows = self._with_headings(page.entries)
         if rows:
@@ -226,9 +226,11 @@ def _day_text(entry: HistoryEntry) -> str:
     return near or QLocale().toString(day, QLocale.FormatType.LongFormat)
 
 
-def _read(reader: PlantReader, _task: Task, before: int | None, limit: int, text: str, source: Source | None) -> Page:
+def _read(
+    reader: PlantReader, _task: Task, before: int | None, limit: int, text: str, source: Source | None
+) -> HistoryPage:
     entries = reader.history_entries(limit, before, text, source)
-    return Page(entries, reader.history_summary() if before is None else None)
+    return HistoryPage(entries, reader.history_summary() if before is None else None)
 
 
 def _tr(text: str) -> str:

@@ -165,7 +165,7 @@ class AddPlantController(QObject):
         if not 1 <= quantity <= MAX_QUANTITY:
             text = self.tr("From 1 to {most} plants can be added at once.")
             text = text.format(most=QLocale().toString(MAX_QUANTITY))
-            form.show_faults([FieldName.NAME], text)
+            form.show_errors([FieldName.NAME], text)
             return None
         try:
             first = parse_id(id_text) if id_text else None
@@ -179,12 +179,12 @@ class AddPlantController(QObject):
     def _show_nameless(self) -> None:
         """Ask for a name, unless the form is empty: barcode readers press Enter twice."""
         if not self._form.is_empty:
-            self._form.show_faults([FieldName.NAME], self.tr("Enter a name."))
+            self._form.show_errors([FieldName.NAME], self.tr("Enter a name."))
         self._form.focus_field(FieldName.NAME)
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
-        fields = [fault.field for fault in error.faults]
-        self._form.show_faults(fields, str(error), *([self._next_id_action()] if FieldName.ID in fields else []))
+        fields = [each.field for each in error.fields]
+        self._form.show_errors(fields, str(error), *([self._next_id_action()] if FieldName.ID in fields else []))
         self._form.focus_field(fields[0])
 
     # --- the outcome ---
@@ -257,7 +257,7 @@ class AddPlantController(QObject):
             self._show_taken(submission.error.owner)
             self._form.focus_field(FieldName.ID)
         elif submission.error is not None:
-            self._form.show_faults([], error_text(submission.error))
+            self._form.show_errors([], error_text(submission.error))
 
     @Slot()
     def _on_emptied(self) -> None:
@@ -278,7 +278,7 @@ class AddPlantController(QObject):
             self.plant_requested.emit(owner.id)
 
         actions = self._next_id_action(), (self.tr("Show that plant"), show_owner)
-        self._form.show_faults([FieldName.ID], str(IdTakenError(owner)), *actions)
+        self._form.show_errors([FieldName.ID], str(IdTakenError(owner)), *actions)
 
     def _next_id_action(self) -> MessageAction:
         return self._next_id_label, self._use_next_id
@@ -298,7 +298,7 @@ class AddPlantController(QObject):
     @Slot()
     def _use_next_id(self) -> None:
         self._form.clear_id()
-        self._form.clear_faults()
+        self._form.clear_errors()
         self._form.message.clear()
         self._form.focus_name()
 

@@ -64,7 +64,7 @@ class EditController(QObject):
         super().__init__(table)
         self._context = context
         self._toast = context.page.toast
-        self._fault: str | None = None
+        self._error: str | None = None
         self._table = table
         self._editor = table.editor
         self._completer = tag_completer(tags, table)
@@ -134,7 +134,7 @@ class EditController(QObject):
         self._editor.setCompleter(self._completer if column is Column.TAG else None)  # type: ignore[arg-type]
         self._editor.setText(text)
         self._opened_with = self._editor.text()
-        self._editor.mark(faulty=False)
+        self._editor.mark(invalid=False)
         self._table.open_editor(column)
         self._editor.selectAll()
 
@@ -153,22 +153,22 @@ class EditController(QObject):
         try:
             self._draft.edit(self._draft.row)
         except InvalidPlantError as error:
-            self._show_fault(str(error))
+            self._show_error(str(error))
             return False
         if not self._draft.name and self._draft.row.name:
-            self._show_fault(self.tr("Enter a name."))
+            self._show_error(self.tr("Enter a name."))
             return False
         return True
 
-    def _show_fault(self, text: str) -> None:
-        self._editor.mark(faulty=True)
-        self._fault = text
+    def _show_error(self, text: str) -> None:
+        self._editor.mark(invalid=True)
+        self._error = text
         self._toast.show_problem(text)
 
     @Slot()
     def _on_edited(self) -> None:
-        self._editor.mark(faulty=False)
-        if self._fault is not None and self._toast.text == self._fault:
+        self._editor.mark(invalid=False)
+        if self._error is not None and self._toast.text == self._error:
             self._toast.clear()
 
     @Slot()

@@ -31,7 +31,7 @@ _MAX_ID_WIDTH = 150
 
 
 class FieldName(StrEnum):
-    """The fields; the values are those of `Fault.field`."""
+    """The fields; the values are those of `InvalidField.field`."""
 
     ID = "id"
     NAME = "name"
@@ -125,7 +125,7 @@ class PlantForm(QFrame):
     def restore(self, texts: Sequence[str]) -> None:
         """Show the `texts` of an earlier form, unless something was typed already."""
         if not any(self.texts) and any(texts) and len(texts) == len(FieldName):
-            self.clear_faults()
+            self.clear_errors()
             self.message.clear()
             for field, text in zip(self._fields().values(), texts, strict=True):
                 field.setText(text[:MAX_LENGTH])
@@ -174,7 +174,7 @@ class PlantForm(QFrame):
             self._name_edit.setText("")
             if not self._tag_edit.is_pinned:
                 self._tag_edit.setText("")
-        self.clear_faults()
+        self.clear_errors()
         if self.has_cursor:
             self.focus_name()
 
@@ -187,20 +187,20 @@ class PlantForm(QFrame):
         """Put the texts of all fields into the form, for the user to correct them."""
         for field, text in zip(self._fields().values(), texts, strict=True):
             field.setText(text[:MAX_LENGTH])
-        self.clear_faults()
+        self.clear_errors()
         self.focus_name()
 
     def add_below(self, widget: QWidget) -> None:
         """Show `widget` below the message."""
         self._layout.addWidget(widget, 3, 0, 1, 4)
 
-    # --- faults ---
+    # --- errors ---
 
-    def show_faults(self, fields: Iterable[str], text: str, *actions: MessageAction) -> None:
-        """Mark the faulty fields and show `text`, without moving the cursor."""
-        faulty = set(fields)
+    def show_errors(self, fields: Iterable[str], text: str, *actions: MessageAction) -> None:
+        """Mark the invalid fields and show `text`, without moving the cursor."""
+        marked = set(fields)
         for name in FieldName:
-            self._mark(name, faulty=name in faulty)
+            self._mark(name, invalid=name in marked)
         self._message.show_message(Tone.ERROR, text, *actions)
 
     def focus_field(self, name: str) -> None:
@@ -209,10 +209,10 @@ class PlantForm(QFrame):
         field.setFocus(Qt.FocusReason.OtherFocusReason)
         field.selectAll()
 
-    def clear_faults(self) -> None:
+    def clear_errors(self) -> None:
         """Remove the marks from all fields."""
         for name in FieldName:
-            self._mark(name, faulty=False)
+            self._mark(name, invalid=False)
 
     @Slot()
     def focus_name(self) -> None:
@@ -289,14 +289,14 @@ class PlantForm(QFrame):
 
     def close_message(self) -> None:
         """Remove the message; where one of its buttons has the focus, Name gets it."""
-        self.clear_faults()
+        self.clear_errors()
         focused = QApplication.focusWidget()
         if focused is not None and self.isAncestorOf(focused) and focused not in self._fields().values():
             self.focus_name()
         self._message.clear()
 
-    def _mark(self, name: FieldName, *, faulty: bool) -> None:
-        set_properties(self._fields()[name], fault=str(faulty).lower())
+    def _mark(self, name: FieldName, *, invalid: bool) -> None:
+        set_properties(self._fields()[name], invalid=str(invalid).lower())
 
     @Slot()
     def _on_id_entered(self) -> None:
@@ -324,7 +324,7 @@ class PlantForm(QFrame):
     def _on_edited(self) -> None:
         if self._message.tone in {Tone.ERROR, Tone.WARNING}:
             self._message.clear()
-        self.clear_faults()
+        self.clear_errors()
 
     @Slot(str)
     def _on_refused(self, reason: str) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOpti
 
 from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.qt import override
-from plantdesk.ui.sidebar.entries import Entry, Kind
+from plantdesk.ui.sidebar.entries import Kind, SidebarEntry
 from plantdesk.ui.sidebar.model import ACTIVE_ROLE, ENTRY_ROLE, count_text
 from plantdesk.ui.theme.metrics import ICON, FontRole, S, tabular
 from plantdesk.ui.theme.tag_colors import dot_color
@@ -46,7 +46,7 @@ class EntryDelegate(QStyledItemDelegate):
 
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        entry: Entry = index.data(ENTRY_ROLE)
+        entry: SidebarEntry = index.data(ENTRY_ROLE)
         scaled = self._theme.metrics.scaled
         return QSize(1, scaled(_HEADING + S) if entry.kind is Kind.HEADING else scaled(_ITEM))
 
@@ -60,7 +60,7 @@ class EntryDelegate(QStyledItemDelegate):
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        entry: Entry = index.data(ENTRY_ROLE)
+        entry: SidebarEntry = index.data(ENTRY_ROLE)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if entry.kind is Kind.HEADING:
@@ -80,7 +80,7 @@ class EntryDelegate(QStyledItemDelegate):
     @override
     def setEditorData(self, editor: QWidget, index: Index) -> None:
         if isinstance(editor, QLineEdit) and not editor.isModified():
-            entry: Entry = index.data(ENTRY_ROLE)
+            entry: SidebarEntry = index.data(ENTRY_ROLE)
             editor.setText(entry.text if entry.tag is None else entry.tag)
             editor.setSelection(len(editor.text()), -len(editor.text()))  # its beginning is shown
 
@@ -121,7 +121,7 @@ class EntryDelegate(QStyledItemDelegate):
             return colors.hover("sidebar")
         return None
 
-    def _paint_entry(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, entry: Entry) -> None:
+    def _paint_entry(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, entry: SidebarEntry) -> None:
         colors, scaled = self._theme.colors, self._theme.metrics.scaled
         is_active = bool(index.data(ACTIVE_ROLE))
         self._paint_mark(painter, option, entry, "accent" if is_active else "text_2")
@@ -143,7 +143,7 @@ class EntryDelegate(QStyledItemDelegate):
         text = painter.fontMetrics().elidedText(index.data(), Qt.TextElideMode.ElideRight, room)
         painter.drawText(self._placed(option, start, room), QStyle.visualAlignment(option.direction, _LEADING), text)
 
-    def _paint_mark(self, painter: QPainter, option: QStyleOptionViewItem, entry: Entry, color: str) -> None:
+    def _paint_mark(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, color: str) -> None:
         scaled = self._theme.metrics.scaled
         size = scaled(_DOT if entry.tag is not None else ICON)
         rect = self._placed(option, scaled(_MARK) - size // 2, size)

@@ -42,7 +42,7 @@ class SavedSearch(NamedTuple):
     text: str
 
 
-class Entry(NamedTuple):
+class SidebarEntry(NamedTuple):
     """A line of the sidebar; `plants` is their number, None while it is not known."""
 
     kind: Kind
@@ -109,28 +109,32 @@ def known_from_json(value: object) -> Known:
 
 def entries_of(
     contents: Contents | None, known: Known, searches: Iterable[SavedSearch], found: Mapping[str, int | None]
-) -> list[Entry]:
+) -> list[SidebarEntry]:
     """Return the entries; `found` are the numbers of plants of the saved searches, by their text.
 
     Those that are `known` are shown as long as there are no `contents`.
     """
     counts = None if contents is None else contents.counts
     entries = [
-        Entry(Kind.EVERYTHING, translate("Sidebar", "All plants"), None if counts is None else counts.total),
-        Entry(Kind.FILTER, filter_text(TODAY), None if counts is None else counts.today, TODAY),
-        Entry(Kind.FILTER, filter_text(UNTAGGED), None if counts is None else counts.tags.get(None, 0), UNTAGGED),
+        SidebarEntry(Kind.EVERYTHING, translate("Sidebar", "All plants"), None if counts is None else counts.total),
+        SidebarEntry(Kind.FILTER, filter_text(TODAY), None if counts is None else counts.today, TODAY),
+        SidebarEntry(
+            Kind.FILTER, filter_text(UNTAGGED), None if counts is None else counts.tags.get(None, 0), UNTAGGED
+        ),
     ]
     tags = known.tags if contents is None else contents.tags
     if tags:
-        entries.append(Entry(Kind.HEADING, translate("Sidebar", "Tags")))
+        entries.append(SidebarEntry(Kind.HEADING, translate("Sidebar", "Tags")))
         terms = (HasTag(tag, exact=True) for tag in tags)
-        entries += [Entry(Kind.FILTER, filter_text(term), counts and counts.tags[term.tag], term) for term in terms]
+        entries += [
+            SidebarEntry(Kind.FILTER, filter_text(term), counts and counts.tags[term.tag], term) for term in terms
+        ]
     sources = dict.fromkeys(known.sources) if counts is None else _sources(counts)
     if len(sources) > 1:
-        entries.append(Entry(Kind.HEADING, translate("Sidebar", "From")))
-        entries += [Entry(Kind.FILTER, filter_text(term), count, term) for term, count in sources.items()]
-    saved = [Entry(Kind.SEARCH, each.name, found.get(each.text), search=each) for each in searches]
-    return [*entries, Entry(Kind.HEADING, translate("Sidebar", "Saved searches")), *saved] if saved else entries
+        entries.append(SidebarEntry(Kind.HEADING, translate("Sidebar", "From")))
+        entries += [SidebarEntry(Kind.FILTER, filter_text(term), count, term) for term, count in sources.items()]
+    saved = [SidebarEntry(Kind.SEARCH, each.name, found.get(each.text), search=each) for each in searches]
+    return [*entries, SidebarEntry(Kind.HEADING, translate("Sidebar", "Saved searches")), *saved] if saved else entries
 
 
 def _sources(counts: Counts) -> dict[AddedBy, int | None]:

@@ -19,10 +19,10 @@ from plantdesk.ui.sidebar import saved_searches
 from plantdesk.ui.sidebar.counter import Counter
 from plantdesk.ui.sidebar.entries import (
     Contents,
-    Entry,
     Kind,
     Known,
     SavedSearch,
+    SidebarEntry,
     entries_of,
     known_from_json,
     known_of,
@@ -178,7 +178,7 @@ class Sidebar(Feature):
         pane = self.context.page.sidebar
         if not pane.isVisible():
             pane.toggle()
-        self._view.start_renaming(Entry(Kind.SEARCH, saved.name, search=saved).key)
+        self._view.start_renaming(SidebarEntry(Kind.SEARCH, saved.name, search=saved).key)
 
     def _connect(self) -> None:
         self._view.chosen.connect(self._on_chosen)
@@ -261,7 +261,7 @@ class Sidebar(Feature):
     # --- entries ---
 
     @Slot(object, bool)
-    def _on_chosen(self, entry: Entry, add: bool) -> None:
+    def _on_chosen(self, entry: SidebarEntry, add: bool) -> None:
         if entry.search is not None:
             self.search_chosen.emit(entry.search.text)
         else:
@@ -270,7 +270,7 @@ class Sidebar(Feature):
             self.context.page.sidebar.close_drawer()
 
     @Slot(object, QPoint)
-    def _open_menu(self, entry: Entry, position: QPoint) -> None:
+    def _open_menu(self, entry: SidebarEntry, position: QPoint) -> None:
         menu = QMenu(self._view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self.tr("&Show only these"), lambda: self._on_chosen(entry, add=False))
@@ -306,20 +306,20 @@ class Sidebar(Feature):
                 merge = partial(self._tags.merge, self._store, tags, other, counts)
                 into.addAction(tag_text(other).replace("&", "&&"), merge)
 
-    def _removal_text(self, entry: Entry) -> str:
+    def _removal_text(self, entry: SidebarEntry) -> str:
         if entry.search is not None:
             return self.tr("&Delete this search")
         return plural(entry.plants or 0, self.tr("Re&move from 1 plant"), self.tr("Re&move from {count} plants"))
 
     @Slot(object, str)
-    def _on_entry_renamed(self, entry: Entry, name: str) -> None:
+    def _on_entry_renamed(self, entry: SidebarEntry, name: str) -> None:
         if entry.search is not None:
             self._rename_search(entry.search, name)
         elif entry.tag is not None and self._store is not None and self._contents is not None:
             self._tags.rename(self._store, entry.tag, name, self._contents.counts.tags)
 
     @Slot(object)
-    def _remove(self, entry: Entry) -> None:
+    def _remove(self, entry: SidebarEntry) -> None:
         if entry.search is not None:
             before = list(self._searches)
             self._set_searches([each for each in self._searches if each != entry.search])
@@ -329,7 +329,7 @@ class Sidebar(Feature):
             self._tags.remove(self._store, entry.tag)
 
     @Slot(object)
-    def _on_plants_dropped(self, entry: Entry) -> None:
+    def _on_plants_dropped(self, entry: SidebarEntry) -> None:
         self.tagging_requested.emit(entry.tag)
 
     def _rename_search(self, search: SavedSearch, name: str) -> None:

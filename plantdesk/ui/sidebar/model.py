@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QLocale, QModelIndex, QObject, QP
 
 from plantdesk.domain.search import parse_terms
 from plantdesk.ui.qt import override
-from plantdesk.ui.sidebar.entries import Entry, Kind
+from plantdesk.ui.sidebar.entries import Kind, SidebarEntry
 from plantdesk.ui.texts import one_line, plural
 from plantdesk.ui.widgets.plain_text import tool_tip
 
@@ -28,11 +28,11 @@ class SidebarModel(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._entries: list[Entry] = []
+        self._entries: list[SidebarEntry] = []
         self._search = ""
         self._terms: frozenset[object] = frozenset()
 
-    def entry(self, index: Index) -> Entry:
+    def entry(self, index: Index) -> SidebarEntry:
         """Return the entry at an index."""
         return self._entries[index.row()]
 
@@ -46,7 +46,7 @@ class SidebarModel(QAbstractListModel):
         self._search, self._terms = text, frozenset(parse_terms(text))
         self._notify()
 
-    def set_entries(self, entries: Sequence[Entry]) -> None:
+    def set_entries(self, entries: Sequence[SidebarEntry]) -> None:
         """Show other entries."""
         keys, old = {entry.key for entry in entries}, {entry.key for entry in self._entries}
         if len(keys ^ old) > _MAX_STEPS or not self._step_to(entries, keys):
@@ -82,21 +82,21 @@ class SidebarModel(QAbstractListModel):
         }
         return values[role]() if role in values else None
 
-    def _is_active(self, entry: Entry) -> bool:
+    def _is_active(self, entry: SidebarEntry) -> bool:
         if entry.kind is Kind.EVERYTHING:
             return not self._search
         if entry.search is not None:
             return bool(self._terms) and frozenset(parse_terms(entry.search.text)) == self._terms
         return entry.term is not None and entry.term in self._terms
 
-    def _spoken(self, entry: Entry) -> str:
+    def _spoken(self, entry: SidebarEntry) -> str:
         text = one_line(entry.text)
         if entry.plants is not None:
             plants = plural(entry.plants, self.tr("1 plant"), self.tr("{count} plants"))
             text = self.tr("{name}, {plants}").format(name=text, plants=plants)
         return self.tr("{entry}, shown").format(entry=text) if self._is_active(entry) else text
 
-    def _step_to(self, entries: Sequence[Entry], keys: set[tuple[object, ...]]) -> bool:
+    def _step_to(self, entries: Sequence[SidebarEntry], keys: set[tuple[object, ...]]) -> bool:
         """Remove and insert entries one by one; False where some have changed their order."""
         for row in reversed(range(len(self._entries))):
             if self._entries[row].key not in keys:
@@ -116,10 +116,10 @@ class SidebarModel(QAbstractListModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._entries) - 1, 0))
 
 
-def _tool_tip(entry: Entry) -> str:
+def _tool_tip(entry: SidebarEntry) -> str:
     return tool_tip(entry.text if entry.search is None else f"{entry.text}: {entry.search.text}")
 
 
-def count_text(entry: Entry) -> str:
+def count_text(entry: SidebarEntry) -> str:
     """Return the number of an entry's plants."""
     return "…" if entry.plants is None else QLocale().toString(entry.plants)

@@ -28,7 +28,7 @@ from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 from plantdesk.ui.widgets.scroll_area import ReservedScrollBar
 
 if TYPE_CHECKING:
-    from plantdesk.ui.sidebar.entries import Entry
+    from plantdesk.ui.sidebar.entries import SidebarEntry
     from plantdesk.ui.theme.theme import Theme
 
 #: While plants are dragged so close to an edge, the list scrolls by so many pixels each time.
@@ -92,7 +92,7 @@ class SidebarView(QListView):
         needed = (self._delegate.needed_width(self._entries.index(row, 0)) for row in rows)
         return max(needed, default=0) + self.verticalScrollBar().sizeHint().width()
 
-    def current(self) -> Entry | None:
+    def current(self) -> SidebarEntry | None:
         """Return the entry that the keyboard acts on."""
         index = self.currentIndex()
         return self._entries.entry(index) if index.isValid() else None

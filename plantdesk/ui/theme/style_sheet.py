@@ -3,8 +3,8 @@
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, detail, key, title, empty-title, strong, drop) and `tone` (muted, error, warning, ok) of labels; `variant`
 (primary, icon, pill, link, quiet, command, fold) of buttons, `small` of buttons and combo boxes; `card`, `pane` (lines,
-strip, list, sidebar, card, toast) and `bar` (info, warning, error) of frames; `fault` and `cell` (over one) of fields;
-`clear` of what shows the background behind it.
+strip, list, sidebar, card, toast) and `bar` (info, warning, error) of frames; `invalid` and `cell` (over one) of
+fields; `clear` of what shows the background behind it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ QLineEdit { padding: 0 11px; min-height: ${inner}px; max-height: ${inner}px; }
 QPlainTextEdit { padding: 7px; border-radius: 8px; }
 QLineEdit:focus { border: 2px solid $focus; padding: 0 10px; min-height: ${inner_2}px; max-height: ${inner_2}px; }
 QPlainTextEdit:focus { border: 2px solid $focus; padding: 6px; }
-QLineEdit[fault="true"], QLineEdit[fault="true"]:focus {
+QLineEdit[invalid="true"], QLineEdit[invalid="true"]:focus {
   border: 2px solid $error; padding: 0 10px; min-height: ${inner_2}px; max-height: ${inner_2}px;
 }
 QLineEdit[cell="true"], QLineEdit[cell="true"]:focus {
   border: 2px solid $focus; border-radius: 4px; padding: 0 10px; min-height: 0; max-height: 2000px;
 }
-QLineEdit[cell="true"][fault="true"], QLineEdit[cell="true"][fault="true"]:focus { border-color: $error; }
+QLineEdit[cell="true"][invalid="true"], QLineEdit[cell="true"][invalid="true"]:focus { border-color: $error; }
 QLineEdit[filled="true"] { background: $selection; }
 QLineEdit:disabled { color: $disabled; border-color: $line; }
 QLineEdit:read-only { background: $window; }

@@ -257,7 +257,7 @@ def test_an_invalid_port_is_reported(desk: DialogDesk, text: str) -> None:
     desk.qtbot.keyClicks(desk.port, text)
     desk.qtbot.keyClick(desk.port, Qt.Key.Key_Return)
     assert desk.switch.asked == []
-    assert desk.port.property("fault") == "true"
+    assert desk.port.property("invalid") == "true"
 
 
 def test_a_taken_port_offers_a_free_one(desk: DialogDesk) -> None:

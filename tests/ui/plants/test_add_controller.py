@@ -191,7 +191,7 @@ def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDesk, text: s
     desk.sees(expected)
     assert (desk.id.text(), desk.name.text(), desk.tag.text()) == (text, "Aloe vera", "kitchen")
     assert desk.id.hasFocus()
-    assert (desk.id.property("fault"), desk.name.property("fault")) == ("true", "false")
+    assert (desk.id.property("invalid"), desk.name.property("invalid")) == ("true", "false")
     assert desk.rows() == []
     desk.actions["Use 1"].click()
     assert (desk.id.text(), desk.next_id) == ("", "1")
@@ -207,10 +207,10 @@ def test_a_plant_needs_a_name(desk: FormDesk, texts: tuple[str, str, str]) -> No
     desk.enter()
     desk.sees("Enter a name.")
     assert desk.name.hasFocus()
-    assert desk.name.property("fault") == "true"
+    assert desk.name.property("invalid") == "true"
     assert (desk.id.text(), desk.name.text(), desk.tag.text()) == texts
     desk.qtbot.keyClicks(desk.name, "A")
-    assert desk.name.property("fault") == "false"
+    assert desk.name.property("invalid") == "false"
     assert desk.message.tone is Tone.HINT
 
 
@@ -334,7 +334,7 @@ def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_rest
     entry.set_store(store, queries)
     qtbot.waitUntil(lambda: desk.next_id == "1")
     assert desk.rows() == []
-    assert (desk.name.text(), desk.name.property("fault"), desk.message.tone) == ("Half typed", "false", Tone.HINT)
+    assert (desk.name.text(), desk.name.property("invalid"), desk.message.tone) == ("Half typed", "false", Tone.HINT)
 
 
 def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
@@ -374,7 +374,7 @@ def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDesk) -> 
     desk.sees("must be a whole number")
     desk.actions["Use 1"].setFocus()
     desk.qtbot.keyClick(desk.actions["Use 1"], Qt.Key.Key_Escape)
-    assert (desk.message.tone, desk.id.property("fault")) == (Tone.HINT, "false")
+    assert (desk.message.tone, desk.id.property("invalid")) == (Tone.HINT, "false")
     assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("five", "Aloe vera", True)
     desk.qtbot.keyClick(desk.name, Qt.Key.Key_Escape)
     assert (desk.id.text(), desk.name.text(), desk.next_id) == ("", "", "1")
@@ -525,7 +525,7 @@ def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDes
     desk.lists(Ficus="already belongs")
     desk.qtbot.keyClicks(desk.name, "Basi")
     desk.press_in_box("Edit")
-    assert (desk.id.text(), desk.name.text(), desk.id.property("fault")) == ("41", "Ficus", "true")
+    assert (desk.id.text(), desk.name.text(), desk.id.property("invalid")) == ("41", "Ficus", "true")
     desk.lists(Basi="put aside")
     desk.qtbot.keyClick(desk.id, Qt.Key.Key_Escape)
     desk.qtbot.keyClick(desk.id, Qt.Key.Key_Escape)

@@ -79,7 +79,7 @@ def test_a_label_takes_size_and_colour_from_its_role(theme: Theme, qtbot: QtBot)
 @pytest.mark.usefixtures("theme")
 def test_a_field_with_a_fault_has_a_red_edge_of_two_pixels(qtbot: QtBot) -> None:
     field = QLineEdit()
-    field.setProperty("fault", "true")
+    field.setProperty("invalid", "true")
     qtbot.addWidget(field)
     field.show()
     picture = field.grab().toImage()

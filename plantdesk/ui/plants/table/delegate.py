@@ -92,9 +92,9 @@ class CellEditor(LineEdit):
         self.setProperty("cell", "true")
         self.hide()
 
-    def mark(self, *, faulty: bool) -> None:
-        """Show whether the text is at fault."""
-        set_properties(self, fault=str(faulty).lower())
+    def mark(self, *, invalid: bool) -> None:
+        """Show whether the text is invalid."""
+        set_properties(self, invalid=str(invalid).lower())
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
