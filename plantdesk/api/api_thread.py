@@ -18,7 +18,7 @@ from plantdesk.api.http.flow_control import with_small_reads
 from plantdesk.api.http.protocol import HttpProtocol
 from plantdesk.api.http.requests import Responses
 from plantdesk.api.plants import BatchInserter
-from plantdesk.api.sockets import BACKLOG, free_descriptors, max_connections
+from plantdesk.api.sockets import BACKLOG, WindowsAcceptor, free_descriptors, max_connections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,8 +122,6 @@ class ApiThread:
     ) -> Sequence[_Closable]:
         servers: list[_Closable] = []
         if sys.platform == "win32":
-            from plantdesk.api.sockets import WindowsAcceptor
-
             servers.append(WindowsAcceptor(listener, protocol))
         elif listener.family == socket.AF_UNIX:
             servers.append(await self._loop.create_unix_server(protocol, sock=listener, backlog=BACKLOG))

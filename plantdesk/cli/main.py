@@ -24,8 +24,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     core_dumps.forbid_core_dumps()
     windows.hold_running_mutex()
     if sys.stdout is None or sys.stderr is None:
-        from plantdesk.platform import output
-
         return output.run_without_console(lambda: _run(given))
     return _run(given)
 

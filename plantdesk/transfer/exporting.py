@@ -12,7 +12,16 @@ from plantdesk.platform import output
 from plantdesk.platform.atomic_replace import replaced_bytes, replaced_text
 from plantdesk.transfer.files import checked_target, is_replaced
 from plantdesk.transfer.formats import PIPE, Format
-from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces, values_of
+from plantdesk.transfer.writing import (
+    DELIMITERS,
+    SEPARATORS,
+    csv_pieces,
+    fitting,
+    json_pieces,
+    pieces,
+    values_of,
+    write_workbook,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,8 +53,6 @@ def write_plants(
             progress(count)
 
     if form is Format.XLSX:
-        from plantdesk.transfer.writing import fitting
-
         for _ in fitting(map(_values, reader.pages(selection))):  # before anything is written
             pass
         _write_workbook(file, counted(reader.pages(selection), len))
@@ -63,8 +70,6 @@ def write_plants(
 
 
 def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
-    from plantdesk.transfer.writing import write_workbook
-
     values = map(_values, batches)
     if str(file) != PIPE:
         with replaced_bytes(checked_target(file)) as stream:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import zipfile
 from functools import lru_cache
+from html import escape
 from typing import IO, TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import utc_time
@@ -185,6 +184,8 @@ def _is_too_long(text: str | None) -> bool:
 
 def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> None:
     """Write a workbook with one sheet. Raises WorkbookLimitError, OSError."""
+    import zipfile  # the other formats start without it
+
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _PARTS.items():
             archive.writestr(name, _XML + content)
@@ -221,5 +222,5 @@ def _escaped(text: str) -> str:
 
 def _sheet_cell(text: str) -> str:
     """Return a cell with a text, which a formula never is; an empty text is no empty cell."""
-    escaped = _escaped(text)
-    return f' t="inlineStr"><is><t xml:space="preserve">{escape(escaped)}</t></is>'
+    escaped = escape(_escaped(text), quote=False)
+    return f' t="inlineStr"><is><t xml:space="preserve">{escaped}</t></is>'

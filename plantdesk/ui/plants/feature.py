@@ -16,7 +16,7 @@ from plantdesk.ui.plants.add_controller import AddPlantController
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.pasted_plants import PastedPlants
 from plantdesk.ui.plants.remembered_view import RememberedView
-from plantdesk.ui.plants.selection_commands import SelectionCommands
+from plantdesk.ui.plants.selection_commands import SelectionCommands, add_filters
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.plants.table.cells import Column, column_title
 from plantdesk.ui.plants.table.columns import TableContents
@@ -293,8 +293,6 @@ class Plants(Feature):
 
     @Slot(QPoint)
     def _open_row_menu(self, position: QPoint) -> None:
-        from plantdesk.ui.plants.selection_commands import add_filters
-
         edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
         sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY
         menu = self.context.menus.context_menu(self._browser.table, *sections)

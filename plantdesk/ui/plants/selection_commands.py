@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Slot
 
-from plantdesk.domain.selections import AddedBy, AddedOn, HasTag
+from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.filters import filter_icon
 from plantdesk.ui.menus import Key, Section
@@ -101,7 +101,6 @@ class SelectionCommands(QObject):
     def delete(self) -> None:
         """Delete the selected plants, and select the next one. There is no question: it can be undone."""
         from plantdesk.domain.edits import DeleteAll
-        from plantdesk.domain.selections import Selection
 
         if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
             self._browser.table.select_next()
@@ -114,7 +113,6 @@ class SelectionCommands(QObject):
     def set_tag(self, tag: str | None) -> None:
         """Give the selected plants a tag, or none."""
         from plantdesk.domain.edits import SetTag
-        from plantdesk.domain.selections import Selection
 
         if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
             one, many = self.tr("Gave 1 plant the tag {tag}."), self.tr("Gave {count} plants the tag {tag}.")

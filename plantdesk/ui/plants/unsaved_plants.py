@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVB
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
-from plantdesk.ui.qt import override
-from plantdesk.ui.texts import error_text, plural
+from plantdesk.ui.qt import override, set_properties
+from plantdesk.ui.texts import error_text, one_line, plural
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.buttons import OneClickButton
 from plantdesk.ui.widgets.icon import Icon
-from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
@@ -462,10 +462,6 @@ class _CutLabel(PlainLabel):
 
     def show_text(self, text: str, tone: str = "") -> None:
         """Show a text in a tone of the style sheet."""
-        from plantdesk.ui.qt import set_properties
-        from plantdesk.ui.texts import one_line
-        from plantdesk.ui.widgets.plain_text import set_tool_tip
-
         self._whole = one_line(text)
         set_properties(self, tone=tone)
         set_tool_tip(self, text)
