@@ -45,6 +45,10 @@ class _Draft(NamedTuple):
         """Return the draft with what was typed into a cell."""
         return self._replace(name=text) if column is Column.NAME else self._replace(tag=text or None)
 
+    def as_row(self) -> PlantRow:
+        """Return the row that the user sees."""
+        return self.row._replace(name=self.name, tag=self.tag)
+
     def edit(self, row: PlantRow) -> Update:
         """Return the edit that gives `row` name and tag of the draft. Raises InvalidPlantError."""
         from plantdesk.domain.edits import edited
@@ -158,6 +162,7 @@ class EditController(QObject):
         if not self._draft.name and self._draft.row.name:
             self._show_error(self.tr("Enter a name."))
             return False
+        self._table.show_draft(self._draft.as_row())
         return True
 
     def _show_error(self, text: str) -> None:

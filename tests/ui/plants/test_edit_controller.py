@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 
 from plantdesk.domain.edits import KEEP, Delete, edited
 from plantdesk.domain.errors import StoreUnreachableError
-from plantdesk.domain.records import COMMAND, PlantRow
+from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import Reader
 from plantdesk.ui.edit.commands import EditCommands
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.store import Store
+    from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.store_queries import StoreQueries
     from tests.ui.conftest import Adder
@@ -155,16 +156,39 @@ def test_tab_moves_from_name_to_tag_and_enter_saves_both_as_one_change(desk: Edi
     desk.until_editing(2, "Tag")
     assert desk.editor.text() == "kitchen"
     desk.enter("bath")
+    desk.until_closed()
     desk.sees("Basil", "Aloe vera", "Cactus")
     row = desk.plant(2)
     assert row is not None
     assert (row.name, row.tag) == ("Aloe vera", "bath")
-    desk.until_closed()
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.sees("Basil", "Aloe", "Cactus")
     row = desk.plant(2)
     assert row is not None
     assert (row.name, row.tag) == ("Aloe", "kitchen")
+
+
+def test_the_row_shows_what_was_typed_at_once_and_after_escape_what_is_stored(desk: EditDesk, bridge: Bridge) -> None:
+    desk.edit(2)
+    desk.type(desk.editor, "Aloe vera")
+    desk.press(Qt.Key.Key_Tab)
+    assert desk.names() == ["Basil", "Aloe vera", "Cactus"]
+    assert desk.editor.text() == "kitchen"
+    bridge.notify_changes(Changes(needs_reload=True))
+    desk.press(Qt.Key.Key_Backtab)
+    assert desk.editor.text() == "Aloe vera"
+    desk.press(Qt.Key.Key_Escape)
+    desk.sees("Basil", "Aloe", "Cactus")
+
+
+def test_the_row_does_not_show_the_old_name_again_while_it_is_saved(desk: EditDesk) -> None:
+    desk.edit(2)
+    desk.enter("Aloe vera")
+    seen: list[str] = []
+    desk.table.model().dataChanged.connect(lambda: seen.append(desk.names()[1]))
+    desk.until_closed()
+    desk.until(lambda: len(seen) > 1)
+    assert {desk.names()[1], *seen} == {"Aloe vera"}
 
 
 def test_an_emptied_tag_is_none(desk: EditDesk) -> None:

@@ -71,6 +71,7 @@ class PlantModel(QAbstractTableModel):
         self._order: LiveOrder | None = None
         self._cache: PageCache | None = None
         self._kept: Callable[[], frozenset[int]] = frozenset
+        self._draft: PlantRow | None = None
         self._lacking: set[int] = set()
         self._painted: dict[int, int] = {}  # the rows of plants, as they were when last painted
         self._page_timer = QTimer(self, singleShot=True, interval=0)
@@ -168,6 +169,14 @@ class PlantModel(QAbstractTableModel):
             self._cache.put(changes.updated)
             self._order.update([row.id for row in changes.updated], changes.removed, self.row_of)
             self._repaint([row.id for row in changes.updated])
+
+    def show_draft(self, row: PlantRow | None) -> None:
+        """Show a plant as it is being edited; None: as the store has it, once it was read again."""
+        before, self._draft = self._draft, row
+        if self._cache is not None and before is not None:
+            self._cache.put([before])
+            self._cache.expire(before.id)
+        self._repaint([each.id for each in (before, row) if each is not None])
 
     def check(self, plant_id: int) -> None:
         """Check whether the current search finds a plant."""
@@ -344,7 +353,8 @@ class PlantModel(QAbstractTableModel):
             self._lacking.add(row)
             if not self._page_timer.isActive():
                 self._page_timer.start()
-        return self._cache.row(plant_id)
+        is_draft = self._draft is not None and self._draft.id == plant_id
+        return self._draft if is_draft else self._cache.row(plant_id)
 
 
 def _description(row: PlantRow, column: Column) -> str | None:

@@ -244,9 +244,9 @@ class PageCache(QObject):
             self._set(row.id, _cut(row))
         self._trim()
 
-    def expire(self) -> None:
-        """Read every row again when it is next needed: it may have changed."""
-        self._expired = set(self._rows)
+    def expire(self, plant_id: int | None = None) -> None:
+        """Read a row, by default every one, again when it is next needed: it may have changed."""
+        self._expired |= self._rows.keys() if plant_id is None else {plant_id}
 
     def close(self) -> None:
         """Cancel the queries and end the thread; no signal follows."""

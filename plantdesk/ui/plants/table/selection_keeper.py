@@ -110,6 +110,7 @@ class SelectionKeeper(QObject):
     @Slot()
     def _on_about_to_reset(self) -> None:
         self._before = self._anchors()
+        self._holding = self._holds_view()
 
     @Slot(object, bool)
     def _on_rows_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:
@@ -181,7 +182,7 @@ class SelectionKeeper(QObject):
         is_loading = first == self._model.rowCount() and not self._model.complete
         self._has_all_selected = is_loading and self.selected_count() == first
         self._top = max(self._table.rowAt(0), 0)
-        self._holding = self._scrolled() or self._table.selectionModel().hasSelection()
+        self._holding = self._holds_view()
 
     @Slot(QModelIndex, int, int)
     def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
@@ -244,7 +245,7 @@ class SelectionKeeper(QObject):
 
     def _return_to_top_row(self, kept_rows: dict[int, int]) -> None:
         row = kept_rows.get(self._before.top) if self._before.top is not None else None
-        if row is not None and (self._before.offset or row):
+        if row is not None and self._holding:
             self._table.verticalScrollBar().setValue(row * self._row_height() + self._before.offset)
 
     def _scroll_rows(self, rows: int) -> None:
@@ -254,6 +255,10 @@ class SelectionKeeper(QObject):
 
     def _row_height(self) -> int:
         return self._table.verticalHeader().defaultSectionSize()
+
+    def _holds_view(self) -> bool:
+        """Whether the visible rows stay where they are; else new rows are shown at the top."""
+        return self._scrolled() or self._table.selectionModel().hasSelection()
 
     def _scrolled(self) -> bool:
         return self._table.verticalScrollBar().value() > 0

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent, QMouseEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QWidget
 
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.plants.table.model import PlantModel
     from plantdesk.ui.theme.theme import Theme
 
@@ -284,9 +285,14 @@ class PlantTableView(RingTable):
         self._editor.show()
         self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def show_draft(self, row: PlantRow) -> None:
+        """Show a plant as it is being edited, until the editor is closed and its row was read again."""
+        self._plants.show_draft(row)
+
     def close_editor(self) -> None:
         """Remove the editor; its focus goes to the table."""
         self._edited_id = None
+        self._plants.show_draft(None)
         if self._editor.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         self._editor.hide()

@@ -3,6 +3,8 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -13,18 +15,23 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from plantdesk.domain.edits import DeleteAll
+from plantdesk.domain.import_batches import OnClash
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
+from plantdesk.transfer.files import file_source
+from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.colors import mixed
 from plantdesk.ui.theme.metrics import M
 from tests.support.costs import cpu_seconds
+from tests.support.desk import TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
@@ -79,6 +86,26 @@ def colors(table: PlantTableView, row: int, column: Column) -> set[str]:
 def test_new_plants_stand_on_top_while_nobody_looks_elsewhere(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
     add("Aloe")
     qtbot.waitUntil(lambda: visible_names(table)[:2] == ["Aloe", "Fern 100"])
+    assert not pill(table).isVisible()
+
+
+@pytest.mark.parametrize("count", [2_000, 50_000])
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_the_list_stays_at_its_top_whatever_number_is_imported(
+    qtbot: QtBot, table: PlantTableView, store: Store, tmp_path: Path, count: int, *, elsewhere: bool
+) -> None:
+    file = tmp_path / "file.csv"
+    file.write_text("name\n" + "".join(f"New {number}\n" for number in range(1, count + 1)))
+    if elsewhere:
+        subprocess.run([sys.executable, "-m", "plantdesk", "import", "--database", store.path, file], check=True)
+    else:
+        with FileImport(store, ImportOptions(), lambda *_: None) as files:
+            files.read([file_source(file)])
+            files.compare(OnClash.REFUSE)
+            files.apply(skip_invalid=False)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 100 + count, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: visible_names(table)[:2] == [f"New {count}", f"New {count - 1}"])
+    assert not table.verticalScrollBar().value()
     assert not pill(table).isVisible()
 
 
