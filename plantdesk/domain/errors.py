@@ -1,16 +1,21 @@
-"""The exceptions of PlantDesk, one class per cause, and the table of the API's error numbers.
+"""The exceptions of PlantDesk, one class per cause, their texts, and the table of the API's error numbers.
 
 Every message can be shown to users and API clients as it is: it says what happened and what to do. It contains no
-token, no stack trace, and no path but that of a file the user named.
+token, no stack trace, and no path but that of a file the user named. A text is a template and values (`Text`), so that
+the window can translate it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum, unique
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from typing_extensions import override
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Self
 
 
@@ -58,14 +63,55 @@ class ErrorNumber(IntEnum):
         return self // 100
 
 
-class PlantDeskError(Exception):
-    """A foreseeable failure, whose `str()` is its message for the user.
+@dataclass(frozen=True, init=False)
+class Text:
+    """A text for users as a template in English and the values of its fields; `str()` is the English text.
 
-    `number` is the API's error number; `retry_after` (seconds) is set where a retry may succeed.
+    Both templates are literals, for tools that collect them. `one` is that for a `count` of 1. What users or the system
+    have written is a value, and so is another Text; numbers stay numbers, formatted when the text is shown.
+    """
+
+    template: str
+    one: str
+    values: Mapping[str, str | float | Text]
+
+    def __init__(self, template: str, /, *, one: str = "", **values: str | float | Text) -> None:
+        self.__dict__.update(template=template, one=one, values=values)  # it is frozen
+
+    def filled(self, **values: str | float | Text) -> Text:
+        """Return the text with more values."""
+        return type(self)(self.template, one=self.one, **self.values, **values)
+
+    @override
+    def __str__(self) -> str:
+        template = self.one if self.one and self.values["count"] == 1 else self.template
+        return template.format_map(self.values)
+
+
+def joined(texts: Iterable[Text]) -> Text:
+    """Return one or more texts as one, with spaces between them."""
+    return reduce(lambda before, text: Text("{before} {text}", before=before, text=text), texts)
+
+
+class PlantDeskError(Exception):
+    """A foreseeable failure, with a message for the user: `text`, or `str()` in English.
+
+    The class may have the template of `text`; then the constructor gets its values. `number` is the API's error number;
+    `retry_after` (seconds) is set where a retry may succeed.
     """
 
     number: ErrorNumber = ErrorNumber.DEFECT
     retry_after: int | None = None
+    text: Text
+
+    def __init__(self, text: Text | str | None = None, /, **values: str | float | Text) -> None:
+        if isinstance(text, str):
+            text = Text("{text}", text=text)
+        self.text = (text or self.text).filled(**values)  # `args` stay those of the subclass, with which it is copied
+
+    @override
+    def __str__(self) -> str:
+        return str(self.text)
 
 
 class OutOfMemoryError(PlantDeskError):
@@ -73,23 +119,17 @@ class OutOfMemoryError(PlantDeskError):
 
     number = ErrorNumber.OUT_OF_MEMORY
     retry_after = 5
-
-    def __init__(self) -> None:
-        super().__init__("There is not enough memory. Close other programs and try again.")
+    text = Text("There is not enough memory. Close other programs and try again.")
 
 
 # --- input ---
 
 
 class InvalidField(NamedTuple):
-    """What is wrong with one field: `text` for the window, CLI and API; `received` adds what a script sent."""
+    """What is wrong with one field, and what a script sent in it."""
 
     field: str
-    text: str
-    received: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.text} {self.received}" if self.received else self.text
+    text: Text
 
 
 class InvalidPlantError(PlantDeskError):
@@ -98,7 +138,7 @@ class InvalidPlantError(PlantDeskError):
     number = ErrorNumber.INVALID_PLANT
 
     def __init__(self, fields: Sequence[InvalidField]) -> None:
-        super().__init__(" ".join(str(field) for field in fields))
+        super().__init__(joined(field.text for field in fields))
         self.fields = tuple(fields)
 
 
@@ -122,13 +162,15 @@ class IdTakenError(PlantDeskError):
     """The id belongs to `owner`, not to the plant to be added, whose name may be given as `name`."""
 
     number = ErrorNumber.ID_TAKEN
+    text = Text("ID {id} already belongs to {plant}. Choose another ID.")
 
     def __init__(self, owner: IdOwner, name: str | None = None) -> None:
+        plant = Text("“{name}”", name=shortened(owner.name))
         if owner.tag is not None:
-            tag = f" with tag “{shortened(owner.tag)}”"
-        else:
-            tag = " without a tag" if owner.name == name else ""
-        super().__init__(f"ID {owner.id} already belongs to “{shortened(owner.name)}”{tag}. Choose another ID.")
+            plant = Text("{plant} with tag “{tag}”", plant=plant, tag=shortened(owner.tag))
+        elif owner.name == name:
+            plant = Text("{plant} without a tag", plant=plant)
+        super().__init__(id=owner.id, plant=plant)
         self.owner = owner
 
 
@@ -144,20 +186,17 @@ class TokenRefusedError(PlantDeskError):
     """The token is unknown, revoked or expired."""
 
     number = ErrorNumber.TOKEN_REFUSED
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This token is unknown, expired or revoked. Create a new one under File > API access in PlantDesk."
-        )
+    text = Text("This token is unknown, expired or revoked. Create a new one under File > API access in PlantDesk.")
 
 
 class TokenUsedUpError(PlantDeskError):
     """The token has added as many plants as its limit allows."""
 
     number = ErrorNumber.TOKEN_USED_UP
+    text = Text("This token may add {count} plants, and has added them. Create a new token.")
 
     def __init__(self, max_plants: int) -> None:
-        super().__init__(f"This token may add {max_plants} plants, and has added them. Create a new token.")
+        super().__init__(count=max_plants)
 
 
 # --- the history ---
@@ -166,47 +205,57 @@ class TokenUsedUpError(PlantDeskError):
 class UnknownPlantError(PlantDeskError):
     """There is no plant with this id."""
 
+    text = Text("There is no plant with ID {id}. `plantdesk list` shows the plants.")
+
     def __init__(self, plant_id: int) -> None:
-        super().__init__(f"There is no plant with ID {plant_id}. `plantdesk list` shows the plants.")
+        super().__init__(id=plant_id)
 
 
 class UnknownSourceError(PlantDeskError):
     """No plant was added by a token or an import of this name."""
 
+    text = Text("“{name}” is no source of plants. Give form, command, import, token, or the name of a token.")
+
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"“{shortened(name)}” is no source of plants. Give form, command, import, token, or the name of a token."
-        )
+        super().__init__(name=shortened(name))
 
 
 class UnknownTagError(PlantDeskError):
     """No plant has this tag."""
 
+    text = Text("No plant has the tag “{tag}”. `plantdesk tag list` shows the tags.")
+
     def __init__(self, tag: str) -> None:
-        super().__init__(f"No plant has the tag “{shortened(tag)}”. `plantdesk tag list` shows the tags.")
+        super().__init__(tag=shortened(tag))
 
 
 class TagTakenError(PlantDeskError):
     """Plants have this tag already: renaming another one to it would merge both."""
 
+    text = Text("There is a tag “{tag}” already. To join both, type: plantdesk tag merge")
+
     def __init__(self, tag: str) -> None:
-        super().__init__(f"There is a tag “{shortened(tag)}” already. To join both, type: plantdesk tag merge")
+        super().__init__(tag=shortened(tag))
 
 
 class EditConflictError(PlantDeskError):
     """A plant has changed since the user saw it: `current` is what it is now, None if it was deleted."""
 
+    text = Text("“{name}” was changed meanwhile, so nothing was saved.")
+
     def __init__(self, name: str, current: IdOwner | None) -> None:
-        what = "was deleted" if current is None else "was changed"
-        super().__init__(f"“{shortened(name)}” {what} meanwhile, so nothing was saved.")
+        deleted = Text("“{name}” was deleted meanwhile, so nothing was saved.")
+        super().__init__(deleted if current is None else None, name=shortened(name))
         self.current = current
 
 
 class SelectionChangedError(PlantDeskError):
     """A set of plants has another size than when the user was asked about it."""
 
+    text = Text("{found:,} plants match now instead of {expected:,}. Nothing was changed. Try again.")
+
     def __init__(self, expected: int, found: int) -> None:
-        super().__init__(f"{found:,} plants match now instead of {expected:,}. Nothing was changed. Try again.")
+        super().__init__(expected=expected, found=found)
 
 
 class NothingToUndoError(PlantDeskError):
@@ -216,13 +265,19 @@ class NothingToUndoError(PlantDeskError):
 class UndoConflictError(PlantDeskError):
     """All `plants` of a change have been changed since; undoing it would lose that."""
 
+    text = Text(
+        "“{title}” cannot be undone: all {count:,} plants have been changed since, or the ID is in use again.",
+        one="“{title}” cannot be undone: the plant has been changed since, or the ID is in use again.",
+    )
+
     def __init__(self, title: str, plants: int) -> None:
-        count = "the plant has" if plants == 1 else f"all {plants:,} plants have"
-        title = shortened(title.removeprefix("Undo: ").removeprefix("Redo: "))
-        super().__init__(f"“{title}” cannot be undone: {count} been changed since, or the ID is in use again.")
+        title = title.removeprefix("Undo: ").removeprefix("Redo: ")
+        super().__init__(count=plants, title=shortened(title))
 
 
 # --- the store ---
+
+_THE_STORE = Text("The plant store")
 
 
 class StoreError(PlantDeskError):
@@ -236,53 +291,49 @@ class StoreBusyError(StoreError):
 
     number = ErrorNumber.STORE_BUSY
     retry_after = 2
-
-    def __init__(self) -> None:
-        super().__init__("Another program is using the plant store. Try again in a moment.")
+    text = Text("Another program is using the plant store. Try again in a moment.")
 
 
 class StoreFullError(StoreError):
     """The disk is full."""
 
     number = ErrorNumber.STORE_FULL
-
-    def __init__(self) -> None:
-        super().__init__("The disk is full. Free some space on it.")
+    text = Text("The disk is full. Free some space on it.")
 
 
 class DiskReserveError(StoreFullError):
     """The disk is almost full; API clients may not use the rest."""
 
-    def __init__(self) -> None:
-        StoreError.__init__(self, "The disk is almost full. Free some space on it.")
+    text = Text("The disk is almost full. Free some space on it.")
 
 
 class StoreReadOnlyError(StoreError):
     """The store's file or folder is not writable."""
 
     number = ErrorNumber.STORE_READ_ONLY
+    text = Text("{what} is read-only. Allow writing to the file and its folder.")
 
-    def __init__(self, what: str = "The plant store") -> None:
-        super().__init__(f"{what} is read-only. Allow writing to the file and its folder.")
+    def __init__(self, what: Text | str = _THE_STORE) -> None:
+        super().__init__(what=what)
 
 
 class StoreDamagedError(StoreError):
     """SQLite found the file malformed."""
 
     number = ErrorNumber.STORE_DAMAGED
+    text = Text(
+        "{what} is damaged. It was left as it is. Restore a backup (File > Restore, or: plantdesk restore), "
+        "or choose another file."
+    )
 
-    def __init__(self, what: str = "The plant store") -> None:
-        super().__init__(
-            f"{what} is damaged. It was left as it is. Restore a backup (File > Restore, or: plantdesk restore), "
-            "or choose another file."
-        )
+    def __init__(self, what: Text | str = _THE_STORE) -> None:
+        super().__init__(what=what)
 
 
 class StoreUnreachableError(StoreError):
     """The file cannot be opened, read or written (folder gone, disk fault)."""
 
-    def __init__(self, text: str = "The plant store cannot be reached. Check its disk and folder.") -> None:
-        super().__init__(text)
+    text = Text("The plant store cannot be reached. Check its disk and folder.")
 
 
 class StoreClosedError(StoreError):
@@ -290,37 +341,37 @@ class StoreClosedError(StoreError):
 
     number = ErrorNumber.STORE_CLOSED
     retry_after = 5
-
-    def __init__(self) -> None:
-        super().__init__("PlantDesk is closing. Try again when it is open.")
+    text = Text("PlantDesk is closing. Try again when it is open.")
 
 
 class StoreMovedError(StoreUnreachableError):
     """The file was moved, replaced or deleted while it was open."""
 
     retry_after = 2
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The database was moved, replaced or deleted while PlantDesk was open. Put it back, or restore a backup."
-        )
+    text = Text(
+        "The database was moved, replaced or deleted while PlantDesk was open. Put it back, or restore a backup."
+    )
 
 
 class StoreGoneError(StoreError):
     """The file is missing, but backups or its log show that there was one."""
 
+    text = Text(
+        "The file “{file}” is gone, but PlantDesk has kept plants there before. Put it back, or restore a backup "
+        "(File > Restore, or: plantdesk restore). To start without plants, move “{backups}” and “{file}-wal” away."
+    )
+
     def __init__(self, file: str, backups: str) -> None:
-        super().__init__(
-            f"The file “{file}” is gone, but PlantDesk has kept plants there before. Put it back, or restore a backup "
-            f"(File > Restore, or: plantdesk restore). To start without plants, move “{backups}” and “{file}-wal” away."
-        )
+        super().__init__(file=file, backups=backups)
 
 
 class NoStoreError(StoreError):
     """The file of a command that only reads or changes plants does not exist; it is not created."""
 
+    text = Text("There is no database “{file}” yet. The window and `plantdesk add` create it.")
+
     def __init__(self, file: str) -> None:
-        super().__init__(f"There is no database “{file}” yet. The window and `plantdesk add` create it.")
+        super().__init__(file=file)
 
 
 class FolderMissingError(StoreUnreachableError):
@@ -342,11 +393,10 @@ class ForeignFileError(StoreError):
 class ForeignSchemaError(ForeignFileError):
     """The file has the id of a store, but other tables, triggers or views; none of them was executed."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "This file is not a PlantDesk store: it has other tables, triggers or views. "
-            "It was left as it is; choose another file."
-        )
+    text = Text(
+        "This file is not a PlantDesk store: it has other tables, triggers or views. "
+        "It was left as it is; choose another file."
+    )
 
 
 class UnsafeFileError(ForeignFileError):

@@ -6,7 +6,7 @@ import itertools
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,6 +80,10 @@ class ImportCounts(NamedTuple):
 class ImportClashError(PlantDeskError):
     """Ids of an import belong to other plants, and `OnClash.REFUSE` was chosen."""
 
+    text = Text(
+        "{count:,} IDs belong to other plants, so nothing was imported.",
+        one="1 ID belongs to other plants, so nothing was imported.",
+    )
+
     def __init__(self, count: int) -> None:
-        ids = "1 ID belongs" if count == 1 else f"{count:,} IDs belong"
-        super().__init__(f"{ids} to other plants, so nothing was imported.")
+        super().__init__(count=count)

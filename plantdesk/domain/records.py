@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import InvalidField, InvalidPlantError
+from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text
 
 SMALLEST_ID = -(2**63)
 LARGEST_ID = 2**63 - 1
 
 #: Messages for ids that are invalid.
-ID_TYPE = "The ID must be a whole number."
-ID_TOO_LARGE = f"That ID is too large. The largest is {LARGEST_ID}."
-ID_TOO_SMALL = f"That ID is too small. The smallest is {SMALLEST_ID}."
+ID_TYPE = Text("The ID must be a whole number.")
+ID_TOO_LARGE = Text("That ID is too large. The largest is {largest}.", largest=LARGEST_ID)
+ID_TOO_SMALL = Text("That ID is too small. The smallest is {smallest}.", smallest=SMALLEST_ID)
 
 
 def parse_id(text: str) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 
 
 class ServerError(PlantDeskError):
@@ -17,8 +17,12 @@ class ServerError(PlantDeskError):
 class PortTakenError(ServerError):
     """The port is not available; `free_port` was just found to be, None where none was."""
 
-    def __init__(self, text: str, port: int, free_port: int | None) -> None:
-        super().__init__(text if free_port is None else f"{text} Port {free_port} is free.")
+    text = Text("Port {port} is not available. Choose another port.")
+
+    def __init__(self, port: int, free_port: int | None, **values: str) -> None:
+        super().__init__(port=port, **values)
+        if free_port is not None:
+            self.text = Text("{reason} Port {port} is free.", reason=self.text, port=free_port)
         self.port = port
         self.free_port = free_port
 
@@ -26,27 +30,25 @@ class PortTakenError(ServerError):
 class PortInUseError(PortTakenError):
     """Another program listens on the port."""
 
-    def __init__(self, port: int, free_port: int | None) -> None:
-        super().__init__(f"Port {port} is in use by another program. Choose another port.", port, free_port)
+    text = Text("Port {port} is in use by another program. Choose another port.")
 
 
 class PortOfOtherUserError(PortTakenError):
     """A program of another user listens on the port; scripts may have sent it tokens."""
 
+    text = Text(
+        "Port {port} is in use by a program of another user ({owner}). If your scripts sent it a token, "
+        "revoke that token. Choose another port."
+    )
+
     def __init__(self, port: int, free_port: int | None, owner: str) -> None:
-        super().__init__(
-            f"Port {port} is in use by a program of another user ({owner}). If your scripts sent it a token, "
-            "revoke that token. Choose another port.",
-            port,
-            free_port,
-        )
+        super().__init__(port, free_port, owner=owner)
 
 
 class PortReservedError(PortTakenError):
     """The system reserves the port (Windows: excluded ranges; Unix: ports below 1024)."""
 
-    def __init__(self, port: int, free_port: int | None) -> None:
-        super().__init__(f"The system has reserved port {port}. Choose another port.", port, free_port)
+    text = Text("The system has reserved port {port}. Choose another port.")
 
 
 class ServerFailedError(ServerError):
@@ -56,31 +58,25 @@ class ServerFailedError(ServerError):
 class TooFewDescriptorsError(ServerFailedError):
     """The process may not open as many files as a server needs."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "The server needs more open files than are allowed. Raise the limit (ulimit -n), then try again."
-        )
+    text = Text("The server needs more open files than are allowed. Raise the limit (ulimit -n), then try again.")
 
 
 class NotReachableError(ServerError):
     """The server was started, but does not answer on the loopback interface."""
 
-    def __init__(self) -> None:
-        super().__init__("The server cannot be reached on 127.0.0.1. Check that the loopback interface is up.")
+    text = Text("The server cannot be reached on 127.0.0.1. Check that the loopback interface is up.")
 
 
 class NoOpenStoreError(ServerError):
     """No store is open."""
 
-    def __init__(self) -> None:
-        super().__init__("No plants are open. The API starts when they are.")
+    text = Text("No plants are open. The API starts when they are.")
 
 
 class NotAnsweringError(ServerError):
     """The server no longer answers."""
 
-    def __init__(self) -> None:
-        super().__init__("The server no longer answers. Turn it off and on again.")
+    text = Text("The server no longer answers. Turn it off and on again.")
 
 
 @dataclass(frozen=True, slots=True)

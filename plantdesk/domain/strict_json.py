@@ -13,7 +13,7 @@ from collections import Counter
 from json.scanner import make_scanner
 from typing import TYPE_CHECKING, NoReturn
 
-from plantdesk.domain.errors import ErrorNumber, PlantDeskError, shortened
+from plantdesk.domain.errors import ErrorNumber, PlantDeskError, Text, joined, shortened
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.validation import UnfitNumber
 
@@ -31,7 +31,7 @@ _MAX_NAMED = 5
 #: Characters before and after a fault that a message shows.
 _BEFORE, _AFTER = 30, 10
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_EXAMPLE = 'Send one plant as {"id": 1, "name": "Fern"}.'
+_EXAMPLE = Text("Send one plant as {example}.", example='{"id": 1, "name": "Fern"}')
 
 
 class NotJsonError(PlantDeskError):
@@ -44,20 +44,19 @@ class NotAnObjectError(PlantDeskError):
     """The JSON is an array, a string, a number or a literal."""
 
     number = ErrorNumber.NOT_AN_OBJECT
-
-    def __init__(self) -> None:
-        super().__init__(f"The JSON is not an object. {_EXAMPLE}")
+    text = joined([Text("The JSON is not an object."), _EXAMPLE])
 
 
 class RepeatedMemberError(PlantDeskError):
     """The object has a member more than once; JSON does not define which one counts."""
 
     number = ErrorNumber.REPEATED_MEMBER
+    text = Text("Given more than once: {names}. Give each member of the object once.")
 
     def __init__(self, names: list[str]) -> None:
         listed = ", ".join(f"“{shortened(name)}”" for name in names[:_MAX_NAMED])
-        more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
-        super().__init__(f"Given more than once: {listed}{more}. Give each member of the object once.")
+        more = len(names) - _MAX_NAMED
+        super().__init__(names=Text("{names} and {count:,} more", names=listed, count=more) if more > 0 else listed)
 
 
 def parse_object(data: bytes | bytearray) -> dict[str, object]:
@@ -107,7 +106,7 @@ def _members_or_error(value: object) -> dict[str, object] | PlantDeskError:
 class FileSyntaxError(Exception):
     """A file is not an array in JSON. `line` is counted from 1."""
 
-    def __init__(self, reason: str, line: int) -> None:
+    def __init__(self, reason: Text, line: int) -> None:
         super().__init__(reason)
         self.reason, self.line = reason, line
 
@@ -119,8 +118,10 @@ def array_items(pieces: Iterator[str], longest: int) -> Iterator[tuple[int, dict
     """
     buffer = _Buffer(pieces, longest)
     if buffer.next_character() != "[":
-        lines = " If each line is an object, name the file .jsonl." if buffer.next_character() == "{" else ""
-        raise buffer.error(f"It is not a JSON array, a list in [ ].{lines}")
+        reasons = [Text("It is not a JSON array, a list in [ ].")]
+        if buffer.next_character() == "{":
+            reasons.append(Text("If each line is an object, name the file .jsonl."))
+        raise buffer.error(joined(reasons))
     buffer.at += 1
     if buffer.next_character() == "]":
         buffer.at += 1
@@ -130,10 +131,11 @@ def array_items(pieces: Iterator[str], longest: int) -> Iterator[tuple[int, dict
             buffer.at += 1
             yield buffer.item()
         if buffer.next_character() != "]":
-            raise buffer.error(f"The array is not closed, or a comma is missing, after item {buffer.items:,}.")
+            reason = Text("The array is not closed, or a comma is missing, after item {number:,}.", number=buffer.items)
+            raise buffer.error(reason)
         buffer.at += 1
     if buffer.next_character():
-        raise buffer.error("Something follows the end of the array.")
+        raise buffer.error(Text("Something follows the end of the array."))
 
 
 class _Buffer:
@@ -146,7 +148,7 @@ class _Buffer:
         #: Items so far.
         self.items = 0
 
-    def error(self, reason: str) -> FileSyntaxError:
+    def error(self, reason: Text) -> FileSyntaxError:
         return FileSyntaxError(reason, self.line())
 
     def line(self) -> int:
@@ -173,23 +175,25 @@ class _Buffer:
             try:
                 value, end = _DECODER.raw_decode(self._text, self.at)
             except NotJsonError as error:
-                raise self._item_error(str(error)) from None
+                raise self._item_error(error.text) from None
             except RecursionError:
-                raise self._item_error("An object is nested too deeply.") from None
+                raise self._item_error(Text("An object is nested too deeply.")) from None
             except json.JSONDecodeError as error:
                 if len(self._text) - self.at > self._longest:
-                    raise self._item_error(f"An object is longer than {self._longest:,} characters.") from None
+                    reason = Text("An object is longer than {longest:,} characters.", longest=self._longest)
+                    raise self._item_error(reason) from None
                 if not self._more():
                     near = " ".join(self._text[max(self.at, error.pos - _BEFORE) : error.pos + _AFTER].split())
                     self.at = error.pos
-                    raise self._item_error(f"It is not JSON: {error.msg} near “{near}”.") from None
+                    reason = Text("It is not JSON: {reason} near “{text}”.", reason=error.msg, text=near)
+                    raise self._item_error(reason) from None
             else:
                 if end < len(self._text) or not self._more():  # else a number may go on in the next piece
                     line, self.at = self.line(), end
                     return line, _members_or_error(value)
 
-    def _item_error(self, reason: str) -> FileSyntaxError:
-        return self.error(f"Item {self.items:,}: {reason}")
+    def _item_error(self, reason: Text) -> FileSyntaxError:
+        return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))
 
     def _more(self) -> bool:
         """Read at least as much again, so that a long item is not parsed often; False at the end."""
@@ -219,10 +223,10 @@ def _text(data: bytes | bytearray) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        message = f"The JSON is not in UTF-8: the byte at position {error.start} belongs to no character. Send UTF-8."
-        raise NotJsonError(message) from None
+        message = Text("The JSON is not in UTF-8: the byte at position {at} belongs to no character. Send UTF-8.")
+        raise NotJsonError(message, at=error.start) from None
     if text.startswith("\ufeff"):
-        raise NotJsonError("The JSON begins with a byte order mark. Send it without one.")
+        raise NotJsonError(Text("The JSON begins with a byte order mark. Send it without one."))
     return text
 
 
@@ -233,7 +237,8 @@ def _value(text: str) -> object:
     except json.JSONDecodeError as error:
         raise NotJsonError(_syntax_message(error)) from None
     except RecursionError:
-        raise NotJsonError("The JSON is nested too deeply. A plant is one object without others in it.") from None
+        message = Text("The JSON is nested too deeply. A plant is one object without others in it.")
+        raise NotJsonError(message) from None
 
 
 def _decode_large(text: str) -> object:
@@ -247,10 +252,11 @@ def _decode_large(text: str) -> object:
             gc.enable()
 
 
-def _syntax_message(error: json.JSONDecodeError) -> str:
+def _syntax_message(error: json.JSONDecodeError) -> Text:
     if not error.doc.strip(" \t\r\n"):
-        return f"The body is empty. {_EXAMPLE}"
-    return f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        return joined([Text("The body is empty."), _EXAMPLE])
+    template = Text("This is not JSON: {reason} at line {line}, column {column}.")
+    return template.filled(reason=error.msg, line=error.lineno, column=error.colno)
 
 
 # Both are created without executing Python code: a body of 1 MiB may have 300,000, and they block the event loop.
@@ -298,7 +304,7 @@ def _within_int64(text: str, digits: str, zeros: int) -> int | UnfitNumber:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise NotJsonError(f"This is not JSON: {name} is not a JSON number.")
+    raise NotJsonError(Text("This is not JSON: {name} is not a JSON number."), name=name)
 
 
 _DECODER = json.JSONDecoder(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from plantdesk.domain.errors import InvalidField, InvalidPlantError, shortened
+from plantdesk.domain.errors import InvalidField, InvalidPlantError, Text, joined, shortened
 from plantdesk.domain.records import ID_TOO_LARGE, ID_TOO_SMALL, ID_TYPE, LARGEST_ID, SMALLEST_ID
 
 if TYPE_CHECKING:
@@ -85,10 +85,11 @@ def plant_note(text: str) -> str | None:
         size = len(text.encode())
     except UnicodeEncodeError:
         raise InvalidPlantError(
-            [InvalidField("note", "The note cannot be stored: it holds half of a surrogate pair.")]
+            [InvalidField("note", Text("The note cannot be stored: it holds half of a surrogate pair."))]
         ) from None
     if size > MAX_NOTE_BYTES:
-        raise InvalidPlantError([InvalidField("note", f"The note is too long. It may have {MAX_NOTE_BYTES:,} bytes.")])
+        too_long = Text("The note is too long. It may have {bytes:,} bytes.", bytes=MAX_NOTE_BYTES)
+        raise InvalidPlantError([InvalidField("note", too_long)])
     return text or None
 
 
@@ -111,16 +112,20 @@ class UnfitNumber:
 
 
 _TEXTS = {
-    ("id", "missing"): "The ID is missing: give “id” as a whole number.",
+    ("id", "missing"): Text("The ID is missing: give “id” as a whole number."),
     ("id", "int_type"): ID_TYPE,
     ("id", "less_than_equal"): ID_TOO_LARGE,
     ("id", "greater_than_equal"): ID_TOO_SMALL,
-    ("name", "missing"): "The name is missing: give “name” as text.",
-    ("name", "string_type"): "The name must be text.",
-    ("name", "string_unicode"): "The name cannot be stored: it contains half a surrogate pair. Send whole characters.",
-    ("tag", "string_type"): "The tag must be text.",
-    ("tag", "null_tag"): "The tag must be text: leave “tag” out when the plant has none.",
-    ("tag", "string_unicode"): "The tag cannot be stored: it contains half a surrogate pair. Send whole characters.",
+    ("name", "missing"): Text("The name is missing: give “name” as text."),
+    ("name", "string_type"): Text("The name must be text."),
+    ("name", "string_unicode"): Text(
+        "The name cannot be stored: it contains half a surrogate pair. Send whole characters."
+    ),
+    ("tag", "string_type"): Text("The tag must be text."),
+    ("tag", "null_tag"): Text("The tag must be text: leave “tag” out when the plant has none."),
+    ("tag", "string_unicode"): Text(
+        "The tag cannot be stored: it contains half a surrogate pair. Send whole characters."
+    ),
 }
 
 
@@ -130,20 +135,20 @@ def _invalid_field(details: ErrorDetails) -> InvalidField:
     if field == "id" and isinstance(value, UnfitNumber) and value.is_whole:
         kind = "greater_than_equal" if value.text.startswith("-") else "less_than_equal"
     shown = kind in {"int_type", "string_type"} or kind.endswith("than_equal")
-    return InvalidField(field, _TEXTS[field, kind], f"Received {_described(value)}." if shown else "")
+    return InvalidField(field, joined([_TEXTS[field, kind], *([_received(value)] if shown else [])]))
 
 
-def _described(value: object) -> str:
-    """Describe a JSON value for a message."""
+def _received(value: object) -> Text:
+    """Return the sentence for a JSON value that a script sent."""
     if isinstance(value, str):
-        return f"the text “{shortened(value, 30)}”"
+        return Text("Received the text “{value}”.", value=shortened(value, 30))
     if isinstance(value, UnfitNumber):
-        return f"the number {shortened(value.text, 30)}"
+        return Text("Received the number {value}.", value=shortened(value.text, 30))
     if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
+        return Text("Received {value}.", value={None: "null", True: "true", False: "false"}[value])
     if isinstance(value, int):
-        return f"the number {value}"
-    return "a list" if isinstance(value, list) else "an object"
+        return Text("Received the number {value}.", value=value)
+    return Text("Received a list.") if isinstance(value, list) else Text("Received an object.")
 
 
 def _form_order(field: InvalidField) -> int:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -132,7 +132,7 @@ _MAX_NAMED = 3
 class FileError(PlantDeskError):
     """A file cannot be read as plants."""
 
-    def __init__(self, name: str, reason: str, line: int | None = None) -> None:
+    def __init__(self, name: str, reason: Text | str, line: int | None = None) -> None:
         where = "" if line is None else f", line {line:,}"
         super().__init__(f"“{name}”{where}: {reason} Nothing was imported.")
 
@@ -171,7 +171,7 @@ class TextFile:
         self._newlines = 0
         self._skipped = skipped_lines
 
-    def error(self, reason: str, line: int | None = None) -> FileError:
+    def error(self, reason: Text | str, line: int | None = None) -> FileError:
         """Return the error for a reason; the line is by default the last one that was given out."""
         return FileError(self.name, reason, line or self.line or None)
 

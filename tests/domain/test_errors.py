@@ -1,8 +1,72 @@
 from __future__ import annotations
 
+import copy
+import inspect
+import pickle
+import string
+from typing import Any
+
 import pytest
 
-from plantdesk.domain.errors import ErrorNumber, StoreError, shortened
+from plantdesk.domain import errors, import_batches, protocols, server_state, strict_json
+from plantdesk.domain.errors import ErrorNumber, InvalidField, PlantDeskError, StoreError, Text, joined, shortened
+from plantdesk.domain.import_batches import ImportClashError, SavedPlant
+from plantdesk.domain.records import Source, SourceKind
+
+#: A value for each parameter of an exception; one that is named otherwise needs another value.
+GIVEN: dict[str, object] = {
+    "text": Text("It does not work: {reason}.", reason="no such device"),
+    "fields": [InvalidField("id", Text("The ID is missing.")), InvalidField("name", Text("The name is missing."))],
+    "owner": SavedPlant(1, "Fern", "kitchen", None),
+    "source": Source(1, SourceKind.TOKEN, "scanner"),
+    "names": ["id", "name"],
+    "current": None,
+    "what": Text("The file “{name}”", name="plants.db"),
+    **dict.fromkeys(("name", "tag", "title", "file", "backups"), "Fern {id}"),
+    **dict.fromkeys(("max_plants", "plant_id", "expected", "found", "plants", "count", "port", "free_port"), 1234),
+}
+
+
+#: All exceptions of the domain.
+KINDS = {
+    each.__name__: each
+    for module in (errors, import_batches, protocols, server_state, strict_json)
+    for each in vars(module).values()
+    if inspect.isclass(each) and issubclass(each, PlantDeskError)
+}
+
+
+def example(kind: type[PlantDeskError]) -> PlantDeskError:
+    parameters = inspect.signature(kind).parameters.values()
+    given: list[Any] = [GIVEN[each.name] for each in parameters if each.kind is not each.VAR_KEYWORD]
+    return kind(*given)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_error_has_a_template_and_values(kind: type[PlantDeskError]) -> None:
+    error = example(kind)
+    for template in filter(None, [error.text.template, error.text.one]):
+        fields = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+        assert fields <= set(error.text.values)
+    assert str(error) == str(error.text)
+    for again in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301  made here
+        assert (type(again), again.text, again.__dict__.keys()) == (kind, error.text, error.__dict__.keys())
+
+
+def test_a_text_is_its_template_filled_in() -> None:
+    name = Text("the plant “{name}”", name="{id}")
+    text = Text("{plant} is one of {number:,}.", plant=name, number=12345)
+    assert str(text) == "the plant “{id}” is one of 12,345."
+    assert text == Text("{plant} is one of {number:,}.", plant=name).filled(number=12345)
+    assert text != text.filled(other=1)
+    assert str(joined([name])) == str(name)
+    assert str(joined([Text("One."), Text("Two."), Text("{n}.", n="Three")])) == "One. Two. Three."
+
+
+def test_a_text_has_a_form_for_one() -> None:
+    assert str(ImportClashError(1)) == "1 ID belongs to other plants, so nothing was imported."
+    assert str(ImportClashError(1000)) == "1,000 IDs belong to other plants, so nothing was imported."
+    assert ImportClashError(1).text.values == {"count": 1}
 
 
 def test_numbers_are_status_times_100_plus_n() -> None:
