@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from shiboken6 import isValid
 
 from plantdesk.ui.texts import error_text, plural, quoted
@@ -22,28 +22,27 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import Feature, WindowContext
-    from plantdesk.ui.preferences import Preferences
     from plantdesk.ui.store_queries import StoreQueries
-    from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.messages import InfoBar
 
     Answer = Callable[[], object]
 
 
 class CloseQuestion(QObject):
-    """Decides whether a window may close. The question closes by itself when there is no reason any more.
+    """Decides whether a window may close, and closes it when the last reason against it is gone.
 
-    `confirmed`: close it all the same.
+    Where what was running has failed, or has left something out, the window stays open with the message about it.
+    `confirmed`: close it, or close it all the same.
     """
 
     confirmed = Signal()
 
-    def __init__(self, theme: Theme, window: QWidget, features: Sequence[Feature], preferences: Preferences) -> None:
+    def __init__(self, window: QWidget, context: WindowContext, features: Sequence[Feature]) -> None:
         super().__init__(window)
-        self._theme, self._window, self._features, self._preferences = theme, window, features, preferences
+        self._window, self._context, self._features = window, context, features
         self._box: MessageBox | None = None
         for feature in features:
-            feature.settled.connect(self._on_settled)
+            feature.settled.connect(self._on_settled, Qt.ConnectionType.QueuedConnection)  # after its message
 
     def may_close(self) -> bool:
         """Return whether nothing would be cancelled and all plants are saved; otherwise open the question."""
@@ -53,7 +52,7 @@ class CloseQuestion(QObject):
             self._ask(title, running, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
             title = plural(unsaved, self.tr("1 plant is not saved."), self.tr("{count} plants are not saved."))
-            text, confirm = self._kept() if self._preferences.are_saved else self._lost()
+            text, confirm = self._kept() if self._context.preferences.are_saved else self._lost()
             self._ask(title, text, confirm, self.tr("&Show them"))
         return not running and not unsaved
 
@@ -70,7 +69,7 @@ class CloseQuestion(QObject):
     def _ask(self, title: str, text: str, confirm: str, stay: str) -> None:
         if self._is_open():
             return
-        box = self._box = MessageBox(self._theme, "PlantDesk", title, text, self._window)
+        box = self._box = MessageBox(self._context.theme, "PlantDesk", title, text, self._window)
         box.set_icon("triangle-alert", "warning")
         box.add_button(confirm).clicked.connect(self.confirmed)
         box.add_button(stay)
@@ -80,6 +79,8 @@ class CloseQuestion(QObject):
     def _on_settled(self) -> None:
         if self._box is not None and self._is_open() and not self._running() and not self._unsaved():
             self._box.reject()
+            if not self._context.page.toast.is_persistent:
+                self.confirmed.emit()
 
     def _is_open(self) -> bool:
         return self._box is not None and isValid(self._box) and self._box.isVisible()

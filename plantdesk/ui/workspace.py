@@ -86,7 +86,7 @@ class Workspace(Page):
             path=path,
         )
         self._features = self._make_features(server)
-        question = CloseQuestion(theme, window, self._features, preferences)
+        question = CloseQuestion(window, self._context, self._features)
         question.confirmed.connect(window.close_at_once)
         window.may_close = question.may_close
         window.setCentralWidget(self)

@@ -117,30 +117,40 @@ def test_the_import_is_cancelled_on_demand(desk: ImportingDesk, bare: Workspace)
     assert desk.count() == 0
 
 
-def test_a_backup_and_an_export_are_asked_about_as_well(
-    desk: ImportingDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_is_asked_about_as_well(desk: ImportingDesk) -> None:
     desk.choose("File", "Back up now")
     desk.window.close()
     assert "A backup is being made" in " ".join(Desk(desk.qtbot, desk.question).texts())
-    desk.until(lambda: not desk.is_asked)
+    desk.until(desk.window.isHidden)
+
+
+def test_an_export_is_asked_about_as_well(desk: ImportingDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "all.csv"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     desk.choose("File", "Export…")
     Desk(desk.qtbot, desk.the(ExportDialog)).button("Save as…").click()
     desk.window.close()
     assert "“all.csv” would not be written" in " ".join(Desk(desk.qtbot, desk.question).texts())
-    desk.until(lambda: not desk.is_asked)
+    desk.until(desk.window.isHidden)
     assert target.exists()
-    assert desk.window.isVisible()
 
 
-def test_the_question_closes_when_the_import_ends(desk: ImportingDesk) -> None:
+def test_the_window_closes_when_the_import_ends_during_the_question(desk: ImportingDesk) -> None:
     desk.begin()
     desk.press_close()
     desk.until(desk.question.isVisible)
     desk.go_on()
-    desk.qtbot.waitUntil(lambda: not desk.is_asked, timeout=TIMEOUT)
-    assert desk.window.isVisible()
+    desk.qtbot.waitUntil(desk.window.isHidden, timeout=TIMEOUT)
     assert desk.count() == 1
+
+
+def test_the_window_stays_with_the_message_about_rows_that_were_left_out(desk: ImportingDesk) -> None:
+    desk.file.write_text("id,name\n7,Aster\nx,Ivy\n", encoding="utf-8")
+    desk.begin()
+    desk.press_close()
+    desk.until(desk.question.isVisible)
+    desk.go_on()
+    desk.until(lambda: "1 row was left out" in desk.toast.text)
+    desk.until(lambda: not desk.is_asked)
+    assert desk.window.isVisible()
     assert QApplication.activeModalWidget() is None

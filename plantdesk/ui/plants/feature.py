@@ -242,6 +242,7 @@ class Plants(Feature):
         browser.failed.connect(self._on_query_failed)
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self.context.undo_stack.undone.connect(browser.select_undone)
+        self.context.undo_stack.changed.connect(browser.search_field.forget_undo)
         self._add_controller.plant_added.connect(browser.reveal_added)
         self._add_controller.plant_requested.connect(browser.show_plant)
         browser.table.menu_requested.connect(self._open_row_menu)

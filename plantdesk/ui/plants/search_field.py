@@ -216,6 +216,12 @@ class SearchField(ButtonField):
         """Show the clear button if there is a text."""
         self.button.setVisible(bool(self.text()))
 
+    @Slot()
+    def forget_undo(self) -> None:
+        """Leave the keys of Undo to what the window has done since, unless the user is typing."""
+        if not (self.text() and self.hasFocus()):
+            self.setText(self.text())
+
     @override
     def leading_room(self) -> int:
         return self._theme.metrics.scaled(ICON) + S - 2

@@ -103,9 +103,14 @@ class Toast(Message):
         self._give_focus_back()
         self.hide()
 
+    @property
+    def is_persistent(self) -> bool:
+        """Whether a message is shown that stays until it is closed."""
+        return self.isVisible() and not self._expiry.isActive()
+
     def close_persistent(self) -> bool:
         """Close a message that would stay; False where there is none."""
-        is_persistent = self.isVisible() and not self._expiry.isActive()
+        is_persistent = self.is_persistent
         if is_persistent:
             self.clear()
         return is_persistent

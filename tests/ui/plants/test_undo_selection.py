@@ -123,6 +123,20 @@ def test_what_the_search_hides_changes_no_selection_also_later(desk: UndoDesk) -
     assert desk.selected() == [195]
 
 
+def test_undo_in_the_search_field_that_was_cleared_takes_back_the_later_change(desk: UndoDesk) -> None:
+    desk.type(desk.field("Search by name, tag or ID"), "Plant 042")
+    desk.until_rows(1)
+    desk.press(Qt.Key.Key_Escape)
+    desk.until_rows(200)
+    desk.go_to(42)
+    desk.press(Qt.Key.Key_Delete)
+    desk.until_rows(199)
+    desk.field("Search by name, tag or ID").setFocus()
+    desk.press(Qt.Key.Key_Z, CONTROL)
+    desk.until_rows(200)
+    assert not desk.field("Search by name, tag or ID").text()
+
+
 def test_undo_brings_back_all_that_a_search_has_found(desk: UndoDesk) -> None:
     desk.type(desk.field("Search by name, tag or ID"), '"Plant 19"')
     desk.until_rows(10)
