@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, Text, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,11 +70,17 @@ class Layout(NamedTuple):
 
 
 class NoColumnError(PlantDeskError):
-    """A file lacks a column."""
+    """A file lacks the `requested` column, or one for the name."""
 
-    def __init__(self, requested: str, columns: Sequence[str]) -> None:
-        names = ", ".join(f"“{shortened(name, 30)}”" for name in columns[:_MAX_NAMED])
-        super().__init__(f"There is no column {requested}. The columns are {names}.")
+    text = Text("There is no column for the name. The columns are {columns}.")
+
+    def __init__(self, columns: Sequence[str], requested: str | None = None) -> None:
+        listed = ", ".join(f"“{shortened(name, 30)}”" for name in columns[:_MAX_NAMED])
+        if requested is None:
+            super().__init__(columns=listed)
+        else:
+            text = Text("There is no column “{name}”. The columns are {columns}.", name=shortened(requested, 30))
+            super().__init__(text, columns=listed)
 
 
 def plain(header: str) -> str:
@@ -119,7 +125,8 @@ def layout_of(rows: Sequence[Sequence[str | None]], columns: Columns, known: Lay
         return known._replace(fields=others | fields)
     first, others_rows = rows[0], rows[1:SAMPLED]
     if len(first) > MAX_COLUMNS:
-        raise PlantDeskError(f"The table has {len(first):,} columns, and PlantDesk reads {MAX_COLUMNS:,} at most.")
+        text = Text("The table has {count:,} columns, and PlantDesk reads {most:,} at most.")
+        raise PlantDeskError(text, count=len(first), most=MAX_COLUMNS)
     if has_header is None:
         has_header = is_header(first, others_rows)
     width = min(max(map(len, rows[:SAMPLED])), MAX_COLUMNS)
@@ -191,5 +198,5 @@ def _position(column: str | int, columns: Sequence[str], names: Sequence[str]) -
     if isinstance(column, int):
         return column
     if column not in columns and plain(column) not in names:
-        raise NoColumnError(f"“{shortened(column, 30)}”", columns)
+        raise NoColumnError(columns, column)
     return columns.index(column) if column in columns else names.index(plain(column))

@@ -8,6 +8,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.domain.errors import Text
 from plantdesk.transfer.columns import SAMPLED, Layout, field_of, mapped
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import LONGEST
@@ -117,7 +118,7 @@ class DelimitedTable:
         if self._anki is not None:
             delimiter, lines, first = self._anki.delimiter, lines[self._anki.lines :], first + self._anki.lines
         if not lines:
-            raise text.error("It has no header.")
+            raise text.error(Text("It has no header."))
         self._blocks = ((text.line - block.count("\n"), block) for block in blocks)
         self.dialect = _detected(lines[:SAMPLED], delimiter, quote)
         quote = self.dialect.quote
@@ -202,7 +203,7 @@ class _SlowReader:
         self._raw: list[str] = []
         self._size = 0
         self._has_doubled = False
-        self._faults: dict[int, str] = {}
+        self._faults: dict[int, Text] = {}
         self._has_header = False
         self._reader = _reader(self._fed(), dialect)
         quote, delimiter = dialect.quote or "\0", re.escape(dialect.delimiter)
@@ -284,9 +285,9 @@ class _SlowReader:
         self._size = len(line) + (self._size if len(self._raw) > 1 else 0)
         self._has_doubled = self._has_doubled or bool(self._quote and 2 * self._quote in line)
         if "\0" in line and len(self._raw) == 1 and not (self._quote and self._quote in line):
-            raise self._text.error("It has a NUL character.", self._first_line)
+            raise self._text.error(Text("It has a NUL character."), self._first_line)
         if self._size > LONGEST:
-            raise self._text.error("A quote is opened and not closed.", self._first_line)
+            raise self._text.error(Text("A quote is opened and not closed."), self._first_line)
 
 
 def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list[str]]:
@@ -296,10 +297,11 @@ def _reader(lines: Iterator[str] | list[str], dialect: Dialect) -> Iterator[list
     return csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=skips_blanks, strict=True)
 
 
-def _reason(error: csv.Error, column: int) -> str:
+def _reason(error: csv.Error, column: int) -> Text:
     if "unexpected end" in str(error):
-        return f"In column {column} a quote is opened and not closed."
-    return f'In column {column} a quote in a quoted text is not doubled. Write it as "", also where it is \\".'
+        return Text("In column {column} a quote is opened and not closed.", column=column)
+    text = Text('In column {column} a quote in a quoted text is not doubled. Write it as "", also where it is \\".')
+    return text.filled(column=column)
 
 
 def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:

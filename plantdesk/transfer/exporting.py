@@ -6,7 +6,7 @@ import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import output
 from plantdesk.platform.atomic_replace import replaced_bytes, replaced_text
@@ -76,7 +76,7 @@ def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
             write_workbook(stream, values)
         return
     if output.is_terminal():
-        raise PlantDeskError("An Excel workbook cannot be shown on a terminal. Give the name of a file.")
+        raise PlantDeskError(Text("An Excel workbook cannot be shown on a terminal. Give the name of a file."))
     with tempfile.TemporaryFile() as copy:
         write_workbook(copy, values)
         copy.seek(0)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.store import is_database
 from plantdesk.transfer.formats import PIPE
 from plantdesk.transfer.text import FileError
@@ -42,10 +42,10 @@ class InputFile(NamedTuple):
             yield io.BytesIO(self.text.encode("utf-8", "replace"))
         elif str(self.path) == PIPE:
             if sys.stdin is None:
-                raise FileError(self.name, "It is closed.")
+                raise FileError(self.name, Text("It is closed."))
             yield sys.stdin.buffer
         elif is_database(self.path):
-            raise FileError(self.name, "It is a database (.db), not text. Give it the ending of its format.")
+            raise FileError(self.name, Text("It is a database (.db), not text. Give it the ending of its format."))
         else:
             with self.path.open("rb") as stream:
                 before = os.fstat(stream.fileno())
@@ -55,7 +55,7 @@ class InputFile(NamedTuple):
     def _check(self, before: os.stat_result, after: os.stat_result) -> None:
         is_same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
         if not is_same and self.path is not None and self.path.is_file():
-            raise FileError(self.name, "It changed while it was read.")
+            raise FileError(self.name, Text("It changed while it was read."))
 
 
 def file_source(path: Path) -> InputFile:
@@ -76,7 +76,7 @@ def checked_target(file: Path) -> Path:
     companion = _COMPANION.fullmatch(file.name)
     databases = [file, *(file.with_name(name) for name in (companion.groups() if companion else ()) if name)]
     if any(map(is_database, databases)):
-        raise PlantDeskError(f"“{shortened(file.name, 60)}” belongs to a database. Choose another file.")
+        raise PlantDeskError(Text("“{name}” belongs to a database. Choose another file."), name=shortened(file.name))
     return file
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -51,12 +51,13 @@ SUFFIXES = {
 }
 
 
-_PACKED = "It is compressed: unpack it first."
-_SHEET = "Save it as an Excel workbook (.xlsx) or as CSV."
+_PACKED = Text("It is compressed: unpack it first.")
+_SHEET = Text("Save it as an Excel workbook (.xlsx) or as CSV.")
+_DATA = Text("Save it as CSV or JSON.")
 #: What to do with files of other formats, by their suffixes.
 _OTHERS = {
     **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar"), _PACKED),
-    **dict.fromkeys((".parquet", ".feather", ".arrow", ".rds", ".rda", ".rdata", ".sav"), "Save it as CSV or JSON."),
+    **dict.fromkeys((".parquet", ".feather", ".arrow", ".rds", ".rda", ".rdata", ".sav"), _DATA),
     **dict.fromkeys((".xls", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric"), _SHEET),
 }
 
@@ -67,9 +68,11 @@ WRITTEN = tuple(form for form in Format if form not in {Format.STORE, Format.MAR
 class UnknownFormatError(PlantDeskError):
     """Neither the name of a file nor an option says which of the possible formats it has."""
 
+    text = Text("The format of “{name}” is not known by its name. {advice}")
+
     def __init__(self, name: str, possible: Iterable[Format]) -> None:
-        advice = _OTHERS.get(PurePath(name).suffix.lower(), f"Add --format {', '.join(possible)}.")
-        super().__init__(f"The format of “{name}” is not known by its name. {advice}")
+        choice = Text("Add --format {formats}.", formats=", ".join(possible))
+        super().__init__(name=name, advice=_OTHERS.get(PurePath(name).suffix.lower(), choice))
 
 
 def format_of(file: Path, given: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:

@@ -9,7 +9,7 @@ import tempfile
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.import_batches import OnClash
 from plantdesk.domain.validation import plant_fields
 from plantdesk.platform.atomic_replace import replaced_text
@@ -99,9 +99,12 @@ def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
 class InvalidRowsError(PlantDeskError):
     """Rows of the files are invalid, and skipping them was not chosen."""
 
+    text = Text(
+        "{count:,} rows are invalid, so nothing was imported.", one="1 row is invalid, so nothing was imported."
+    )
+
     def __init__(self, count: int) -> None:
-        rows = "1 row is" if count == 1 else f"{count:,} rows are"
-        super().__init__(f"{rows} invalid, so nothing was imported.")
+        super().__init__(count=count)
 
 
 class FileImport:
@@ -157,7 +160,7 @@ class FileImport:
         """Compare what was read with the store, as often as wanted. Raises StoreError, InterruptedError."""
         self._on_clash = on_clash
         if on_clash is OnClash.REPLACE and any(each != self._fields[0] for each in self._fields):
-            raise PlantDeskError("The files have different columns. To replace plants, import them one by one.")
+            raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
         counts = self._import.compare(on_clash, set().union(*self._fields))
         clashing = list(itertools.islice(self._clashes(), self._max_listed))
         others = sum(reading.other_tables for reading in self.readings)
@@ -203,18 +206,19 @@ class FileImport:
         self._invalid += 1
         if self._invalid <= self._max_listed:
             self._listed.append(row)
-        self._refused.write(json.dumps(row) + "\n")
+        self._refused.write(json.dumps(row, default=str) + "\n")
 
     def _clashes(self) -> Iterator[Refused]:
         for (file, line, plant_id, name, tag, note), owner in self._import.clashes():
-            reason = f"ID {plant_id} belongs to “{shortened(owner, 40)}”."
+            reason = Text("ID {id} belongs to “{name}”.", id=str(plant_id), name=shortened(owner, 40))
             texts = {"id": str(plant_id), "name": name, "tag": tag or "", "note": note or ""}
             yield Refused(file, line, reason, texts)
 
     def _all_refused(self) -> Iterator[Refused]:
         self._refused.seek(0)
         for line in self._refused:
-            yield Refused(*json.loads(line))
+            file, number, reason, values = json.loads(line)
+            yield Refused(file, number, Text("{reason}", reason=reason), values)
         self._refused.seek(0, os.SEEK_END)
         if self._on_clash in {OnClash.REFUSE, OnClash.SKIP}:
             yield from self._clashes()

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain import strict_json
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.transfer.columns import SAMPLED, Columns, Layout, layout_of, mapped
 from plantdesk.transfer.delimited import DelimitedTable, Dialect
 from plantdesk.transfer.formats import Format, format_of
@@ -54,7 +54,7 @@ def _ignore(_size: int) -> None:
 def opened(source: InputFile, reading: Reading, progress: Callable[[int], None] = _ignore) -> Iterator[Input]:
     """Open a file; `progress` is called with the bytes that were read since. Raises FileError and OSError."""
     if source.path is not None and source.path.is_dir():
-        raise FileError(source.name, "It is a folder. Name the files in it instead.")
+        raise FileError(source.name, Text("It is a folder. Name the files in it instead."))
     form = (reading.form or Format.CSV) if source.path is None else format_of(source.path, reading.form)
     with ExitStack() as stack:
         if form is Format.STORE and source.path is not None:
@@ -165,7 +165,7 @@ def _of_objects(file: Input) -> tuple[Layout, list[list[str | None]]]:
     objects = [item for _, item in itertools.islice(file.objects, SAMPLED) if isinstance(item, dict)]
     names = list(dict.fromkeys(name for item in objects for name in item))
     if not names:
-        raise PlantDeskError("The file has no objects with members.")
+        raise PlantDeskError(Text("The file has no objects with members."))
     rows = [[_text(item.get(name)) for name in names] for item in objects]
     return Layout(names, has_header=True, fields=mapped(names, {})), rows
 

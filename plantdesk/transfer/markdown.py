@@ -7,6 +7,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from plantdesk.domain.errors import Text
 from plantdesk.transfer.columns import MAX_COLUMNS, SAMPLED, Layout, field_of, guessed
 from plantdesk.transfer.tables import Batch
 
@@ -58,7 +59,7 @@ class MarkdownTable:
         else:
             self.other_tables -= 1  # the first one
         if found is None:
-            raise text.error("It has no table.")
+            raise text.error(Text("It has no table."))
         names, self._rest = found
         self._first = [*itertools.islice(self._rest, SAMPLED)]
         self._layout = Layout(names, has_header=False, fields=guessed(names, [row for _, row in self._first]))

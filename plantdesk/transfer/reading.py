@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from plantdesk.domain import strict_json
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
 from plantdesk.domain.records import parse_id
 from plantdesk.domain.validation import UnfitNumber, new_plant, plant_fields, plant_note
@@ -45,7 +45,7 @@ class Refused(NamedTuple):
 
     file: int
     line: int
-    reason: str
+    reason: Text
     values: dict[str, str]
 
 
@@ -75,7 +75,7 @@ class RowReader:
         first = next(batches)
         self._layout = layout = layout_of(first.rows, self._columns, layout)
         if "name" not in layout.fields:
-            raise NoColumnError("for the name", layout.names)
+            raise NoColumnError(layout.names)
         self.fields = set(layout.fields)
         self._note_columns(layout.names, layout.fields)
         self._positions = [layout.fields.get(field) for field in READ]
@@ -130,7 +130,7 @@ class RowReader:
                 yield ImportRow(self._number, line, *_of_texts(*values))
             except PlantDeskError as error:
                 texts = {field: value for field, value in zip(READ, values, strict=True) if value is not None}
-                self._refused(Refused(self._number, line, str(error), texts))
+                self._refused(Refused(self._number, line, error.text, texts))
 
     # --- JSON ---
 
@@ -193,8 +193,8 @@ class RowReader:
             values = item if isinstance(item, dict) else {}
             fields = self._renamed(values).items()
             texts = {field: text_of(value) for field, value in fields if isinstance(value, str | int | UnfitNumber)}
-            reason = f"Item {number:,}: {error}" if number else str(error)
-            self._refused(Refused(self._number, line, reason, texts))
+            numbered = Text("Item {number:,}: {reason}", number=number, reason=error.text)
+            self._refused(Refused(self._number, line, numbered if number else error.text, texts))
 
     def _of_object(self, item: object) -> Fields:
         if not isinstance(item, dict):
@@ -203,7 +203,7 @@ class RowReader:
         self.fields.update(values)
         note = values.pop("note", "")
         if not isinstance(note, str):
-            raise PlantDeskError("The note must be text, or a number.")
+            raise PlantDeskError(Text("The note must be text, or a number."))
         if isinstance(values.get("id"), str):  # as every id in CSV
             values["id"] = _id_of(str(values["id"]))
         if values.get("id") is not None:
@@ -265,7 +265,7 @@ def _is_unicode(text: str) -> bool:
 
 def _check_width(cells: Sequence[str | None], width: int) -> None:
     if any(cells[width:]):
-        raise PlantDeskError(f"The row has {len(cells):,} cells, the header {width:,}.")
+        raise PlantDeskError(Text("The row has {cells:,} cells, the header {width:,}."), cells=len(cells), width=width)
 
 
 def _numbers(ids: Sequence[str | None]) -> list[int | None] | None:

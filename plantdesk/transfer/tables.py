@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from plantdesk.domain.errors import Text
     from plantdesk.domain.import_batches import SavedPlant
 
 
@@ -30,7 +31,7 @@ class Batch(NamedTuple):
     rows: Sequence[Sequence[str | None]]
     empty_is_none: bool = False
     columns: Sequence[Sequence[str | None]] | None = None
-    faults: Mapping[int, str] = {}
+    faults: Mapping[int, Text] = {}
     is_sheet: bool = False
 
     def by_column(self, width: int) -> Sequence[Sequence[str | None]] | None:

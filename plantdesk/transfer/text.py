@@ -9,9 +9,10 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
+from functools import reduce
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.errors import PlantDeskError, Text, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -108,16 +109,18 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_NOT_UTF8 = Text("It is not in UTF-8.")
+_COMPRESSED = Text("It is compressed. Unpack it first.")
 _KNOWN = {
-    b"PK\x03\x04": "It is an Excel workbook (.xlsx) or a ZIP file, not text. Give it the ending of its format.",
-    b"SQLite format 3\0": "It is a database (.db), not text. Give it the ending of its format.",
-    b"\x1f\x8b": "It is compressed. Unpack it first.",
-    b"BZh": "It is compressed. Unpack it first.",
-    b"\xfd7zXZ\0": "It is compressed. Unpack it first.",
-    b"7z\xbc\xaf": "It is compressed. Unpack it first.",
-    b"\xd0\xcf\x11\xe0": "It is an old Excel workbook (.xls), not text. Save it as .xlsx or CSV.",
-    b"PAR1": "It is a Parquet file, not text. Save it as CSV or JSON.",
-    b"%PDF-": "It is a PDF, not text. Save the table as .xlsx or CSV.",
+    b"PK\x03\x04": Text("It is an Excel workbook (.xlsx) or a ZIP file, not text. Give it the ending of its format."),
+    b"SQLite format 3\0": Text("It is a database (.db), not text. Give it the ending of its format."),
+    b"\x1f\x8b": _COMPRESSED,
+    b"BZh": _COMPRESSED,
+    b"\xfd7zXZ\0": _COMPRESSED,
+    b"7z\xbc\xaf": _COMPRESSED,
+    b"\xd0\xcf\x11\xe0": Text("It is an old Excel workbook (.xls), not text. Save it as .xlsx or CSV."),
+    b"PAR1": Text("It is a Parquet file, not text. Save it as CSV or JSON."),
+    b"%PDF-": Text("It is a PDF, not text. Save the table as .xlsx or CSV."),
 }
 _DELIMITERS = re.compile(r"[\n\r,;\t|\"]")
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f")
@@ -132,18 +135,30 @@ _MAX_NAMED = 3
 class FileError(PlantDeskError):
     """A file cannot be read as plants."""
 
-    def __init__(self, name: str, reason: Text | str, line: int | None = None) -> None:
-        where = "" if line is None else f", line {line:,}"
-        super().__init__(f"“{name}”{where}: {reason} Nothing was imported.")
+    text = Text("“{name}”: {reason} Nothing was imported.")
+
+    def __init__(self, name: str, reason: Text, line: int | None = None) -> None:
+        if line is None:
+            super().__init__(name=name, reason=reason)
+        else:
+            text = Text("“{name}”, line {line:,}: {reason} Nothing was imported.")
+            super().__init__(text, name=name, line=line, reason=reason)
 
 
 class UnknownEncodingError(FileError):
     """A file is text, but not in UTF-8, and hardly in the encoding that is guessed then; `likely` ones would fit."""
 
-    def __init__(self, name: str, reason: str, likely: Sequence[str] = (), line: int | None = None) -> None:
-        perhaps = f" It may be in {' or '.join(likely[:_MAX_NAMED])}." if likely else ""
-        super().__init__(name, f"{reason}{perhaps} Save it as UTF-8, or choose its encoding.", line)
+    def __init__(self, name: str, reason: Text, likely: Sequence[str] = (), line: int | None = None) -> None:
+        reasons = [reason]
+        if likely:
+            encodings = reduce(_either, (Text("{name}", name=each) for each in likely[:_MAX_NAMED]))
+            reasons.append(Text("It may be in {encodings}.", encodings=encodings))
+        super().__init__(name, joined([*reasons, Text("Save it as UTF-8, or choose its encoding.")]), line)
         self.likely = likely
+
+
+def _either(first: Text, second: Text) -> Text:
+    return Text("{first} or {second}", first=first, second=second)
 
 
 class TextFile:
@@ -171,7 +186,7 @@ class TextFile:
         self._newlines = 0
         self._skipped = skipped_lines
 
-    def error(self, reason: Text | str, line: int | None = None) -> FileError:
+    def error(self, reason: Text, line: int | None = None) -> FileError:
         """Return the error for a reason; the line is by default the last one that was given out."""
         return FileError(self.name, reason, line or self.line or None)
 
@@ -179,7 +194,7 @@ class TextFile:
         """Yield the text in pieces. Raises FileError and OSError."""
         head = self._stream.read(_HEAD)
         if not head:
-            raise FileError(self.name, "It is empty.")
+            raise FileError(self.name, Text("It is empty."))
         self.encoding = self._encoding(head)
         decoder = codecs.getincrementaldecoder(self.encoding)("strict")
         self._progress(len(head))
@@ -214,7 +229,8 @@ class TextFile:
             if has_end:
                 lines = [block]
             if len(rest) > LONGEST:
-                raise self.error(f"The line is longer than {LONGEST:,} characters.", self.line + 1)
+                reason = Text("The line is longer than {longest:,} characters.", longest=LONGEST)
+                raise self.error(reason, self.line + 1)
         if rest:
             lines.append(rest)
         if lines:
@@ -237,13 +253,15 @@ class TextFile:
         try:
             text = decoder.decode(data, final)
         except UnicodeError as error:
+            encoding = str(self.encoding).upper()
             if not isinstance(error, UnicodeDecodeError) or not (self._newlines or error.start):
                 # Such as UTF-16 without a byte order mark, which is no UnicodeDecodeError before Python 3.13.
-                raise self.error(f"It is not {str(self.encoding).upper()}. Choose another encoding.") from None
+                reason = Text("It is not {encoding}. Choose another encoding.", encoding=encoding)
+                raise self.error(reason) from None
             line = self._newlines + error.object[: error.start].count(b"\n") + 1
             if self.doubtful_cell is not None:
-                raise UnknownEncodingError(self.name, "It is not in UTF-8.") from None
-            reason = f"A byte is not {str(self.encoding).upper()} as the text before."
+                raise UnknownEncodingError(self.name, _NOT_UTF8) from None
+            reason = Text("A byte is not {encoding} as the text before.", encoding=encoding)
             raise UnknownEncodingError(self.name, reason, (), line) from None
         self._newlines += text.count("\n")
         return text
@@ -261,14 +279,14 @@ class TextFile:
         is_utf8 = _is_utf8(head)
         controls = _CONTROLS.intersection(head)
         if is_utf8 and controls == {0} and b'"' not in head and 2 * head.count(0) < len(head):
-            raise self.error("It has a NUL character.", head[: head.index(0)].count(b"\n") + 1)
+            raise self.error(Text("It has a NUL character."), head[: head.index(0)].count(b"\n") + 1)
         if (0 in head and b'"' not in head) or (not is_utf8 and controls):
-            raise FileError(self.name, "It is not a text file.")
+            raise FileError(self.name, Text("It is not a text file."))
         if is_utf8:
             return "utf-8"
         likely = likely_encodings(head)
         if GUESSED not in likely:
-            raise UnknownEncodingError(self.name, "It is not in UTF-8.", likely)
+            raise UnknownEncodingError(self.name, _NOT_UTF8, likely)
         self.doubtful_cell = _first_cell(head.decode(GUESSED, "replace"))
         return GUESSED
 

@@ -23,6 +23,7 @@ from urllib.parse import unquote
 from xml.parsers import expat
 from xml.parsers.expat import ExpatError
 
+from plantdesk.domain.errors import Text
 from plantdesk.transfer.tables import Batch
 from plantdesk.transfer.text import FileError
 
@@ -43,12 +44,11 @@ _MAX_RELATIONS = 10_000
 _PIECE = 65_536
 #: What other programs keep in ZIP files, by their parts.
 _OTHERS = {
-    "meta-inf/manifest.xml": "an OpenDocument file (.ods)",
-    "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
-    "index/document.iwa": "a Numbers file",
-    "word/document.xml": "a Word document (.docx)",
+    "meta-inf/manifest.xml": Text("an OpenDocument file (.ods)"),
+    "xl/workbook.bin": Text("a binary Excel workbook (.xlsb)"),
+    "index/document.iwa": Text("a Numbers file"),
+    "word/document.xml": Text("a Word document (.docx)"),
 }
-_SAVE = "Open it in the program that it is of, and save the table as .xlsx or CSV."
 
 
 class Relation(NamedTuple):
@@ -69,7 +69,7 @@ class Parts:
         unpacked, packed = sum(each.file_size for each in infos), sum(each.compress_size for each in infos)
         is_bomb = unpacked > _MAX_UNPACKED and unpacked > _MAX_RATIO * max(packed, 1)
         if is_bomb or unpacked > _MAX_ALL or len(infos) > _MAX_PARTS:
-            raise FileError(name, "It unpacks to much more than a table would need.")
+            raise FileError(name, Text("It unpacks to much more than a table would need."))
         self._infos = {each.filename.replace("\\", "/").lower(): each for each in infos}
         self._check_kind()
         self._share = size / max(unpacked, 1)
@@ -78,7 +78,11 @@ class Parts:
         """Raise FileError for another kind of ZIP file, as far as it is known by its parts."""
         for part, kind in _OTHERS.items():
             if part in self._infos:
-                raise FileError(self._name, f"It is {kind}, named like an Excel workbook. {_SAVE}")
+                reason = Text(
+                    "It is {kind}, named like an Excel workbook. "
+                    "Open it in the program that it is of, and save the table as .xlsx or CSV."
+                )
+                raise FileError(self._name, reason.filled(kind=kind))
 
     def __contains__(self, part: str) -> bool:
         return part.lower() in self._infos
@@ -94,7 +98,7 @@ class Parts:
                 kind = attributes["Type"].rpartition("/")[2]
                 found[attributes["Id"]] = Relation(kind, posixpath.normpath(posixpath.join("/", folder, target))[1:])
                 if len(found) > _MAX_RELATIONS:
-                    raise FileError(self._name, "It has more parts than a table would need.")
+                    raise FileError(self._name, Text("It has more parts than a table would need."))
 
         parser = Parser(self._name)
         parser.on_start = start
@@ -114,7 +118,7 @@ class Parts:
         """
         info = self._infos[part.lower()]
         if info.file_size > _MAX_PART and not is_table:
-            raise FileError(self._name, f"Its part {info.filename} is too large.")
+            raise FileError(self._name, Text("Its part {part} is too large.", part=info.filename))
         with self._archive.open(info) as stream:
             while not parser.is_done:
                 data = stream.read(_PIECE)
@@ -148,7 +152,7 @@ class Parser:
         self._expat.Parse(data, not data)
         self.is_done = self.is_done or not data
         if self._size - self._item > longest and not self.is_done:
-            raise FileError(self._name, f"A row is longer than {longest:,} bytes.")
+            raise FileError(self._name, Text("A row is longer than {longest:,} bytes.", longest=longest))
 
     def end_item(self) -> None:
         """Count the length of the next item from here."""
@@ -169,7 +173,7 @@ class Parser:
             self.on_end(tag.removeprefix(self._prefix))
 
     def _refuse(self, *_arguments: object) -> None:
-        raise FileError(self._name, "It has XML that no workbook needs.")
+        raise FileError(self._name, Text("It has XML that no workbook needs."))
 
 
 #: Shared texts, formats, and characters of a format and of a number.
@@ -212,7 +216,7 @@ class CellFormats:
                 number = int(attributes.get("numFmtId", 0))
                 self._codes.append(codes[number] if number in codes else _BUILT_IN.get(number, ""))
             if len(self._codes) + len(codes) > _MAX_FORMATS:
-                raise FileError(name, "It has more formats than a table would need.")
+                raise FileError(name, Text("It has more formats than a table would need."))
 
         def end(tag: str) -> None:
             parser.is_done = tag == "cellXfs"
@@ -288,7 +292,7 @@ class SharedTexts:
                 self._file.write(text)
                 self._ends.append(self._ends[-1] + len(text))
                 if len(self._ends) > _MAX_TEXTS:
-                    raise FileError(name, "It has more texts than a table would need.")
+                    raise FileError(name, Text("It has more texts than a table would need."))
 
         parser.on_start, parser.on_end = reader.start, end
         for _ in parts.parsed(part, parser, is_table=True):
@@ -373,7 +377,7 @@ class WorkbookTable:
         with _malformed(self._name):
             first = next(self._rows, None)
             if first is None:
-                raise FileError(self._name, "Its first sheet is empty.")
+                raise FileError(self._name, Text("Its first sheet is empty."))
             rows = itertools.chain([first], self._rows)
             while batch := [*_first_rows(rows)]:
                 lines, cells = zip(*batch, strict=True)
@@ -404,13 +408,12 @@ def opened_workbook(
         begin = stream.read(4)
         stream.seek(0)
         if begin == _OLD:
-            raise FileError(
-                name, "It has a password, or is an old workbook (.xls). Save it as .xlsx without a password."
-            )
+            reason = Text("It has a password, or is an old workbook (.xls). Save it as .xlsx without a password.")
+            raise FileError(name, reason)
         if not begin:
-            raise FileError(name, "It is empty (0 bytes), not an Excel workbook. Save it or copy it again.")
+            raise FileError(name, Text("It is empty (0 bytes), not an Excel workbook. Save it or copy it again."))
         if begin != _ZIP:
-            raise FileError(name, "It is not an Excel workbook (.xlsx).")
+            raise FileError(name, Text("It is not an Excel workbook (.xlsx)."))
         with _malformed(name):
             parts = Parts(stream, name, size, progress)
             book = _Book(parts, name)
@@ -426,7 +429,8 @@ def _malformed(name: str) -> Iterator[None]:
     try:
         yield
     except _MALFORMED as error:
-        raise FileError(name, "It is a damaged Excel workbook, or another file that is named like one.") from error
+        reason = Text("It is a damaged Excel workbook, or another file that is named like one.")
+        raise FileError(name, reason) from error
 
 
 class _Book:
@@ -491,7 +495,7 @@ class _Sheet:
             self._number = int(attributes.get("r", self._number + 1))
             self._count += 1
             if not max(self._number, self._count) <= _MAX_ROWS or self._number < 1:
-                raise FileError(self._name, f"It has more than {_MAX_ROWS:,} rows.")
+                raise FileError(self._name, Text("It has more than {count:,} rows.", count=_MAX_ROWS))
             self._column = -1
         else:
             self._inline.start(tag, attributes)
@@ -544,6 +548,6 @@ class _Sheet:
             for letter in letters.upper()[:4]:
                 column = 26 * (column + 1) + ord(letter) - ord("A")
             if not 0 <= column < _MAX_COLUMNS:
-                raise FileError(self._name, f"It has more than {_MAX_COLUMNS:,} columns.")
+                raise FileError(self._name, Text("It has more than {count:,} columns.", count=_MAX_COLUMNS))
             self._columns[letters] = column
         return column

@@ -13,7 +13,7 @@ from functools import lru_cache
 from html import escape
 from typing import IO, TYPE_CHECKING
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.records import utc_time
 from plantdesk.transfer.formats import FIELDS, Format
 
@@ -159,8 +159,10 @@ _END = "</sheetData></worksheet>"
 class WorkbookLimitError(PlantDeskError):
     """The export exceeds the limits of Excel."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} Export as CSV for Excel instead.")
+    text = Text("{reason} Export as CSV for Excel instead.")
+
+    def __init__(self, reason: Text) -> None:
+        super().__init__(reason=reason)
 
 
 def fitting(batches: Iterable[Sequence[Values]]) -> Iterator[Sequence[Values]]:
@@ -168,12 +170,15 @@ def fitting(batches: Iterable[Sequence[Values]]) -> Iterator[Sequence[Values]]:
     number = 1
     for batch in batches:
         if number + len(batch) > _MAX_ROWS:
-            raise WorkbookLimitError(f"An Excel sheet has room for {_MAX_ROWS - 1:,} plants.")
+            raise WorkbookLimitError(Text("An Excel sheet has room for {count:,} plants.", count=_MAX_ROWS - 1))
         for row, values in enumerate(batch, number + 1):
             long = [field for field, text in zip(FIELDS[1:], values[1:], strict=True) if _is_too_long(text)]
             if long:
-                reason = f"The {long[0]} of plant {values[0]}, row {row:,}, is longer than the {_MAX_TEXT:,} characters"
-                raise WorkbookLimitError(f"{reason} of an Excel cell.")
+                reason = Text(
+                    "The {field} of plant {id}, row {row:,}, is longer than the {longest:,} characters "
+                    "of an Excel cell."
+                )
+                raise WorkbookLimitError(reason.filled(field=long[0], id=values[0], row=row, longest=_MAX_TEXT))
         number += len(batch)
         yield batch
 
@@ -198,7 +203,7 @@ def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> No
                 data = "".join(rows).encode()
                 size += len(data)
                 if size > _MAX_SIZE:
-                    raise WorkbookLimitError("The sheet would be larger than 2 GB.")
+                    raise WorkbookLimitError(Text("The sheet would be larger than 2 GB."))
                 sheet.write(data)
             sheet.write(_END.encode())
 

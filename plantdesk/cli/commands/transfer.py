@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from plantdesk.cli.commands.plants import report
 from plantdesk.cli.commands.stores import is_store, open_read_only, open_store, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, print_json, reported_when_interrupted
-from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
 from plantdesk.domain.import_batches import ImportClashError, OnClash
 from plantdesk.transfer.columns import NoColumnError
 from plantdesk.transfer.exporting import write_plants
@@ -106,9 +106,9 @@ def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
     if rejects is None:
         return
     if str(rejects) == PIPE:
-        raise PlantDeskError("--rejects needs the name of a file.")
+        raise PlantDeskError(Text("--rejects needs the name of a file."))
     if checked_target(rejects) in {Path(os.path.realpath(file)) for file in files}:
-        raise PlantDeskError("--rejects names a file that is imported. Choose another one.")
+        raise PlantDeskError(Text("--rejects names a file that is imported. Choose another one."))
 
 
 @contextmanager
@@ -117,14 +117,17 @@ def _hints() -> Iterator[None]:
     try:
         yield
     except NoColumnError as error:
-        raise PlantDeskError(f"{error} Use --map name=COLUMN, or --no-header if the first row is a plant.") from error
+        hint = Text("Use --map name=COLUMN, or --no-header if the first row is a plant.")
+        raise PlantDeskError(joined([error.text, hint])) from error
     except UnknownEncodingError as error:
-        encoding = error.likely[0] if error.likely else "with its name, such as cp1252, cp1251 or shift_jis"
-        raise PlantDeskError(f"{error} Use --encoding {encoding}.") from error
+        hint = Text("Use --encoding with its name, such as cp1252, cp1251 or shift_jis.")
+        if error.likely:
+            hint = Text("Use --encoding {encoding}.", encoding=error.likely[0])
+        raise PlantDeskError(joined([error.text, hint])) from error
     except InvalidRowsError as error:
-        raise PlantDeskError(f"{error} Correct the file, or add --skip-invalid.") from error
+        raise PlantDeskError(joined([error.text, Text("Correct the file, or add --skip-invalid.")])) from error
     except ImportClashError as error:
-        raise PlantDeskError(f"{error} Add --on-clash skip, new-id or replace.") from error
+        raise PlantDeskError(joined([error.text, Text("Add --on-clash skip, new-id or replace.")])) from error
 
 
 @contextmanager
@@ -148,7 +151,7 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
     new, unchanged, clashing = preview.counts
     for row in (*preview.invalid_rows, *preview.clashing_rows):
         name = shortened(files_import.name_of(row), 60)
-        print(f"{name}, line {row.line:,}: {shortened(row.reason, 300)}", file=sys.stderr)
+        print(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}", file=sys.stderr)
     what = "" if not clashing else f" ({options.on_clash})"
     counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
     if preview.blank:
@@ -181,7 +184,7 @@ def _reading_text(reading: FileReading) -> str:
 
 def _print_json(preview: Preview, files_import: FileImport, applied: Applied | None) -> None:
     listed = (*preview.invalid_rows, *preview.clashing_rows)
-    rows = [{"file": files_import.name_of(row), "line": row.line, "reason": row.reason} for row in listed]
+    rows = [{"file": files_import.name_of(row), "line": row.line, "reason": str(row.reason)} for row in listed]
     change = None if applied is None or applied.change is None else applied.change.number
     plants = 0 if applied is None else applied.plants
     counts = {**preview.counts._asdict(), "invalid": preview.invalid, "blank": preview.blank}
