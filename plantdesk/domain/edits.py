@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk.domain.errors import shortened
-from plantdesk.domain.records import ChangeKind
+from plantdesk.domain.history import ChangeKind, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.domain.records import Change, PlantRow
+    from plantdesk.domain.history import Change
+    from plantdesk.domain.records import PlantRow
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.validation import NewPlant
-
-_MAX_NAME = 40
 
 
 class Keep(Enum):
@@ -72,7 +70,21 @@ class DeleteAll(NamedTuple):
     size: int | None = None
 
 
-Edit = Insert | Update | Delete | SetTag | DeleteAll
+class RenameTag(NamedTuple):
+    """Give the plants of a tag another one, or None for no tag."""
+
+    tag: str
+    new: str | None
+
+
+class MergeTags(NamedTuple):
+    """Give the plants of several tags the tag `into`."""
+
+    tags: tuple[str, ...]
+    into: str
+
+
+Edit = Insert | Update | Delete | SetTag | DeleteAll | RenameTag | MergeTags
 
 
 class Applied(NamedTuple):
@@ -117,26 +129,24 @@ def kind_of(edits: Sequence[Edit]) -> ChangeKind:
         return edits[0].kind
     if types <= {Delete, DeleteAll}:
         return ChangeKind.DELETE
-    if types == {SetTag}:
+    if types == {MergeTags}:
+        return ChangeKind.MERGE
+    if types <= {SetTag, RenameTag}:
         return ChangeKind.TAG
     return ChangeKind.INSERT if types == {Insert} else ChangeKind.EDIT
 
 
-def title_of(edits: Sequence[Edit], plants: int, name: str) -> str:
-    """Return the title of a change that consists of `edits` and has changed `plants` plants; `name` is that of one."""
-    first, kind = edits[0], kind_of(edits)
-    if len(edits) == 1 and isinstance(first, Update) and first.name != first.saw.name:
-        return f"Rename {_quoted(first.saw.name)} to {_quoted(first.name)}"
-    if isinstance(first, (Update, SetTag)) and kind is ChangeKind.TAG and len(edits) == 1:
-        tag = "Remove the tag of" if first.tag is None else f"Set the tag {_quoted(first.tag)} for"
-        return f"{tag} {_plants(plants, name)}"
-    verbs = {ChangeKind.INSERT: "Add", ChangeKind.DELETE: "Delete", ChangeKind.NOTE: "Change the note of"}
-    return f"{verbs.get(kind, 'Edit')} {_plants(plants, name)}"
-
-
-def _quoted(name: str) -> str:
-    return f"“{shortened(name, _MAX_NAME)}”"
-
-
-def _plants(count: int, name: str) -> str:
-    return _quoted(name) if count == 1 else f"{count:,} plants"
+def parameters_of(edits: Sequence[Edit], name: str | None) -> dict[str, Any]:
+    """Return the parameters of a change that consists of `edits`; `name` is that of its plant where it has only one."""
+    named = {} if name is None else {"name": parameter(name)}
+    match edits:
+        case [Update() as edit] if edit.name != edit.saw.name:
+            return {"name": parameter(edit.saw.name), "new_name": parameter(edit.name)}
+        case [SetTag(tag=tag)] | [Update(tag=tag)] if kind_of(edits) is ChangeKind.TAG:
+            return {"tag": tag and parameter(tag), **named}
+        case [RenameTag(tag, new)]:
+            return {"tags": [parameter(tag)], "tag": new and parameter(new)}
+        case [MergeTags(tags, into)]:
+            return {"tags": [parameter(tag) for tag in tags], "tag": parameter(into)}
+        case _:
+            return named

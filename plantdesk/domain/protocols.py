@@ -17,17 +17,9 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import PlantDeskError, StoreDamagedError, StoreError
+    from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.import_batches import Clash, ImportBatch, ImportCounts, OnClash
-    from plantdesk.domain.records import (
-        Change,
-        ChangeKind,
-        Changes,
-        HistoryEntry,
-        PlantChange,
-        PlantRow,
-        Source,
-        TokenRow,
-    )
+    from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.validation import NewPlant, PlantFields
     from plantdesk.domain.views import Counts, InsertionPoint, KnownName, View
@@ -147,11 +139,17 @@ class PlantReader(PlantPages, Protocol):
         """Return the newest changes, at most `limit`, undos and redos among them, newest first."""
 
     def history_entries(
-        self, limit: int = ..., before: int | None = None, text: str = "", source: Source | None = None
+        self,
+        limit: int = ...,
+        before: int | None = None,
+        text: str = "",
+        source: Source | None = None,
+        shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
         """Return at most `limit` changes other than undos and redos, newest first: those with a number below `before`.
 
-        Their title contains `text`, or the name that a plant had before; `source` has made them.
+        What is `shown` of them (their title in the language of the user, by default in English) contains `text`, or
+        one of their parameters does, or the name that a plant had before; `source` has made them.
         """
 
     def history_summary(self) -> HistorySummary:
@@ -286,13 +284,11 @@ class PlantStore(Protocol):
         The Future's exceptions are StoreError.
         """
 
-    def apply(
-        self, edits: Sequence[Edit], source: Source, *, title: str | None = None, kind: ChangeKind | None = None
-    ) -> Future[Applied]:
+    def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
         """Change plants: all `edits` in one transaction, as one change of the history, or none of them.
 
-        `title` names the change for the user, by default after its edits. The Future's exceptions are EditConflictError
-        (a plant has changed since the user saw it), IdTakenError and StoreError.
+        The Future's exceptions are EditConflictError (a plant has changed since the user saw it), IdTakenError and
+        StoreError.
         """
 
     def undo(self, change: Change | int | None, source: Source) -> Future[Undone]:

@@ -109,66 +109,6 @@ class TokenRow(NamedTuple):
         return self.expires_at is not None and self.expires_at <= now
 
 
-class ChangeKind(StrEnum):
-    """What a change of the history did."""
-
-    EDIT = "edit"
-    RENAME = "rename"
-    TAG = "tag"
-    MERGE = "merge"
-    NOTE = "note"
-    DELETE = "delete"
-    INSERT = "insert"
-    IMPORT = "import"
-    RESTORE = "restore"
-    UNDO = "undo"
-    REDO = "redo"
-    #: Of a newer PlantDesk.
-    OTHER = "other"
-
-    @classmethod
-    @override
-    def _missing_(cls, _value: object) -> ChangeKind:
-        return cls.OTHER
-
-
-class Change(NamedTuple):
-    """An entry of the history: one transaction that changed plants. `made_at` is in milliseconds since 1970, UTC.
-
-    `undoes` is the number of the change that this one took back. `can_undo`: the state before is still stored, and the
-    change is not undone.
-    """
-
-    number: int
-    made_at: int
-    source: Source
-    kind: ChangeKind
-    title: str
-    plants: int
-    undoes: int | None = None
-    is_undone: bool = False
-    can_undo: bool = True
-
-
-class HistoryEntry(NamedTuple):
-    """A change, and what became of it: `change.is_undone` is its present state, `last` its latest undo or redo.
-
-    `last` is what can be taken back, the change itself where it never was. `first` are id, name and tag of
-    one of its plants before it, or now where it added the plant; None where that is not stored.
-    """
-
-    change: Change
-    last: Change
-    first: tuple[int, str, str | None] | None
-
-
-class PlantChange(NamedTuple):
-    """A change as far as it concerns one plant: what the plant was before, None where it was not there."""
-
-    change: Change
-    before: PlantRow | None
-
-
 class Changes(NamedTuple):
     """What one commit changed, passed to listeners after it is durable.
 

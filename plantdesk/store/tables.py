@@ -50,7 +50,7 @@ class ChangeTable(SQLModel, table=True):
     made_at: int = Field(description="Milliseconds since 1970, UTC")
     source_id: int = Field(sa_column_args=[ForeignKey("source.id")])
     kind: str
-    title: str
+    parameters: str = Field(description="A JSON object, see `plantdesk.domain.history.Change`")
     plants: int
     undoes: int | None = Field(default=None, description="Number of the change that this one takes back")
     undone: int = Field(default=0, description="1 when a later change has taken it back")

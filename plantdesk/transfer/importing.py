@@ -174,7 +174,7 @@ class FileImport:
         if self._invalid and not skip_invalid:
             raise InvalidRowsError(self._invalid)
         others = len(self._names) - 1
-        return self._import.apply(self._names[0] + (f" and {others} more" if others else ""), progress)
+        return self._import.apply(self._names[0] + (f" +{others}" if others else ""), progress)
 
     def write_refused(self, file: Path) -> None:
         """Write the rows that are invalid or clash to a CSV file with the reasons. Raises PlantDeskError, OSError."""

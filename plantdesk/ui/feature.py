@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.domain.records import FORM, Change, ChangeKind
+from plantdesk.domain.history import Change
+from plantdesk.domain.records import FORM
 from plantdesk.ui.menus import Key, key_text
 from plantdesk.ui.texts import error_text, plural
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied, Edit
     from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import Change
     from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.menus import Menus
@@ -125,16 +126,13 @@ class PlantChanges(QObject):
         one: str,
         many: str,
         *,
-        named: tuple[str, ChangeKind] | tuple[None, None] = (None, None),
         done: Callable[[Change | None], object] | None = None,
         **values: str,
     ) -> None:
         """Make one change of `edits`; `one` and `many` report it, with `{count}` and `values` (see `texts.plural`).
 
-        `named` are its title and kind, by default those of the edits. `done` gets it when it was made, None where it
-        changed no plant.
+        `done` gets the change when it was made, None where it changed no plant.
         """
-        title, kind = named
         self._context.page.toast.show_progress(self.tr("Changing plants…"))
 
         def report(applied: Applied) -> None:
@@ -146,7 +144,7 @@ class PlantChanges(QObject):
             if done is not None:
                 done(change)
 
-        self._context.bridge.follow(self, store.apply(edits, FORM, title=title, kind=kind), report, self._on_failed)
+        self._context.bridge.follow(self, store.apply(edits, FORM), report, self._on_failed)
 
     def _on_failed(self, error: Exception) -> None:
         self._context.page.toast.show_problem(error_text(error))

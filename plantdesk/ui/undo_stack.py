@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.errors import shortened
-from plantdesk.domain.records import FORM, Change, ChangeKind
+from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.domain.records import FORM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,16 +33,16 @@ class AddedPlant(NamedTuple):
     row: PlantRow
 
     @property
-    def title(self) -> str:
+    def plain_title(self) -> str:
         """What Undo takes back."""
         return f"Add “{shortened(self.row.name)}”"
 
 
 class AddedPlantChange(NamedTuple):
-    """The change that has deleted a plant of the form again, or brought it back. `title` is that of the plant."""
+    """The change that has deleted a plant of the form again, or brought it back. `plain_title` is that of the plant."""
 
     change: Change
-    title: str
+    plain_title: str
 
 
 #: What can be undone or redone.
@@ -147,7 +148,7 @@ class UndoStack(QObject):
             if store is self._store:
                 self._is_busy = False
                 is_change = isinstance(change, Change)
-                step = undone.change if is_change else AddedPlantChange(undone.change, change.title)
+                step = undone.change if is_change else AddedPlantChange(undone.change, change.plain_title)
                 target.append(step)
                 self.changed.emit()
                 self.undone.emit(undone, step)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store
-from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,9 +28,7 @@ _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELE
 def store(path: Path, *statements: str, version: int = SCHEMA_VERSION) -> None:
     """Make a store of `version` with one plant, and change it as any program can."""
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        for step in MIGRATIONS[:version]:
-            for statement in step:
-                database.execute(statement)
+        apply_steps(database, 0, version)
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         database.execute(f"PRAGMA user_version = {version}")
         database.execute("PRAGMA ignore_check_constraints = ON")
@@ -277,9 +275,9 @@ HARMLESS: dict[str, Callable[[Path, Path], None]] = {
     ),
 }
 
-_CHANGE = "INSERT INTO change (number, made_at, source_id, kind, title, plants, undoes, undone, size) VALUES"
+_CHANGE = "INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, undone, size) VALUES"
 _IMAGE = "INSERT INTO before_image VALUES"
-_EDIT = f"{_CHANGE} (1, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"
+_EDIT = f"{_CHANGE} (1, 0, 1, 'edit', '{{}}', 1, NULL, 0, 99)"
 _TOUCHED = "UPDATE plant SET change = 1"
 _FAR = 2**63 - 1
 
@@ -294,10 +292,10 @@ _FINE = "'Old', NULL, NULL, 1, 10000, 1, NULL, 0"
 #: Stores whose history no PlantDesk has written; the plant itself is right.
 BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
     "right": edited(_FINE),
-    "number at the end": changed(f"{_CHANGE} ({_FAR}, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"),
-    "number near the end": changed(f"{_CHANGE} ({2**62}, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"),
-    "number below zero": changed(f"{_CHANGE} (-7, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"),
-    "numbers with gaps": edited(_FINE, f"{_CHANGE} (4000000000, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)"),
+    "number at the end": changed(f"{_CHANGE} ({_FAR}, 0, 1, 'edit', '{{}}', 1, NULL, 0, 99)"),
+    "number near the end": changed(f"{_CHANGE} ({2**62}, 0, 1, 'edit', '{{}}', 1, NULL, 0, 99)"),
+    "number below zero": changed(f"{_CHANGE} (-7, 0, 1, 'edit', '{{}}', 1, NULL, 0, 99)"),
+    "numbers with gaps": edited(_FINE, f"{_CHANGE} (4000000000, 0, 1, 'edit', '{{}}', 1, NULL, 0, 99)"),
     "image without an entry": edited(_FINE, f"{_IMAGE} (2, 1, NULL, {_FINE})", f"{_IMAGE} (3, 1, 3, {_FINE})"),
     "image at the end": edited(_FINE, f"{_IMAGE} ({_FAR}, 1, NULL, {_FINE})"),
     "image below zero": edited(_FINE, f"{_IMAGE} (-9, 1, NULL, {_FINE})"),
@@ -305,22 +303,34 @@ BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
     "undoes itself": edited(_FINE, "UPDATE change SET undoes = 1, kind = 'undo'"),
     "undoes a later one": edited(
         _FINE,
-        f"{_CHANGE} (2, 0, 1, 'undo', 'Undo: x', 1, 1, 0, 99)",
+        f"{_CHANGE} (2, 0, 1, 'undo', '{{}}', 1, 1, 0, 99)",
         "UPDATE change SET undoes = 2, kind = 'undo' WHERE number = 1",
     ),
     "undoes nothing": edited(_FINE, "UPDATE change SET undoes = 77, kind = 'undo'"),
     "undone 7": edited(_FINE, "UPDATE change SET undone = 7"),
     "long chain": changed(
-        f"{_CHANGE} (1, 0, 1, 'edit', 'Edit', 1, NULL, 0, 99)",
-        *(f"{_CHANGE} ({number}, 0, 1, 'undo', 'Undo', 1, {number - 1}, 0, 9)" for number in range(2, 3000)),
+        f"{_CHANGE} (1, 0, 1, 'edit', '{{}}', 1, NULL, 0, 99)",
+        *(f"{_CHANGE} ({number}, 0, 1, 'undo', '{{}}', 1, {number - 1}, 0, 9)" for number in range(2, 3000)),
         "UPDATE plant SET change = 2999",
         f"{_IMAGE} (2999, 1, 2999, {_FINE})",
     ),
     "unknown kind": edited(_FINE, "UPDATE change SET kind = 'evil'"),
     "unknown source": edited(_FINE, "PRAGMA foreign_keys = OFF", "UPDATE change SET source_id = 99"),
-    "terrible title": edited(_FINE, "UPDATE change SET title = char(27) || '[2J<b>' || char(10) || char(8238)"),
-    "huge title": edited(_FINE, "UPDATE change SET title = CAST(zeroblob(2000000) AS TEXT)"),
-    "title not Unicode": edited(_FINE, "UPDATE change SET title = CAST(x'ff' AS TEXT)"),
+    "terrible title": edited(
+        _FINE, "UPDATE change SET parameters = json_object('title', char(27) || '[2J<b>' || char(10) || char(8238))"
+    ),
+    "huge parameters": edited(_FINE, "UPDATE change SET parameters = CAST(zeroblob(2000000) AS TEXT)"),
+    "huge name": edited(_FINE, "UPDATE change SET parameters = json_object('name', printf('%2000000d', 1))"),
+    "parameters not Unicode": edited(_FINE, "UPDATE change SET parameters = CAST(x'ff' AS TEXT)"),
+    "deep parameters": edited(_FINE, "UPDATE change SET parameters = printf('%.*c', 100000, '[')"),
+    "parameters of other types": edited(
+        _FINE, 'UPDATE change SET kind = \'merge\', parameters = \'{"tags": [1, null, {}], "tag": [], "name": 7}\''
+    ),
+    "undo of nothing": edited(_FINE, "UPDATE change SET kind = 'undo', parameters = '{\"of\": [3]}'"),
+    "undo of an undo": edited(
+        _FINE,
+        'UPDATE change SET kind = \'undo\', parameters = \'{"of": {"kind": "undo", "parameters": 1, "plants": true}}\'',
+    ),
     "time at the end": edited(_FINE, "UPDATE change SET made_at = 9223372036854775807"),
     "time at the start": edited(_FINE, "UPDATE change SET made_at = -9223372036854775807"),
     "plants below zero": edited(_FINE, "UPDATE change SET plants = -5"),

@@ -27,7 +27,7 @@ from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store
 from plantdesk.store.sqlite.backups.folder import copy_database, outdated
 from plantdesk.store.sqlite.backups.jobs import HOUR, back_up_if_due
 from plantdesk.store.sqlite.connections import connect
-from plantdesk.store.sqlite.migrations import MIGRATIONS
+from plantdesk.store.sqlite.migrations import apply_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -377,8 +377,7 @@ def test_a_failing_backup_is_logged_and_tried_again(
 def make_older(path: Path) -> None:
     """Make a store as the first version did."""
     with closing(sqlite3.connect(path)) as database:
-        for statement in MIGRATIONS[0]:
-            database.execute(statement)
+        apply_steps(database, 0, 1)
         database.execute("INSERT INTO plant VALUES (7, 'Fern', NULL, 1, 0, 1, NULL)")
         database.execute("PRAGMA application_id = 0x504C4E54")
         database.execute("PRAGMA user_version = 1")

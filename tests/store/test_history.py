@@ -10,8 +10,9 @@ import pytest
 
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import NothingToUndoError, UndoConflictError
+from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.import_batches import ImportRow, OnClash, batch_of
-from plantdesk.domain.records import FORM, ChangeKind, PlantRow
+from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store, back_up, restore

@@ -22,7 +22,7 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import Store, copy_store, preview_restore, preview_text, restore
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.log_origin import is_own_log
-from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from tests.support.cases import cases
 from tests.support.wal import checkpoint_writes
 
@@ -94,7 +94,7 @@ def killed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with closing(sqlite3.connect(folder / "dumped.db")) as copy:
             copy.executescript("\n".join(database.iterdump()))
             copy.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            copy.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+            copy.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     filled(path, range(60, 70))
     shutil.copy(folder / "copied.db", folder / "went on elsewhere.db")
     filled(folder / "went on elsewhere.db", range(60, 70))
@@ -106,8 +106,7 @@ def killed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _old_store(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
-        for statement in (*MIGRATIONS[0], *MIGRATIONS[1]):
-            database.execute(statement)
+        apply_steps(database, 0, 2)
         database.execute("INSERT INTO plant VALUES (7, 'old', NULL, 1, 0, 1, NULL)")
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         database.execute("PRAGMA user_version = 2")

@@ -27,7 +27,7 @@ from plantdesk.domain.validation import PlantFields, new_plant
 from plantdesk.store import Backups, Store, back_up
 from plantdesk.store.sqlite import idle_work
 from plantdesk.store.sqlite.files import file_lock
-from plantdesk.store.sqlite.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,9 +171,7 @@ def test_a_read_only_store_is_read_until_it_can_be_written(
 def test_a_read_only_store_of_an_older_version_is_reported_as_read_only(ordinary_folder: Path) -> None:
     path = ordinary_folder / "plants.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        for step in MIGRATIONS[:2]:
-            for statement in step:
-                database.execute(statement)
+        apply_steps(database, 0, 2)
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         database.execute("PRAGMA user_version = 2")
     path.chmod(0o400)

@@ -22,14 +22,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreGoneError
+from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.import_batches import OnClash
-from plantdesk.domain.records import COMMAND, ChangeKind
+from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
 from plantdesk.store import BackupKind, Backups, Store, back_up, restore
 from plantdesk.store.sqlite.backups.jobs import back_up_if_due
-from plantdesk.store.sqlite.migrations import MIGRATIONS
+from plantdesk.store.sqlite.migrations import apply_steps
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
 
@@ -93,9 +94,7 @@ def _add_and_die(desk: Desk) -> None:
 
 def _old(desk: Desk) -> None:
     with closing(sqlite3.connect(desk.path)) as database:
-        for step in MIGRATIONS[:2]:
-            for statement in step:
-                database.execute(statement)
+        apply_steps(database, 0, 2)
         for plant_id in range(1, 60):
             database.execute("INSERT INTO plant VALUES (?, ?, NULL, ?, 0, 1, NULL)", (plant_id, "x" * 1000, plant_id))
             desk.acknowledge(plant_id)

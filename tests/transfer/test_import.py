@@ -193,7 +193,7 @@ def test_several_files_are_one_change(write: Write) -> None:
     assert main(["import", *files]) == 0
     with closing(Store(paths.database_file())) as store, closing(store.reader()) as reader:
         (change,) = reader.history()
-    assert (change.source.label, change.plants) == ("a.csv and 1 more", 2)
+    assert (change.source.label, change.plants) == ("a.csv +1", 2)
     assert main(["undo"]) == 0
     assert stored() == []
 

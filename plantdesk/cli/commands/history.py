@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.edits import Undone
-    from plantdesk.domain.records import Change
+    from plantdesk.domain.history import Change
 
 #: Ids of skipped plants that are printed.
 _MAX_IDS = 10
@@ -79,6 +79,7 @@ def _facts(change: Change) -> dict[str, object]:
         "source": str(change.source.kind),
         "source_name": change.source.label or None,
         "kind": str(change.kind),
+        "parameters": change.parameters,
         "title": change.title,
         "plants": change.plants,
         "undoes": change.undoes,

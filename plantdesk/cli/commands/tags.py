@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from plantdesk.cli.commands.plants import report
 from plantdesk.cli.commands.stores import open_existing_store
 from plantdesk.cli.commands.terminal import print_json, print_table
-from plantdesk.domain.edits import SetTag
-from plantdesk.domain.errors import TagTakenError, UnknownTagError, shortened
-from plantdesk.domain.records import COMMAND, ChangeKind
-from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.edits import MergeTags, RenameTag
+from plantdesk.domain.errors import TagTakenError, UnknownTagError
+from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import plant_fields
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied
     from plantdesk.store import Store
-
-#: A merge may list many tags.
-_MAX_TITLE = 300
 
 
 def show(database: Path, *, as_json: bool) -> int:
@@ -42,42 +38,35 @@ def rename(database: Path, tag: str, new: str) -> int:
         known = _tags(store)
         if new in known and new != tag and tag in known:
             raise TagTakenError(new)
-        report(_set_tag(store, [tag], new, known, f"Rename tag {_quoted(tag)} to {_quoted(new)}"), database)
+        report(_apply(store, RenameTag(tag, new), [tag], known), database)
     return 0
 
 
 def merge(database: Path, tags: Sequence[str], into: str) -> int:
     """Give the plants of `tags` the tag `into`. Raises UnknownTagError, InvalidPlantError, StoreError."""
     with closing(open_existing_store(database)) as store:
-        merged = list(dict.fromkeys(tags))
-        title = f"Merge {'tag' if len(merged) == 1 else 'tags'} {', '.join(map(_quoted, merged))} into {_quoted(into)}"
-        report(_set_tag(store, merged, into, _tags(store), shortened(title, _MAX_TITLE), ChangeKind.MERGE), database)
+        merged = tuple(dict.fromkeys(tags))
+        report(_apply(store, MergeTags(merged, into), merged, _tags(store)), database)
     return 0
 
 
 def remove(database: Path, tag: str) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
     with closing(open_existing_store(database)) as store:
-        report(_set_tag(store, [tag], None, _tags(store), f"Remove tag {_quoted(tag)}"), database)
+        report(_apply(store, RenameTag(tag, None), [tag], _tags(store)), database)
     return 0
 
 
-def _set_tag(
-    store: Store, tags: Sequence[str], new: str | None, known: set[str], title: str, kind: ChangeKind | None = None
-) -> Applied:
+def _apply(store: Store, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
     for tag in tags:
         if tag not in known:
             raise UnknownTagError(tag)
+    new = edit.into if isinstance(edit, MergeTags) else edit.new
     if new is not None:
         plant_fields({"name": "", "tag": new})  # raises InvalidPlantError
-    edits = [SetTag(Selection.of(HasTag(tag, exact=True)), new) for tag in tags]
-    return store.apply(edits, COMMAND, title=title, kind=kind).result()
+    return store.apply([edit], COMMAND).result()
 
 
 def _tags(store: Store) -> set[str]:
     with closing(store.reader()) as reader:
         return set(reader.tag_counts())
-
-
-def _quoted(tag: str) -> str:
-    return f"“{shortened(tag, 40)}”"

@@ -7,12 +7,25 @@ CONTRIBUTING, "How plants are changed", explains the tables.
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Column, Integer, MetaData, Table, delete, insert
 
-from plantdesk.domain.edits import Applied, Delete, DeleteAll, Insert, SetTag, Undone, Update, kind_of, title_of
+from plantdesk.domain.edits import (
+    Applied,
+    Delete,
+    DeleteAll,
+    Insert,
+    MergeTags,
+    RenameTag,
+    SetTag,
+    Undone,
+    Update,
+    kind_of,
+    parameters_of,
+)
 from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
@@ -22,7 +35,9 @@ from plantdesk.domain.errors import (
     shortened,
 )
 from plantdesk.domain.folding import folded
-from plantdesk.domain.records import Change, ChangeKind, PlantRow, Source, now_ms
+from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.domain.records import PlantRow, Source, now_ms
+from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql, ids_of
 from plantdesk.store.sqlite.counts import store_counts
 from plantdesk.store.sqlite.engines import driver_connection
@@ -35,7 +50,6 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from plantdesk.domain.edits import Edit
-    from plantdesk.domain.selections import Selection
 
 #: Ids of skipped plants, and of plants brought back, that an undo lists.
 _MAX_LISTED = 100
@@ -90,39 +104,27 @@ class ChangeEntry(NamedTuple):
     number: int
     source: Source
     kind: ChangeKind
-    title: str
+    parameters: dict[str, Any]
     undoes: int | None = None
     extent: Extent | None = None
 
 
-def apply(
-    session: Session, edits: Sequence[Edit], source: Source, *, title: str | None = None, kind: ChangeKind | None = None
-) -> Applied:
-    """Make one change of `edits`. Raises EditConflictError and IdTakenError; then nothing may be committed."""
+def apply(session: Session, edits: Sequence[Edit], source: Source, parameters: dict[str, Any] | None = None) -> Applied:
+    """Make one change of `edits`; its parameters are by default those of the edits.
+
+    Raises EditConflictError and IdTakenError; then nothing may be committed.
+    """
     raw = driver_connection(session.connection())
     number = begin(raw)
     for edit in edits:
-        match edit:
-            case Insert():
-                _insert(raw, number, edit, source)
-            case Update():
-                _update(raw, number, edit)
-            case Delete():
-                _delete(raw, number, edit)
-            case SetTag():
-                _select(session, edit.plants)
-                _set_tag(raw, number, edit.tag)
-            case DeleteAll():
-                _select(session, edit.plants)
-                _check_size(raw, edit.size)
-                _delete_selected(raw, number)
+        _apply(session, raw, number, edit, source)
     (plants,) = raw.execute("SELECT count(*) FROM before_image WHERE change = ?", (number,)).fetchone()
     if not plants:
         return Applied(None)
-    (name,) = raw.execute(_FIRST_NAME, (number,)).fetchone()
-    return Applied(
-        record(raw, ChangeEntry(number, source, kind or kind_of(edits), title or title_of(edits, plants, name)))
-    )
+    if parameters is None:
+        (name,) = raw.execute(_FIRST_NAME, (number,)).fetchone()
+        parameters = parameters_of(edits, name if plants == 1 else None)
+    return Applied(record(raw, ChangeEntry(number, source, kind_of(edits), parameters)))
 
 
 def undo(connection: sqlite3.Connection, change: Change | int | None, source: Source) -> Undone:
@@ -133,7 +135,7 @@ def undo(connection: sqlite3.Connection, change: Change | int | None, source: So
     if not isinstance(change, Change):
         return _undo(connection, undo_target(connection) if change is None else change, source)
     stored = read_change(connection, change.number)
-    if (stored.made_at, stored.title) != (change.made_at, change.title):  # the file was replaced since
+    if stored[1:5] != change[1:5]:  # the file was replaced since
         raise NothingToUndoError(f"“{change.title}” is not in the history of these plants.")
     return _undo(connection, change.number, source)
 
@@ -154,16 +156,39 @@ def begin(connection: sqlite3.Connection) -> int:
 
 def record(connection: sqlite3.Connection, entry: ChangeEntry) -> Change:
     """Add the entry of a change that is complete; without an extent its before-images are counted. Return it."""
-    number, source, kind, title, undoes, extent = entry
+    number, source, kind, parameters, undoes, extent = entry
     plants, size = extent or connection.execute(_EXTENT, (number,)).fetchone()
-    sql = """INSERT INTO change (number, made_at, source_id, kind, title, plants, undoes, size)
+    sql = """INSERT INTO change (number, made_at, source_id, kind, parameters, plants, undoes, size)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-    connection.execute(sql, (number, now_ms(), source.id, kind, title, plants, undoes, round(size)))
+    values = (number, now_ms(), source.id, kind, json.dumps(parameters), plants, undoes, round(size))
+    connection.execute(sql, values)
     store_counts(connection, plants)
     return read_change(connection, number)
 
 
 # --- edits ---
+
+
+def _apply(session: Session, raw: sqlite3.Connection, number: int, edit: Edit, source: Source) -> None:
+    match edit:
+        case Insert():
+            _insert(raw, number, edit, source)
+        case Update():
+            _update(raw, number, edit)
+        case Delete():
+            _delete(raw, number, edit)
+        case SetTag():
+            _select(session, edit.plants)
+            _set_tag(raw, number, edit.tag)
+        case DeleteAll():
+            _select(session, edit.plants)
+            _check_size(raw, edit.size)
+            _delete_selected(raw, number)
+        case RenameTag(tag, new):
+            _replace_tag(session, number, tag, new)
+        case MergeTags():
+            for tag in edit.tags:
+                _replace_tag(session, number, tag, edit.into)
 
 
 def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: Source) -> None:
@@ -236,6 +261,11 @@ def _check_size(connection: sqlite3.Connection, expected: int | None) -> None:
         raise SelectionChangedError(expected, found)
 
 
+def _replace_tag(session: Session, number: int, tag: str, new: str | None) -> None:
+    _select(session, Selection.of(HasTag(tag, exact=True)))
+    _set_tag(driver_connection(session.connection()), number, new)
+
+
 def _set_tag(connection: sqlite3.Connection, number: int, tag: str | None) -> None:
     connection.execute(
         f"DELETE FROM temp.selected WHERE id IN (SELECT id FROM plant WHERE tag IS ? AND {_IS_SELECTED})", (tag,)
@@ -272,7 +302,7 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
     values = {"undone": number, "number": begin(connection)}
     plants = connection.execute(_UNDO_IMAGES, values).rowcount
     if plants == 0:
-        raise UndoConflictError(undone.title, undone.plants)
+        raise UndoConflictError(undone.plain_title, undone.plants)
     try:
         _bring_back(connection, values)
     except sqlite3.IntegrityError as error:  # another program wrote to the table
@@ -280,8 +310,9 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
     skipped = connection.execute(_SKIPPED, values).fetchall() if plants < undone.plants else []
     back = connection.execute(f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
     kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO
-    title = f"{kind.capitalize()}: {undone.title.removeprefix('Undo: ').removeprefix('Redo: ')}"
-    change = record(connection, ChangeEntry(values["number"], source, kind, title, number))
+    of_kind, of_parameters, of_plants = undone.subject
+    of = {"kind": of_kind, "parameters": of_parameters, "plants": of_plants}
+    change = record(connection, ChangeEntry(values["number"], source, kind, {"of": of}, number))
     _mark(connection, number, is_undone=True)
     ids = tuple(plant_id for (plant_id,) in back) if len(back) <= _MAX_LISTED else ()
     return Undone(change, max(0, undone.plants - plants), tuple(plant_id for (plant_id,) in skipped), ids)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import closing
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from plantdesk.domain.errors import NothingToUndoError, StoreDamagedError
 from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, searched
+from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, texts_of
 from plantdesk.domain.protocols import HistorySummary
-from plantdesk.domain.records import Change, ChangeKind, HistoryEntry, PlantChange, Source, SourceKind
+from plantdesk.domain.records import Source, SourceKind
 from plantdesk.store.sqlite.row_reads import MAX_NUMBER, row_of
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
 
 #: Milliseconds for which before-images are stored.
 _MAX_AGE = 90 * 86_400_000
@@ -24,12 +29,11 @@ _MAX_SHARE = 0.1
 #: Before-images that one step of the removal deletes, some milliseconds of work.
 _STEP = 10_000
 
-_SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coalesce(label, ''), change.kind, title,
+_SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coalesce(label, ''), change.kind, parameters,
                     plants, undoes, undone, size IS NOT NULL
              FROM change LEFT JOIN source ON source.id = source_id"""
 _ENTRIES = f"""{_SELECT} WHERE undoes IS NULL AND (:before IS NULL OR number < :before)
-               AND (instr(searched(title), searched(:text)) > 0 OR number IN (SELECT value FROM json_each(:with_plant)))
-               AND (:source IS NULL OR source_id = :source) ORDER BY number DESC LIMIT :limit"""
+               AND (:source IS NULL OR source_id = :source) ORDER BY number DESC"""
 _NAME = f"CASE WHEN folded IS NULL THEN lower(name) ELSE substr(folded, 1, instr(folded, '{SEPARATOR}')) END"
 _FIRST = """SELECT x.plant_id, coalesce(x.name, plant.name), CASE WHEN x.name IS NULL THEN plant.tag ELSE x.tag END
             FROM (SELECT plant_id, name, tag FROM before_image WHERE change = ? ORDER BY plant_id LIMIT 1) AS x
@@ -57,12 +61,14 @@ def newest_changes(connection: sqlite3.Connection, limit: int) -> list[Change]:
 
 
 def history_entries(
-    connection: sqlite3.Connection, limit: int, before: int | None, text: str, source: Source | None
+    connection: sqlite3.Connection,
+    limit: int,
+    before: int | None,
+    text: str,
+    source: Source | None,
+    shown: Callable[[Change], str],
 ) -> list[HistoryEntry]:
-    """Return at most `limit` changes that match, newest first, each with its latest undo. Raises sqlite3.Error.
-
-    The connection needs `conditions.add_functions`.
-    """
+    """Return at most `limit` changes that match, newest first, each with its latest undo. Raises sqlite3.Error."""
     sql = "SELECT number, undoes FROM change WHERE undoes IS NOT NULL ORDER BY number"
     first: dict[int, int] = {}  # of each undo or redo the change
     last: dict[int, int] = {}  # of that the latest of them
@@ -70,10 +76,17 @@ def history_entries(
         first[number] = first.get(undoes, undoes)
         last[first[number]] = number
     images = _changes_of_names(connection, searched(text)) if text else []
-    with_plant = json.dumps([*{first.get(number, number) for number in images}])
-    values = {"before": before, "text": text, "source": source and source.id, "with_plant": with_plant, "limit": limit}
-    changes = [_change(row) for row in connection.execute(_ENTRIES, values).fetchall()]
+    with_plant = {first.get(number, number) for number in images}
+    with closing(connection.execute(_ENTRIES, {"before": before, "source": source and source.id})) as rows:
+        is_found = partial(_contains, searched(text), shown)
+        changes = list(
+            islice((each for each in map(_change, rows) if each.number in with_plant or is_found(each)), limit)
+        )
     return [_entry(connection, change, last.get(change.number)) for change in changes]
+
+
+def _contains(text: str, shown: Callable[[Change], str], change: Change) -> bool:
+    return not text or any(text in searched(each) for each in (shown(change), *texts_of(change.subject[1])))
 
 
 def _changes_of_names(connection: sqlite3.Connection, text: str) -> list[int]:
@@ -210,7 +223,17 @@ def _entry(connection: sqlite3.Connection, change: Change, last: int | None) -> 
 
 
 def _change(row: tuple[int, int, int, str, str, str, str, int, int | None, int, int]) -> Change:
-    number, made_at, source_id, source_kind, label, kind, title, plants, undoes, undone, has_images = row
+    number, made_at, source_id, source_kind, label, kind, parameters, plants, undoes, undone, has_images = row
     source = Source(source_id, SourceKind(source_kind), label)
     can_undo = bool(has_images) and not undone
-    return Change(number, made_at, source, ChangeKind(kind), title, max(0, plants), undoes, bool(undone), can_undo)
+    facts = _object(parameters)
+    return Change(number, made_at, source, ChangeKind(kind), facts, max(0, plants), undoes, bool(undone), can_undo)
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return a JSON object, an empty one where another program has written something else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {}

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
-from plantdesk.domain.errors import StoreBusyError, StoreReadOnlyError, shortened
+from plantdesk.domain.errors import StoreBusyError, StoreReadOnlyError
 from plantdesk.domain.folding import folded
+from plantdesk.domain.history import ChangeKind, parameter
 from plantdesk.domain.import_batches import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
 from plantdesk.domain.protocols import PlantImport
-from plantdesk.domain.records import LARGEST_ID, ChangeKind, Changes, Source, SourceKind, now_ms
+from plantdesk.domain.records import LARGEST_ID, Changes, Source, SourceKind, now_ms
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
@@ -336,10 +337,9 @@ class _Write:
         size = None if replaced_size is None else IMAGE_SIZE * plants + replaced_size
         if self._on_clash is OnClash.REPLACE:
             plants += self._replace(raw, number)
-        what = "1 plant" if plants == 1 else f"{plants:,} plants"
-        title = f"Import {what} from “{shortened(self._label, _MAX_NAME)}”"
+        file = {"file": parameter(self._label)}
         extent = None if size is None else Extent(plants, size)
-        return Applied(record(raw, ChangeEntry(number, source, ChangeKind.IMPORT, title, extent=extent)))
+        return Applied(record(raw, ChangeEntry(number, source, ChangeKind.IMPORT, file, extent=extent)))
 
     def _insert(self, raw: sqlite3.Connection, values: dict[str, int]) -> int:
         """Insert the new plants in parts, for the progress; return their number."""

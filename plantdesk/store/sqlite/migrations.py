@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import ForeignSchemaError
+from plantdesk.store.sqlite import old_titles
 from plantdesk.store.sqlite.connections import reported, transaction
 
 if TYPE_CHECKING:
@@ -154,6 +155,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             plants INTEGER NOT NULL CHECK (plants > 0)
         ) STRICT""",
     ),
+    (
+        # What a change did is stored as a kind and parameters instead of an English sentence.
+        "ALTER TABLE change RENAME TO old_change",
+        """CREATE TABLE change (
+            number INTEGER PRIMARY KEY CHECK (number BETWEEN 1 AND 4611686018427387904),
+            made_at INTEGER NOT NULL,
+            source_id INTEGER NOT NULL REFERENCES source (id),
+            kind TEXT NOT NULL,
+            parameters TEXT NOT NULL,
+            plants INTEGER NOT NULL CHECK (plants >= 0),
+            undoes INTEGER CHECK (undoes < number),
+            undone INTEGER NOT NULL DEFAULT 0,
+            size INTEGER CHECK (size >= 0)
+        ) STRICT""",
+        """INSERT INTO change SELECT number, made_at, source_id, kind_of_title(kind, title),
+               parameters_of_title(kind, title, plants), plants, undoes, undone, size
+           FROM old_change""",
+        "DROP TABLE old_change",
+    ),
 )
 
 #: Instructions of SQLite's machine that all steps take for a plant, measured.
@@ -184,7 +204,7 @@ def migrate(connection: sqlite3.Connection, progress: Progress | None = None) ->
         with transaction(connection):
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             with reported(connection, _STEPS_PER_PLANT * _count(connection, version) + 1, progress):
-                _apply(connection, version, SCHEMA_VERSION)
+                apply_steps(connection, version, SCHEMA_VERSION)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {max(version, SCHEMA_VERSION)}")
     finally:
@@ -209,12 +229,15 @@ def check_schema(connection: sqlite3.Connection, version: int) -> None:
 def expected_schema(version: int) -> frozenset[tuple[str, str, str, str | None]]:
     """Return what `sqlite_schema` holds in a store of `version`."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        _apply(connection, 0, version)
+        apply_steps(connection, 0, version)
         rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
     return frozenset(rows)
 
 
-def _apply(connection: sqlite3.Connection, first: int, last: int) -> None:
+def apply_steps(connection: sqlite3.Connection, first: int, last: int) -> None:
+    """Bring the tables from version `first` to `last`. Raises sqlite3.Error."""
+    connection.create_function("kind_of_title", 2, old_titles.kind, deterministic=True)
+    connection.create_function("parameters_of_title", 3, old_titles.parameters, deterministic=True)
     for step in MIGRATIONS[first:last]:
         for statement in step:
             connection.execute(statement)

@@ -11,6 +11,7 @@ from array import array
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func
@@ -20,7 +21,7 @@ from typing_extensions import override
 
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.protocols import PlantReader
-from plantdesk.domain.records import HistoryEntry, Source, SourceKind
+from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points
 from plantdesk.store.sqlite.conditions import MAX_PATTERN, add_functions, ids_of, name_begins, ordering
 from plantdesk.store.sqlite.connections import snapshot, translate_errors
@@ -43,13 +44,14 @@ from plantdesk.store.sqlite.row_reads import (
 from plantdesk.store.tables import PlantTable, SourceTable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Select, TextClause
     from sqlmodel.sql.expression import SelectOfScalar
 
+    from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.protocols import HistorySummary, LinePage
-    from plantdesk.domain.records import Change, PlantChange, PlantRow
+    from plantdesk.domain.records import PlantRow
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.views import Counts, InsertionPoint
     from plantdesk.store.sqlite.files.store_file import StoreFile
@@ -267,10 +269,15 @@ class Reader(PlantReader):
 
     @override
     def history_entries(
-        self, limit: int = 100, before: int | None = None, text: str = "", source: Source | None = None
+        self,
+        limit: int = 100,
+        before: int | None = None,
+        text: str = "",
+        source: Source | None = None,
+        shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
         with self._query():
-            return history_entries(self._raw, limit, before, text, source)
+            return history_entries(self._raw, limit, before, text, source, shown or attrgetter("title"))
 
     @override
     def history_summary(self) -> HistorySummary:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import StoreDamagedError
-    from plantdesk.domain.records import Change, ChangeKind, PlantRow, Source
+    from plantdesk.domain.history import Change
+    from plantdesk.domain.records import PlantRow, Source
     from plantdesk.domain.validation import NewPlant, PlantFields
     from plantdesk.store.sqlite.connections import Progress
 
@@ -105,11 +106,9 @@ class Store(PlantStore):
         return self._writer.submit(action)
 
     @override
-    def apply(
-        self, edits: Sequence[Edit], source: Source, *, title: str | None = None, kind: ChangeKind | None = None
-    ) -> Future[Applied]:
+    def apply(self, edits: Sequence[Edit], source: Source) -> Future[Applied]:
         def action(session: Session) -> tuple[Applied, Changes]:
-            applied = apply(session, edits, source, title=title, kind=kind)
+            applied = apply(session, edits, source)
             return applied, Changes(history=applied.change is not None)
 
         return self._writer.submit(action)

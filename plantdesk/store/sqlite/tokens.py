@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, DeleteAll
 from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
+from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
 from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
 from plantdesk.domain.selections import AddedBy, Selection
@@ -84,7 +85,7 @@ class Tokens(TokenStore):
             label = _revoke(session, name).name
             session.flush()
             plants = DeleteAll(Selection.of(AddedBy(SourceKind.TOKEN, label)))
-            applied = apply(session, [plants], source, title=f"Delete the plants of token “{shortened(label)}”")
+            applied = apply(session, [plants], source, {"token": parameter(label)})
             return applied, Changes(tokens=True, history=applied.change is not None)
 
         return self._writer.submit(action)

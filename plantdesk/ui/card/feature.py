@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.edits import Edit as StoreEdit
+    from plantdesk.domain.history import PlantChange
     from plantdesk.domain.protocols import PlantReader
-    from plantdesk.domain.records import Changes, PlantChange, PlantRow
+    from plantdesk.domain.records import Changes, PlantRow
     from plantdesk.ui.background import Task
     from plantdesk.ui.card.history_lines import HistoryLine
     from plantdesk.ui.card.note_draft import NoteDraft

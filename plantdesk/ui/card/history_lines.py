@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
-from plantdesk.domain.records import ChangeKind, SourceKind
+from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.records import SourceKind
 from plantdesk.ui.texts import quoted, short_time, source_text, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.domain.records import Change, PlantChange, PlantRow, Source
+    from plantdesk.domain.history import Change, PlantChange
+    from plantdesk.domain.records import PlantRow, Source
 
 _FIELDS = ("name", "tag", "note")
 _ICONS = {"name": "pencil", "tag": "tag", "note": "sticky-note"}

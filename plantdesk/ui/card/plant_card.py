@@ -22,7 +22,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plantdesk.domain.records import PlantChange, PlantRow
+    from plantdesk.domain.history import PlantChange
+    from plantdesk.domain.records import PlantRow
     from plantdesk.ui.card.history_lines import HistoryLine
     from plantdesk.ui.theme.theme import Theme
 

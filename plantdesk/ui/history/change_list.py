@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QS
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu, QStyle, QStyledItemDelegate
 
-from plantdesk.domain.records import ChangeKind
+from plantdesk.domain.history import ChangeKind
 from plantdesk.ui.history.model import ENTRY_ROLE, action_text, clock_text, detail_text, title_text, widest_clock
 from plantdesk.ui.qt import override
 from plantdesk.ui.theme.metrics import ICON, XS, FontRole, L, M, S, tabular
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
     from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
-    from plantdesk.domain.records import HistoryEntry
+    from plantdesk.domain.history import HistoryEntry
     from plantdesk.ui.history.model import HistoryModel
     from plantdesk.ui.theme.theme import Theme
 

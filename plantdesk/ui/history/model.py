@@ -18,7 +18,8 @@ from PySide6.QtCore import (
 )
 
 from plantdesk.domain.errors import shortened
-from plantdesk.domain.records import ChangeKind, SourceKind
+from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.records import SourceKind
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import long_time, one_line, plural, short_time, source_text, tag_text
 
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject, QPersistentModelIndex
 
+    from plantdesk.domain.history import Change, HistoryEntry
     from plantdesk.domain.protocols import HistorySummary, PlantReader
-    from plantdesk.domain.records import HistoryEntry, Source
+    from plantdesk.domain.records import Source
     from plantdesk.ui.background import Task
     from plantdesk.ui.store_queries import StoreQueries
 
@@ -156,8 +158,12 @@ class HistoryModel(QAbstractListModel):
 
 def title_text(entry: HistoryEntry) -> str:
     """Return what a change did, and whether it is undone."""
-    title = one_line(entry.change.title)
+    title = _title(entry.change)
     return _tr("Undone: {title}").format(title=title) if entry.change.is_undone else title
+
+
+def _title(change: Change) -> str:
+    return one_line(change.title)
 
 
 def detail_text(entry: HistoryEntry) -> str:
@@ -229,7 +235,7 @@ def _day_text(entry: HistoryEntry) -> str:
 def _read(
     reader: PlantReader, _task: Task, before: int | None, limit: int, text: str, source: Source | None
 ) -> HistoryPage:
-    entries = reader.history_entries(limit, before, text, source)
+    entries = reader.history_entries(limit, before, text, source, _title)
     return HistoryPage(entries, reader.history_summary() if before is None else None)
 
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
-from plantdesk.domain.errors import InvalidPlantError, shortened
-from plantdesk.domain.records import ChangeKind
-from plantdesk.domain.selections import HasTag, Selection
+from plantdesk.domain.edits import MergeTags, RenameTag
+from plantdesk.domain.errors import InvalidPlantError
+from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.texts import plural, quoted
@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from plantdesk.domain.edits import Undone
+    from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.domain.records import Change
     from plantdesk.ui.feature import WindowContext
-
-_MAX_TITLE, _MAX_TITLES = 40, 200
-_RENAME = "Rename tag"
 
 
 class TagCommands(QObject):
@@ -57,7 +54,7 @@ class TagCommands(QObject):
         elif new in counts and tag in counts:
             self.merge(store, [tag], new, counts)
         else:
-            self._set(store, [tag], new, f"{_RENAME} {_title(tag)} to {_title(new)}")
+            self._set(store, RenameTag(tag, new), [tag], new)
 
     def merge(self, store: PlantStore, tags: Sequence[str], into: str, counts: Mapping[str | None, int]) -> None:
         """Ask whether to give the plants of `tags` the tag `into`, and do so as one change."""
@@ -72,9 +69,8 @@ class TagCommands(QObject):
         details = f"{plural(counts[into], one, many, new=quoted(into))} {gone.format(old=old)}"
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("merge", "accent")
-        title = f"Merge {'tag' if len(tags) == 1 else 'tags'} {', '.join(map(_title, tags))} into {_title(into)}"
         button = box.add_button(self.tr("&Merge"))
-        button.clicked.connect(partial(self._set, store, tags, into, shortened(title, _MAX_TITLES), ChangeKind.MERGE))
+        button.clicked.connect(partial(self._set, store, MergeTags(tuple(tags), into), tags, into))
         box.add_button(self.tr("Cancel"))
         button.setFocus()  # it can be undone
         box.open()
@@ -88,14 +84,11 @@ class TagCommands(QObject):
 
     def remove(self, store: PlantStore, tag: str) -> None:
         """Remove a tag from its plants."""
-        from plantdesk.domain.edits import SetTag
-
         self._changes.apply(
             store,
-            [SetTag(Selection.of(HasTag(tag, exact=True)), None)],
+            [RenameTag(tag, None)],
             self.tr("Removed the tag {tag} from 1 plant."),
             self.tr("Removed the tag {tag} from {count} plants."),
-            named=(f"Remove tag {_title(tag)}", ChangeKind.TAG),
             done=lambda _change: self.renamed.emit(tag, None),
             tag=quoted(tag),
         )
@@ -114,21 +107,16 @@ class TagCommands(QObject):
         action.setChecked(tag not in chosen)
         return menu
 
-    def _set(
-        self, store: PlantStore, tags: Sequence[str], new: str, title: str, kind: ChangeKind = ChangeKind.TAG
-    ) -> None:
-        from plantdesk.domain.edits import SetTag
-
+    def _set(self, store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], new: str) -> None:
         one, many = self.tr("1 plant has the tag {new} now."), self.tr("{count} plants have the tag {new} now.")
-        if kind is ChangeKind.MERGE:
+        if isinstance(edit, MergeTags):
             one = self.tr("Changed the tag of 1 plant from {old} to {new}.")
             many = self.tr("Changed the tag of {count} plants from {old} to {new}.")
         self._changes.apply(
             store,
-            [SetTag(Selection.of(HasTag(tag, exact=True)), new) for tag in tags],
+            [edit],
             one,
             many,
-            named=(title, kind),
             done=partial(self._on_renamed, tags, new),
             old=", ".join(map(quoted, tags)),
             new=quoted(new),
@@ -202,7 +190,3 @@ def hues_from_json(value: object) -> dict[str, int]:
     """Return the chosen hues in a JSON object; whatever is not valid in it is left out."""
     items = value.items() if isinstance(value, dict) else ()
     return {tag: hue for tag, hue in items if type(hue) is int and 0 <= hue < len(HUES)}
-
-
-def _title(tag: str) -> str:
-    return f"“{shortened(tag, _MAX_TITLE)}”"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from plantdesk.domain.edits import Delete, DeleteAll, Insert, SetTag, edited
+from plantdesk.domain.edits import Delete, DeleteAll, Insert, MergeTags, RenameTag, SetTag, edited
 from plantdesk.domain.errors import (
     EditConflictError,
     IdTakenError,
@@ -16,7 +16,8 @@ from plantdesk.domain.errors import (
     NothingToUndoError,
     UndoConflictError,
 )
-from plantdesk.domain.records import COMMAND, FORM, ChangeKind, Changes, PlantRow
+from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -25,6 +26,7 @@ from tests.support.adding import add_each
 
 if TYPE_CHECKING:
     from plantdesk.domain.edits import Edit, Undone
+    from plantdesk.domain.history import Change
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import Source
     from tests.store.contract.conftest import Open
@@ -393,6 +395,42 @@ def test_the_title_of_an_edit_says_what_it_changed(
     apply(store, edited(plants[0], **values))
     with closing(store.reader()) as reader:
         assert [(each.kind, each.title) for each in reader.history()] == [(kind, title)]
+
+
+def test_a_change_has_a_kind_and_parameters_and_so_has_its_undo(store: PlantStore, plants: list[PlantRow]) -> None:
+    apply(store, edited(plants[0], name="Tree fern"))
+    apply(store, RenameTag("kitchen", "hall"))
+    apply(store, MergeTags(("hall", "none"), "attic"))
+    apply(store, RenameTag("attic", None))
+    apply(store, SetTag(Selection(ids=[1, 2]), "office"))
+    apply(store, Delete(1, rows(store)[1].version, "Aloe"))
+    undo(store)
+    store.redo(COMMAND).result(SECONDS)
+    with closing(store.reader()) as reader:
+        redone, undone, *changes = reader.history()
+    assert [(str(each.kind), each.parameters, each.title) for each in reversed(changes)] == [
+        ("rename", {"name": "Fern", "new_name": "Tree fern"}, "Rename “Fern” to “Tree fern”"),
+        ("tag", {"tags": ["kitchen"], "tag": "hall"}, "Rename tag “kitchen” to “hall”"),
+        ("merge", {"tags": ["hall", "none"], "tag": "attic"}, "Merge tags “hall”, “none” into “attic”"),
+        ("tag", {"tags": ["attic"], "tag": None}, "Remove tag “attic”"),
+        ("tag", {"tag": "office"}, "Set the tag “office” for 2 plants"),
+        ("delete", {"name": "Aloe"}, "Delete “Aloe”"),
+    ]
+    of = {"kind": "delete", "parameters": {"name": "Aloe"}, "plants": 1}
+    assert undone.parameters == redone.parameters == {"of": of}
+    assert (undone.title, redone.title) == ("Undo: Delete “Aloe”", "Redo: Delete “Aloe”")
+
+
+def test_the_history_is_searched_by_parameters_and_by_what_is_shown(store: PlantStore, plants: list[PlantRow]) -> None:
+    apply(store, edited(plants[0], name="n" * 80 + " end of a long name"))
+
+    def german(change: Change) -> str:
+        return f"{change.parameters['name']} umbenennen"
+
+    with closing(store.reader()) as reader:
+        assert len(reader.history_entries(text="END of a long")) == 1  # the title has only its first letters
+        assert len(reader.history_entries(text="fern umbe", shown=german)) == 1
+        assert reader.history_entries(text="rename", shown=german) == []
 
 
 # --- what stays --------------------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.import_batches import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, batch_of
-from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, ChangeKind, SourceKind
+from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SourceKind
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant

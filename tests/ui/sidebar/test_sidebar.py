@@ -21,7 +21,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
 from plantdesk.domain.edits import SetTag
-from plantdesk.domain.records import FORM, ChangeKind
+from plantdesk.domain.history import ChangeKind
+from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.domain.errors import (
     StoreBusyError,
@@ -17,9 +17,9 @@ from plantdesk.domain.errors import (
     StoreError,
     StoreGoneError,
     StoreUnreachableError,
-    shortened,
 )
-from plantdesk.domain.records import COMMAND, Change, ChangeKind, Source, SourceKind
+from plantdesk.domain.history import Change, ChangeKind, parameter
+from plantdesk.domain.records import COMMAND, Source, SourceKind
 from plantdesk.store.sqlite import commit_key, token_usage
 from plantdesk.store.sqlite.backups.difference import Difference, difference
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
@@ -148,7 +148,7 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
             if preview.changes_nothing:
                 return Restored(preview, None, tokens_kept=True)
             saved = _back_up(file)
-            change = _take_plants(connection, source, f"Restore “{shortened(backup.name)}”")
+            change = _take_plants(connection, source, {"backup": parameter(backup.name)})
             file.check()
     return Restored(preview, saved.path, tokens_kept=True, change=change)
 
@@ -158,7 +158,7 @@ def _back_up(file: StoreFile) -> Backup:
         return Backups(file.path).make_from(connection, BackupKind.BEFORE_RESTORE)
 
 
-def _take_plants(connection: sqlite3.Connection, source: Source, title: str) -> Change:
+def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dict[str, Any]) -> Change:
     """Make the plants of `temp.restored` those of the store, as a change of the history."""
     token_usage.count(connection)
     number = begin(connection)
@@ -168,7 +168,7 @@ def _take_plants(connection: sqlite3.Connection, source: Source, title: str) -> 
         connection.execute(statement, {"number": number})
     token_usage.skip(connection)
     commit_key.renew(connection)
-    return record(connection, ChangeEntry(number, source, ChangeKind.RESTORE, title))
+    return record(connection, ChangeEntry(number, source, ChangeKind.RESTORE, parameters))
 
 
 # --- a store that is damaged or missing ---

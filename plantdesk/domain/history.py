@@ -1,0 +1,161 @@
+"""The history: what a change of plants did, as a kind and parameters, and the title that is made of them.
+
+A store keeps kind and parameters. No text of a title is stored, and nothing reads one.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from typing_extensions import override
+
+from plantdesk.domain.errors import shortened
+
+if TYPE_CHECKING:
+    from plantdesk.domain.records import PlantRow, Source
+
+#: Characters of a name in a title, and of a title that lists tags.
+_MAX_NAME, _MAX_TITLE = 40, 300
+#: Characters of a text in parameters; before-images have it whole.
+_MAX_PARAMETER = 100
+
+
+class ChangeKind(StrEnum):
+    """What a change of the history did."""
+
+    EDIT = "edit"
+    RENAME = "rename"
+    TAG = "tag"
+    MERGE = "merge"
+    NOTE = "note"
+    DELETE = "delete"
+    INSERT = "insert"
+    IMPORT = "import"
+    RESTORE = "restore"
+    UNDO = "undo"
+    REDO = "redo"
+    #: Of a newer PlantDesk.
+    OTHER = "other"
+
+    @classmethod
+    @override
+    def _missing_(cls, _value: object) -> ChangeKind:
+        return cls.OTHER
+
+
+class Change(NamedTuple):
+    """An entry of the history: one transaction that changed plants. `made_at` is in milliseconds since 1970, UTC.
+
+    `parameters` is a JSON object; `parameters_of` in `domain.edits` and the callers of `changes.record` make it. A
+    member may be missing or of another type, since other programs may write to the store:
+
+    - `name`: the plant, where it is one. `new_name`: its name after a rename.
+    - `tag`: the tag that plants have afterwards, null for none. `tags`: those that were renamed, merged or removed.
+    - `file`, `backup`, `token`: what was imported, restored, or whose plants were deleted.
+    - `of`: of an undo or redo, `kind`, `parameters` and `plants` of the change that is neither.
+    - `title`: what an earlier PlantDesk has written and nothing understands.
+
+    `undoes` is the number of the change that this one took back. `can_undo`: the state before is still stored, and the
+    change is not undone.
+    """
+
+    number: int
+    made_at: int
+    source: Source
+    kind: ChangeKind
+    parameters: dict[str, Any]
+    plants: int
+    undoes: int | None = None
+    is_undone: bool = False
+    can_undo: bool = True
+
+    @property
+    def title(self) -> str:
+        """What the change did, in English."""
+        verb = {ChangeKind.UNDO: "Undo: ", ChangeKind.REDO: "Redo: "}.get(self.kind, "")
+        return f"{verb}{self.plain_title}"
+
+    @property
+    def plain_title(self) -> str:
+        """What the change did, or what the change did that it took back or made again, in English."""
+        return title(*self.subject)
+
+    @property
+    def subject(self) -> tuple[ChangeKind, dict[str, Any], int]:
+        """Kind, parameters and number of plants of the change, or of the change that it took back or made again."""
+        if self.kind not in {ChangeKind.UNDO, ChangeKind.REDO}:
+            return self.kind, self.parameters, self.plants
+        of = self.parameters.get("of")
+        of = of if isinstance(of, dict) else {}
+        parameters, plants = of.get("parameters"), of.get("plants")
+        plants = plants if isinstance(plants, int) else self.plants
+        return ChangeKind(str(of.get("kind"))), parameters if isinstance(parameters, dict) else {}, plants
+
+
+class HistoryEntry(NamedTuple):
+    """A change, and what became of it: `change.is_undone` is its present state, `last` its latest undo or redo.
+
+    `last` is what can be taken back, the change itself where it never was. `first` are id, name and tag of
+    one of its plants before it, or now where it added the plant; None where that is not stored.
+    """
+
+    change: Change
+    last: Change
+    first: tuple[int, str, str | None] | None
+
+
+class PlantChange(NamedTuple):
+    """A change as far as it concerns one plant: what the plant was before, None where it was not there."""
+
+    change: Change
+    before: PlantRow | None
+
+
+#: The titles: of which kinds, which parameters they need, and the text. The first that fits is taken.
+_TITLES: tuple[tuple[set[ChangeKind], set[str], str], ...] = (
+    ({ChangeKind.RENAME, ChangeKind.EDIT}, {"name", "new_name"}, "Rename {name} to {new_name}"),
+    ({ChangeKind.MERGE}, {"one_tag", "tag"}, "Merge tag {one_tag} into {tag}"),
+    ({ChangeKind.MERGE}, {"tags", "tag"}, "Merge tags {tags} into {tag}"),
+    ({ChangeKind.TAG}, {"one_tag", "tag"}, "Rename tag {one_tag} to {tag}"),
+    ({ChangeKind.TAG}, {"one_tag"}, "Remove tag {one_tag}"),
+    ({ChangeKind.TAG}, {"tag"}, "Set the tag {tag} for {plants}"),
+    ({ChangeKind.TAG}, set(), "Remove the tag of {plants}"),
+    ({ChangeKind.DELETE}, {"token"}, "Delete the plants of token {token}"),
+    ({ChangeKind.DELETE}, set(), "Delete {plants}"),
+    ({ChangeKind.IMPORT}, {"file"}, "Import {plants} from {file}"),
+    ({ChangeKind.RESTORE}, {"backup"}, "Restore {backup}"),
+    ({ChangeKind.INSERT}, set(), "Add {plants}"),
+    ({ChangeKind.NOTE}, set(), "Change the note of {plants}"),
+)
+
+
+def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> str:
+    """Return what a change did, in English. Whatever is in `parameters`, there is a title."""
+    if isinstance(text := parameters.get("title"), str):
+        return text
+    values = {key: _quoted(value) for key, value in parameters.items() if isinstance(value, str)}
+    match parameters.get("tags"):
+        case [tag]:
+            values["one_tag"] = _quoted(str(tag))
+        case [*tags]:
+            values["tags"] = ", ".join(_quoted(str(tag)) for tag in tags)
+    number = "1 plant" if plants == 1 else f"{plants:,} plants"
+    values["plants"] = values.get("name", number) if plants == 1 else number
+    fitting = (text for kinds, needed, text in _TITLES if kind in kinds and needed <= values.keys())
+    return shortened(next(fitting, "Edit {plants}").format(**values), _MAX_TITLE)
+
+
+def parameter(text: str) -> str:
+    """Return a text for the parameters of a change: long ones are shortened, as before-images have them whole."""
+    return shortened(text, _MAX_PARAMETER)
+
+
+def texts_of(parameters: dict[str, Any]) -> list[str]:
+    """Return the texts in the parameters of a change."""
+    tags = parameters.get("tags")
+    return [each for each in (*parameters.values(), *(tags if isinstance(tags, list) else ())) if isinstance(each, str)]
+
+
+def _quoted(text: str) -> str:
+    return f"“{shortened(text, _MAX_NAME)}”"
