@@ -645,11 +645,15 @@ def test_a_start_beside_a_window_that_does_not_answer_ends_with_a_box(
     assert "does not answer" in done.stderr
 
 
+_DAMAGED = "The settings are back to their defaults"
+
+
 def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None:
     paths.create_folder(paths.settings_folder())
     paths.settings_file().write_text("{")
     with running(qtbot, qapp, paths.database_file()) as desk:
-        desk.until_bar(shown=True)
+        desk.until(lambda: {each.title for each in desk.bars} == {_DAMAGED, "Check for new versions of PlantDesk?"})
+        assert [each.title for each in desk.bars if each.isVisible()] == [_DAMAGED], "the question waits"
         assert "settings.damaged.json" in desk.bar.text
 
 

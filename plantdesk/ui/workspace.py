@@ -242,4 +242,4 @@ class Workspace(Page):
     def _report_damaged_settings(self, file: Path) -> None:
         title = self.tr("The settings are back to their defaults")
         text = self.tr("Their file was damaged. It is kept as “{file}”.").format(file=file.name)
-        self.add_bar().show_state(BarKind.INFO, title, text)
+        self.add_bar().show_state(BarKind.WARNING, title, text)

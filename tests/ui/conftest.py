@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QLocale
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QLayout, QLayoutItem
 from shiboken6 import getAllValidWrappers
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
+    from PySide6.QtGui import QAccessibleEvent
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
@@ -184,6 +186,19 @@ def failing(store: Store) -> Failing:
             other.execute("ALTER TABLE away RENAME TO plant")
 
     return no_plants
+
+
+@pytest.fixture
+def spoken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What screen readers are asked to speak."""
+    sentences: list[str] = []
+
+    def take(event: QAccessibleEvent) -> None:
+        if isinstance(event, QAccessibleAnnouncementEvent):
+            sentences.append(event.message())
+
+    monkeypatch.setattr(QAccessible, "updateAccessibility", take)
+    return sentences
 
 
 @pytest.fixture

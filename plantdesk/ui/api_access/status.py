@@ -15,7 +15,7 @@ from plantdesk.ui.texts import ago, one_line, plural, quoted
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.icon import Icon
-from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 _TICK = 1000
+#: The count of a program begins again after such a pause, in milliseconds, as in the Activity.
+_RUN_MS = 60_000
 
 
 class ApiStatus(QWidget):
@@ -40,6 +42,8 @@ class ApiStatus(QWidget):
         self._state: ServerState = Off()
         self._has_tokens = True
         self._last: tuple[str, int] | None = None
+        self._known_word: str | None = None
+        self._runs: dict[str, tuple[int, int]] = {}  # by label: plants added without a long pause, and when
         self._icon = Icon(theme)
         self._word = PlainLabel()
         self._address = PlainLabel()
@@ -57,6 +61,7 @@ class ApiStatus(QWidget):
         self._lay_out()
         self._connect()
         self.show_server(Off())
+        self._known_word = None
 
     @property
     def text(self) -> str:
@@ -66,7 +71,7 @@ class ApiStatus(QWidget):
 
     @Slot(object)
     def show_server(self, state: ServerState) -> None:
-        """Show what the server is doing."""
+        """Show what the server is doing; screen readers speak what it changes to, not how it starts."""
         self._state = state
         no_store = isinstance(state, Failed) and isinstance(state.error, NoOpenStoreError)
         on = isinstance(state, On)
@@ -81,6 +86,10 @@ class ApiStatus(QWidget):
         self._turn_on_button.setText(self.tr("Turn on") if isinstance(state, Off) else self.tr("Try again"))
         self._show_token_button()
         self._show_icon()
+        if not isinstance(state, Starting):
+            if self._known_word not in {None, self._word.text()}:
+                announce(self, self._word.text())
+            self._known_word = self._word.text()
 
     def show_tokens(self, *, any_there: bool) -> None:
         """Offer to make a token as long as there is none."""
@@ -90,14 +99,19 @@ class ApiStatus(QWidget):
     def show_changes(self, changes: Changes) -> None:
         """Show which plants programs added; those of the form are seen anyway."""
         foreign = [row for row in changes.added if row.source.kind == "token"]
-        if foreign:
-            newest = foreign[-1]
-            one, many = self.tr("{name} from {who}"), self.tr("{count} plants from {who}")
-            name, who = quoted(newest.name, 40), shortened(one_line(newest.source.label), 30)
-            text = plural(len(foreign), one, many, name=name, who=who)
-            self._last = (text, newest.added_at)
-            self._tick.start()
-            self._show_activity()
+        if not foreign:
+            return
+        for row in foreign:
+            count, added_at = self._runs.get(row.source.label, (0, 0))
+            is_same_run = abs(row.added_at - added_at) < _RUN_MS
+            self._runs[row.source.label] = (count + 1 if is_same_run else 1, row.added_at)
+        newest = foreign[-1]
+        one, many = self.tr("{name} from {who}"), self.tr("{count} plants from {who}")
+        name, who = quoted(newest.name, 40), shortened(one_line(newest.source.label), 30)
+        text = plural(self._runs[newest.source.label][0], one, many, name=name, who=who)
+        self._last = (text, newest.added_at)
+        self._tick.start()
+        self._show_activity()
 
     @Slot()
     def focus_first(self) -> None:

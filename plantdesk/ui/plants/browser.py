@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.midnight import Midnight
@@ -22,7 +21,7 @@ from plantdesk.ui.plants.table.view import PlantTableView
 from plantdesk.ui.qt import add_layout, mirrored
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, M
-from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 from plantdesk.ui.widgets.scroll_area import WIDTH as _SCROLL_BAR
 from plantdesk.ui.widgets.state_page import StatePage
 
@@ -246,7 +245,7 @@ class PlantBrowser(QFrame):
             self._announce_timer.start()
         elif self._search_field.hasFocus():
             text = self._search_bar.count_text() if self._model.rowCount() else self.tr("No plants match")
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._search_field, text))
+            announce(self._search_field, text)
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

@@ -6,13 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QFont, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line, plural, tag_text
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
+from plantdesk.ui.widgets.plain_text import announce
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -236,7 +237,7 @@ class NameOffers(QFrame):
         self.update()
         offer = self._offers[current]
         words = [one_line(offer.name), *([] if offer.tag is None else [tag_text(offer.tag)]), _number(offer)]
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._field, ", ".join(words)))
+        announce(self._field, ", ".join(words))
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:

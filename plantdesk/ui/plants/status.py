@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from plantdesk.ui.plants.table.cells import Column, cell_text
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.texts import plural, quoted, source_text
 from plantdesk.ui.theme.metrics import M
-from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import Changes, PlantRow
@@ -126,7 +125,7 @@ class ArrivalAnnouncer(QObject):
         self._count, self._newest, self._more = 0, None, False
         self._sources.clear()
         self._pause.start()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._widget, text))
+        announce(self._widget, text)
 
     def _sentence(self, newest: PlantRow) -> str:
         if self._count == 1 and not self._more:

@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QLocale, QObject, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError
@@ -16,7 +15,7 @@ from plantdesk.ui.texts import error_text, one_line, plural
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.buttons import OneClickButton
 from plantdesk.ui.widgets.icon import Icon
-from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 from plantdesk.ui.widgets.scroll_area import ScrollArea
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ class UnsavedPlants(QObject):
     def _announce(self, submission: Submission) -> None:
         text = self.tr("{name} was not added: {reason}")
         text = text.format(name=self._title(submission), reason=self._reason(submission))
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._form, text))
+        announce(self._form, text)
 
 
 def _submission(value: Mapping[str, Any]) -> Submission | None:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QContextMenuEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -25,11 +34,14 @@ from plantdesk.ui.sidebar.entries import FIXED_ENTRIES
 from plantdesk.ui.sidebar.model import SidebarModel
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
+from plantdesk.ui.widgets.plain_text import announce
 from plantdesk.ui.widgets.scroll_area import ReservedScrollBar
 
 if TYPE_CHECKING:
     from plantdesk.ui.sidebar.entries import SidebarEntry
     from plantdesk.ui.theme.theme import Theme
+
+    Index = QModelIndex | QPersistentModelIndex
 
 #: While plants are dragged so close to an edge, the list scrolls by so many pixels each time.
 _EDGE, _SCROLL_STEP, _SCROLL_MS = 24, 12, 40
@@ -61,7 +73,6 @@ class SidebarView(QListView):
         self.setItemDelegate(self._delegate)
         self.setProperty("pane", "sidebar")
         self.setAccessibleName(self.tr("Tags and other filters"))
-        self.setSelectionMode(QListView.SelectionMode.NoSelection)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         ReservedScrollBar(self, slim=True)
@@ -113,7 +124,7 @@ class SidebarView(QListView):
             self.edit(index)
             # Qt makes no accessible object for what edits an entry of a list: the focus on it would not be spoken.
             text = self.tr("New name of {name}").format(name=self._entries.entry(index).text)
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+            announce(self, text)
 
     def accept_renaming(self) -> None:
         """Take over the name that is being edited."""
@@ -151,6 +162,18 @@ class SidebarView(QListView):
             self.menu_requested.emit(entry, menu_position(self, index))
         else:
             super().keyPressEvent(event)
+
+    @override
+    def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
+        """Let clicks and keys select nothing."""
+        return QItemSelectionModel.SelectionFlag.NoUpdate
+
+    @override
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
+        """Choose the entry whose action a screen reader has pressed: Qt lets that select it."""
+        self.clearSelection()
+        for index in selected.indexes():
+            self._on_clicked(index)
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QToolButton
 
 from plantdesk.ui.qt import override
 from plantdesk.ui.widgets.fields import copy_secret
-from plantdesk.ui.widgets.plain_text import set_tool_tip
+from plantdesk.ui.widgets.plain_text import announce, set_tool_tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -82,7 +82,7 @@ class CopyButton(QPushButton):
         self.setMinimumWidth(self.width())
         self._show(self.tr("Copied"), "check", "ok" if self._icon_only else self._color)
         self._feedback.start()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.tr("Copied")))
+        announce(self, self.tr("Copied"))
 
     @Slot()
     def _show_label(self) -> None:

@@ -9,7 +9,6 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
@@ -27,7 +26,7 @@ from plantdesk.ui.texts import plural
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
 from plantdesk.ui.widgets.buttons import ActionButtons, CloseButton
 from plantdesk.ui.widgets.icon import Icon
-from plantdesk.ui.widgets.plain_text import PlainLabel
+from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,15 +61,11 @@ class Message(QFrame):
         self._text.setText(text)
         self._action_buttons.set_actions(actions)
 
-    def announce(self, text: str) -> None:
-        """Let screen readers speak `text`."""
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
-
     def announce_with_buttons(self, labels: list[str]) -> None:
         """Let screen readers speak the text and the labels of its buttons."""
         names = ", ".join(f"“{label}”" for label in labels)
         buttons = plural(len(labels), self.tr("Button: {names}."), self.tr("Buttons: {names}."), names=names)
-        self.announce(f"{self.text} {buttons}" if labels else self.text)
+        announce(self, f"{self.text} {buttons}" if labels else self.text)
 
     @property
     def _has_focus(self) -> bool:
@@ -236,7 +231,7 @@ class InfoBar(Message):
         self._close_button.setVisible(not persistent)
         self.setAccessibleName(title)
         self.show()
-        self.announce(f"{title}. {text}")
+        announce(self, f"{title} {text}" if title.endswith((".", "?")) else f"{title}. {text}")
 
     def show_progress(self, text: str, share: float | None) -> None:
         """Show how far (0 to 1; None: not known) what the bar is about has come; screen readers do not speak it."""

@@ -14,6 +14,7 @@ from plantdesk.ui.qt import override
 from plantdesk.ui.texts import one_line
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
     from PySide6.QtWidgets import QWidget
 
 
@@ -106,4 +107,9 @@ def set_tool_tip(widget: QWidget, text: str) -> None:
 def show_below(widget: QWidget, text: str) -> None:
     """Show `text` below a widget now, and let screen readers speak it."""
     QToolTip.showText(widget.mapToGlobal(QPoint(0, widget.height())), tool_tip(text), widget)
+    announce(widget, text)
+
+
+def announce(widget: QObject, text: str) -> None:
+    """Let screen readers speak `text`."""
     QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))

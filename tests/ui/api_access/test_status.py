@@ -98,3 +98,21 @@ def test_the_last_plant_of_a_program_is_shown_but_not_those_of_the_form(qtbot: Q
     two = tuple(PlantRow(each, "Ficus", None, now - 65_000, GREENHOUSE) for each in (3, 4))
     line.show_changes(Changes(two))
     assert activity(line).text() == "2 plants from greenhouse, 1 min ago"
+
+
+def test_the_plants_of_a_program_are_counted_until_it_pauses(line: ApiStatus) -> None:
+    now = time.time_ns() // 1_000_000
+    for number in range(10):
+        line.show_changes(Changes(tuple(PlantRow(each, "Fern", None, now, GREENHOUSE) for each in range(4))))
+        line.show_changes(Changes((PlantRow(number, "Ivy", None, now, GREENHOUSE._replace(label="shed")),)))
+    assert activity(line).text() == "10 plants from shed, just now"
+    line.show_changes(Changes((PlantRow(99, "Fern", None, now, GREENHOUSE),)))
+    assert activity(line).text() == "41 plants from greenhouse, just now"
+
+
+def test_screen_readers_speak_that_the_api_was_turned_off_and_on_but_not_how_it_starts(
+    line: ApiStatus, spoken: list[str]
+) -> None:
+    for state in (Starting(8721), ON, ON, Off(), Starting(8721), ON, Failed(NotAnsweringError(), 8721)):
+        line.show_server(state)
+    assert spoken == ["API off", "API on", "API off: The server no longer answers. Turn it off and on again."]

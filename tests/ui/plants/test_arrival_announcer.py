@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
 from PySide6.QtWidgets import QWidget
 
 from plantdesk.domain.records import FORM, Changes, PlantRow, Source, SourceKind
@@ -13,18 +12,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 HOURS = 36_000_000
-
-
-@pytest.fixture
-def spoken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    sentences: list[str] = []
-
-    def take(event: QAccessibleEvent) -> None:
-        if isinstance(event, QAccessibleAnnouncementEvent):
-            sentences.append(event.message())
-
-    monkeypatch.setattr(QAccessible, "updateAccessibility", take)
-    return sentences
 
 
 @pytest.fixture

@@ -27,6 +27,16 @@ def test_a_state_shows_with_its_ways_on_and_can_be_closed(qtbot: QtBot, theme: T
     assert bar.isHidden()
 
 
+def test_a_title_that_is_a_question_is_spoken_without_another_mark(
+    qtbot: QtBot, theme: Theme, spoken: list[str]
+) -> None:
+    bar = InfoBar(theme)
+    qtbot.addWidget(bar)
+    bar.show_state(BarKind.INFO, "Check for new versions of PlantDesk?", "It asks GitHub.")
+    bar.show_state(BarKind.WARNING, "API is off", "The port is taken.")
+    assert spoken == ["Check for new versions of PlantDesk? It asks GitHub.", "API is off. The port is taken."]
+
+
 @pytest.mark.parametrize(("width", "beside"), [(1200, True), (760, False)])
 def test_many_buttons_leave_the_text_its_width(qtbot: QtBot, theme: Theme, width: int, beside: bool) -> None:  # noqa: FBT001
     bar = InfoBar(theme)

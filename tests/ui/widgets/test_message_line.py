@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -86,16 +85,7 @@ def test_markup_is_shown_as_it_is(line: MessageLine) -> None:
     assert "<h1>" in {each.text()[7:11] for each in line.findChildren(QLabel)}
 
 
-def test_a_screen_reader_announces_the_sentence_and_the_buttons(
-    line: MessageLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spoken: list[str] = []
-
-    def take(event: QAccessibleEvent) -> None:
-        if isinstance(event, QAccessibleAnnouncementEvent):
-            spoken.append(event.message())
-
-    monkeypatch.setattr(QAccessible, "updateAccessibility", take)
+def test_a_screen_reader_announces_the_sentence_and_the_buttons(line: MessageLine, spoken: list[str]) -> None:
     line.show_message(Tone.ERROR, "ID 1 is taken.", ("Use 2", nothing), ("Show that plant", nothing))
     line.show_message(Tone.OK, "Added.", ("Show it", nothing))
     line.show_message(Tone.OK, "Copied.")

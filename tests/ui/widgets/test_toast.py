@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from plantdesk.ui.widgets.toast import Toast
@@ -103,13 +102,6 @@ def test_progress_is_shown_only_where_it_takes_time(desk: ToastDesk, theme: Them
     assert desk.toast.text == "Nothing was undone."
 
 
-def test_screen_readers_hear_the_message_and_its_buttons(desk: ToastDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    spoken: list[str] = []
-
-    def take(event: QAccessibleEvent) -> None:
-        if isinstance(event, QAccessibleAnnouncementEvent):
-            spoken.append(event.message())
-
-    monkeypatch.setattr(QAccessible, "updateAccessibility", take)
+def test_screen_readers_hear_the_message_and_its_buttons(desk: ToastDesk, spoken: list[str]) -> None:
     desk.toast.show_problem("Deleted 2 plants.", ("Undo", desk.undo))
     assert spoken == ["Deleted 2 plants. Button: “Undo”."]
