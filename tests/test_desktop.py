@@ -651,7 +651,7 @@ _DAMAGED = "The settings are back to their defaults"
 def test_damaged_settings_are_reported(qtbot: QtBot, qapp: QApplication) -> None:
     paths.create_folder(paths.settings_folder())
     paths.settings_file().write_text("{")
-    with running(qtbot, qapp, paths.database_file()) as desk:
+    with running(qtbot, qapp, paths.database_file(), answered=False) as desk:
         desk.until(lambda: {each.title for each in desk.bars} == {_DAMAGED, "Check for new versions of PlantDesk?"})
         assert [each.title for each in desk.bars if each.isVisible()] == [_DAMAGED], "the question waits"
         assert "settings.damaged.json" in desk.bar.text
