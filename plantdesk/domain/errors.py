@@ -88,9 +88,9 @@ class Text:
         return template.format_map(self.values)
 
 
-def joined(texts: Iterable[Text]) -> Text:
-    """Return one or more texts as one, with spaces between them."""
-    return reduce(lambda before, text: Text("{before} {text}", before=before, text=text), texts)
+def joined(texts: Iterable[Text], pair: Text = Text("{first} {second}")) -> Text:
+    """Return one or more texts as one; `pair` is how two of them are joined."""
+    return reduce(lambda first, second: pair.filled(first=first, second=second), texts)
 
 
 class PlantDeskError(Exception):

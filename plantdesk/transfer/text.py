@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import PlantDeskError, Text, joined
@@ -151,14 +150,11 @@ class UnknownEncodingError(FileError):
     def __init__(self, name: str, reason: Text, likely: Sequence[str] = (), line: int | None = None) -> None:
         reasons = [reason]
         if likely:
-            encodings = reduce(_either, (Text("{name}", name=each) for each in likely[:_MAX_NAMED]))
+            names = (Text("{name}", name=each) for each in likely[:_MAX_NAMED])
+            encodings = joined(names, Text("{first} or {second}"))
             reasons.append(Text("It may be in {encodings}.", encodings=encodings))
         super().__init__(name, joined([*reasons, Text("Save it as UTF-8, or choose its encoding.")]), line)
         self.likely = likely
-
-
-def _either(first: Text, second: Text) -> Text:
-    return Text("{first} or {second}", first=first, second=second)
 
 
 class TextFile:

@@ -31,6 +31,7 @@ from plantdesk.domain.errors import (
     IdTakenError,
     NothingToUndoError,
     SelectionChangedError,
+    Text,
     UndoConflictError,
     shortened,
 )
@@ -136,7 +137,7 @@ def undo(connection: sqlite3.Connection, change: Change | int | None, source: So
         return _undo(connection, undo_target(connection) if change is None else change, source)
     stored = read_change(connection, change.number)
     if stored[1:5] != change[1:5]:  # the file was replaced since
-        raise NothingToUndoError(f"“{change.title}” is not in the history of these plants.")
+        raise NothingToUndoError(Text("“{title}” is not in the history of these plants."), title=change.title)
     return _undo(connection, change.number, source)
 
 
@@ -297,8 +298,12 @@ def store_images(
 def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone:
     undone = read_change(connection, number)
     if not undone.can_undo:
-        reason = "is undone already" if undone.is_undone else "is too old: the state before it is no longer stored"
-        raise NothingToUndoError(f"“{shortened(undone.title)}” {reason}. `plantdesk history` lists the changes.")
+        reason = Text(
+            "“{title}” is too old: the state before it is no longer stored. `plantdesk history` lists the changes."
+        )
+        if undone.is_undone:
+            reason = Text("“{title}” is undone already. `plantdesk history` lists the changes.")
+        raise NothingToUndoError(reason, title=shortened(undone.title))
     values = {"undone": number, "number": begin(connection)}
     plants = connection.execute(_UNDO_IMAGES, values).rowcount
     if plants == 0:
@@ -306,7 +311,8 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
     try:
         _bring_back(connection, values)
     except sqlite3.IntegrityError as error:  # another program wrote to the table
-        raise NothingToUndoError(f"“{shortened(undone.title)}” has no valid state before it.") from error
+        reason = Text("“{title}” has no valid state before it.")
+        raise NothingToUndoError(reason, title=shortened(undone.title)) from error
     skipped = connection.execute(_SKIPPED, values).fetchall() if plants < undone.plants else []
     back = connection.execute(f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
     kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from plantdesk.domain.errors import NothingToUndoError, StoreDamagedError
+from plantdesk.domain.errors import NothingToUndoError, StoreDamagedError, Text
 from plantdesk.domain.folding import CONFUSABLES, SEPARATOR, searched
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, texts_of
 from plantdesk.domain.protocols import HistorySummary
@@ -51,7 +51,9 @@ def read_change(connection: sqlite3.Connection, number: int) -> Change:
     """Return the change of this number. Raises NothingToUndoError where there is none, and sqlite3.Error."""
     row = connection.execute(f"{_SELECT} WHERE number = ?", (number,)).fetchone()
     if row is None:
-        raise NothingToUndoError(f"There is no change {number}. `plantdesk history` lists the changes.")
+        raise NothingToUndoError(
+            Text("There is no change {number}. `plantdesk history` lists the changes."), number=number
+        )
     return _change(row)
 
 
@@ -144,7 +146,7 @@ def undo_target(connection: sqlite3.Connection) -> int:
 
     Raises NothingToUndoError.
     """
-    number = _target(connection, "undoes IS NULL", "undo")
+    number = _target(connection, "undoes IS NULL", Text("There is nothing to undo."))
     if connection.execute("SELECT size IS NOT NULL FROM change WHERE number = ?", (number,)).fetchone() == (1,):
         return number
     sql = """SELECT number, undoes, undone = 0 AND size IS NOT NULL FROM change
@@ -159,7 +161,7 @@ def undo_target(connection: sqlite3.Connection) -> int:
 
 def redo_target(connection: sqlite3.Connection) -> int:
     """Return the number of the latest undo that is in force. Raises NothingToUndoError."""
-    return _target(connection, f"kind = '{ChangeKind.UNDO}'", "redo")
+    return _target(connection, f"kind = '{ChangeKind.UNDO}'", Text("There is nothing to redo."))
 
 
 def prune(connection: sqlite3.Connection, now: int) -> None:
@@ -210,10 +212,10 @@ def _newest_outdated(connection: sqlite3.Connection, now: int) -> int:
     return int(number)
 
 
-def _target(connection: sqlite3.Connection, condition: str, verb: str) -> int:
+def _target(connection: sqlite3.Connection, condition: str, none: Text) -> int:
     (number,) = connection.execute(f"SELECT max(number) FROM change WHERE undone = 0 AND {condition}").fetchone()
     if number is None:
-        raise NothingToUndoError(f"There is nothing to {verb}.")
+        raise NothingToUndoError(none)
     return int(number)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import BackupUnusableError, StoreReadOnlyError
+from plantdesk.domain.errors import BackupUnusableError, StoreReadOnlyError, Text
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.import_batches import SavedPlant
 from plantdesk.domain.protocols import PlantPages
@@ -120,7 +120,8 @@ def plants_of_file(file: Path) -> Iterator[Iterator[list[SavedPlant]]]:
     """
     with closing(sqlite3.connect("", isolation_level=None, uri=True)) as connection:  # a temporary file
         if load(connection, file).is_damaged:
-            raise BackupUnusableError(f"“{file.name}” is damaged. `plantdesk restore` brings back what can be read.")
+            message = Text("“{file}” is damaged. `plantdesk restore` brings back what can be read.")
+            raise BackupUnusableError(message, file=file.name)
         cursor = connection.execute("SELECT id, name, tag, note FROM temp.restored ORDER BY seq")
 
         def pages() -> Iterator[list[SavedPlant]]:

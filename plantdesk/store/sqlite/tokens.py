@@ -12,7 +12,7 @@ from sqlmodel import Session, col, select
 from typing_extensions import override
 
 from plantdesk.domain.edits import Applied, DeleteAll
-from plantdesk.domain.errors import InvalidTokenNameError, TokenRefusedError, UnknownTokenError, shortened
+from plantdesk.domain.errors import InvalidTokenNameError, Text, TokenRefusedError, UnknownTokenError, shortened
 from plantdesk.domain.history import parameter
 from plantdesk.domain.protocols import NewToken, TokenEndedError, TokenLookup, TokenStore
 from plantdesk.domain.records import Changes, Source, SourceKind, TokenRow, now_ms
@@ -202,20 +202,21 @@ def _digest(token: str) -> bytes:
 def _checked_name(session: Session, name: str) -> str:
     label = name.strip()
     if not label:
-        raise InvalidTokenNameError("Give the token a name that says which program uses it.")
+        raise InvalidTokenNameError(Text("Give the token a name that says which program uses it."))
     if len(label) > _MAX_NAME or not label.isprintable():
-        raise InvalidTokenNameError(f"A token's name has at most {_MAX_NAME} characters, on one line and all visible.")
+        message = Text("A token's name has at most {longest} characters, on one line and all visible.")
+        raise InvalidTokenNameError(message, longest=_MAX_NAME)
     if _named(session, label) is not None:
-        message = f"There is a token named “{shortened(label)}” already. Revoke it first, or choose another name."
-        raise InvalidTokenNameError(message)
+        message = Text("There is a token named “{name}” already. Revoke it first, or choose another name.")
+        raise InvalidTokenNameError(message, name=shortened(label))
     return label
 
 
 def _revoke(session: Session, name: str) -> TokenTable:
     row = _named(session, name)
     if row is None:
-        message = f"There is no token named “{shortened(name)}”. `plantdesk token list` shows them all."
-        raise UnknownTokenError(message)
+        message = Text("There is no token named “{name}”. `plantdesk token list` shows them all.")
+        raise UnknownTokenError(message, name=shortened(name))
     row.revoked_at = now_ms()
     session.add(row)
     return row

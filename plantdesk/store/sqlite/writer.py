@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlmodel import Session
 
-from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, StoreClosedError, StoreError, Text
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite import token_usage
 from plantdesk.store.sqlite.connections import translate_errors
@@ -279,6 +279,6 @@ def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:
 
 
 def _defect(error: Exception) -> PlantDeskError:
-    failure = PlantDeskError("PlantDesk could not save this because of a defect in it. Its log has the details.")
+    failure = PlantDeskError(Text("PlantDesk could not save this because of a defect in it. Its log has the details."))
     failure.__cause__ = error
     return failure

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError
+from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, Text
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
@@ -151,8 +151,11 @@ class Backups:
         Raises BackupFolderError where a link, as of an unpacked archive, leads to a folder with other files.
         """
         if self.folder.is_symlink() and any(self._path.name not in file.name for file in _files(self.folder)):
-            reason = "It is a link to a folder with other files. Put a folder in its place, or a link to an empty one."
-            raise BackupFolderError(f"No backup can be kept at “{self.folder.name}”: {reason}")
+            message = Text(
+                "No backup can be kept at “{folder}”: It is a link to a folder with other files. "
+                "Put a folder in its place, or a link to an empty one."
+            )
+            raise BackupFolderError(message, folder=self.folder.name)
         return self.folder
 
     def _free_name(self, kind: BackupKind, folder: Path) -> Path:
@@ -264,4 +267,4 @@ def unusable(place: Path, error: OSError) -> StoreError:
     if error.errno in DISK_FULL:
         return StoreFullError()
     reason = error.strerror or type(error).__name__
-    return BackupFolderError(f"No backup can be kept at “{place.name}”: {reason}.")
+    return BackupFolderError(Text("No backup can be kept at “{folder}”: {reason}."), folder=place.name, reason=reason)

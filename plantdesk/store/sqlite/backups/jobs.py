@@ -8,7 +8,7 @@ import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachableError
+from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite.backups.difference import attached, same
 from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups, copy_database, unusable
@@ -40,7 +40,7 @@ def copy_store(path: Path, target: Path) -> None:
     """Copy the store at `path` to the new file `target`; no token is valid in it. Raises StoreError."""
     try:
         if target.exists() or target.is_symlink():
-            raise StoreUnreachableError(f"“{target.name}” is there already. Name a new file.")
+            raise StoreUnreachableError(Text("“{file}” is there already. Name a new file."), file=target.name)
         with _connected(path) as (_, connection):
             copy_database(connection, target, revoke_tokens=True)
     except OSError as error:
@@ -50,7 +50,7 @@ def copy_store(path: Path, target: Path) -> None:
 @contextlib.contextmanager
 def _connected(path: Path) -> Iterator[tuple[StoreFile, sqlite3.Connection]]:
     if is_absent(resolved(path)):
-        raise StoreUnreachableError(f"There is no database “{path.name}” to back up.")
+        raise StoreUnreachableError(Text("There is no database “{file}” to back up."), file=path.name)
     with (
         contextlib.closing(StoreFile(path)) as file,
         translate_errors(),

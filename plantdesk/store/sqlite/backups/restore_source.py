@@ -11,7 +11,7 @@ import contextlib
 import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError
+from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, StoreDamagedError, StoreError, Text, joined
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, SMALLEST_ID, SourceKind
 from plantdesk.domain.validation import MAX_NOTE_BYTES
 from plantdesk.store.sqlite.backups.difference import attached
@@ -42,14 +42,17 @@ _TABLES = (
 _KINDS = ", ".join(f"'{kind}'" for kind in SourceKind)
 _IS_TEXT = f"""typeof({{0}}) = 'text' AND length(CAST({{0}} AS BLOB)) <= {MAX_TEXT_BYTES}
                AND ({IS_ASCII} OR is_unicode(CAST({{0}} AS BLOB)))"""
-_CHECKS = {
-    "name": _IS_TEXT.format("name"),
-    "tag": f"tag IS NULL OR ({_IS_TEXT.format('tag')})",
-    "time of arrival": f"typeof(added_at) = 'integer' AND added_at BETWEEN {EARLIEST} AND {LATEST}",
-    "sequence number": "typeof(seq) = 'integer'",
-    "note": f"{{note}} IS NULL OR (length(CAST({{note}} AS BLOB)) <= {MAX_NOTE_BYTES} AND {_IS_TEXT.format('{note}')})",
-}
-_IS_VALID = " AND ".join(f"({check})" for check in _CHECKS.values())
+_CHECKS = (
+    (Text("name"), _IS_TEXT.format("name")),
+    (Text("tag"), f"tag IS NULL OR ({_IS_TEXT.format('tag')})"),
+    (Text("time of arrival"), f"typeof(added_at) = 'integer' AND added_at BETWEEN {EARLIEST} AND {LATEST}"),
+    (Text("sequence number"), "typeof(seq) = 'integer'"),
+    (
+        Text("note"),
+        f"{{note}} IS NULL OR (length(CAST({{note}} AS BLOB)) <= {MAX_NOTE_BYTES} AND {_IS_TEXT.format('{note}')})",
+    ),
+)
+_IS_VALID = " AND ".join(f"({check})" for _, check in _CHECKS)
 _IS_VALID_SOURCE = f"typeof(kind) = 'text' AND kind IN ({_KINDS}) AND {_IS_TEXT.format('label')}"
 #: `{note}` is NULL for the older versions, which have no notes.
 _COLUMNS = f"id, name, tag, seq, added_at, source_id, {folded_sql('name', 'tag')}, {{note}}"
@@ -83,7 +86,7 @@ def load(connection: sqlite3.Connection, file: Path) -> Loaded:
         _number(connection)
         (plants,) = connection.execute("SELECT count(*) FROM temp.restored").fetchone()
     if is_damaged and plants == 0:
-        raise BackupUnusableError(f"“{file.name}” cannot be restored: it is damaged. Choose another one.")
+        raise _unusable(file, Text("it is damaged"))
     return Loaded(plants, is_damaged, has_log(path) and not has_own_log(path))
 
 
@@ -95,13 +98,13 @@ def _checked(file: Path) -> Path:
         if is_there:
             check_file(path)
     except StoreError as error:
-        raise BackupUnusableError(str(error)) from error
+        raise BackupUnusableError(error.text) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise BackupUnusableError(f"“{file.name}” cannot be read: {reason}.") from error
+        raise BackupUnusableError(Text("“{file}” cannot be read: {reason}."), file=file.name, reason=reason) from error
     if not is_there:
-        message = f"There is no file “{file.name}”, or it is empty. `plantdesk backup --list` shows the backups."
-        raise BackupUnusableError(message)
+        message = Text("There is no file “{file}”, or it is empty. `plantdesk backup --list` shows the backups.")
+        raise BackupUnusableError(message, file=file.name)
     return path
 
 
@@ -131,7 +134,7 @@ def _copy_whole(connection: sqlite3.Connection, file: Path) -> bool:
     except StoreDamagedError:
         return False
     except ForeignFileError as error:
-        raise BackupUnusableError(str(error)) from error
+        raise BackupUnusableError(error.text) from error
     return True
 
 
@@ -146,19 +149,21 @@ def _check_rows(connection: sqlite3.Connection, file: Path, note: str) -> None:
     is_valid = _IS_VALID.format(note=note)
     bad_source = connection.execute(f"SELECT id FROM other.source WHERE NOT ({_IS_VALID_SOURCE}) LIMIT 1").fetchone()
     if bad_source is not None:
-        raise _unusable(file, "it has an origin of plants that PlantDesk does not know")
+        raise _unusable(file, Text("it has an origin of plants that PlantDesk does not know"))
     has_source = "EXISTS (SELECT 1 FROM other.source AS s WHERE s.id = source_id)"
     bad = connection.execute(f"SELECT id FROM other.plant WHERE NOT ({is_valid} AND {has_source}) LIMIT 1").fetchone()
     if bad is None:
         return
-    columns = ", ".join(f"({check})" for check in _CHECKS.values()).format(note=note)
+    columns = ", ".join(f"({check})" for _, check in _CHECKS).format(note=note)
     checks = connection.execute(f"SELECT {columns} FROM other.plant WHERE id = ?", bad).fetchone()
-    wrong = [name for name, is_right in zip(_CHECKS, checks, strict=True) if not is_right] or ["origin"]
-    raise _unusable(file, f"the {' and '.join(wrong)} of plant {bad[0]} is not valid")
+    wrong = [name for (name, _), is_right in zip(_CHECKS, checks, strict=True) if not is_right] or [Text("origin")]
+    columns_text = joined(wrong, Text("{first} and {second}"))
+    raise _unusable(file, Text("the {columns} of plant {id} is not valid", columns=columns_text, id=bad[0]))
 
 
-def _unusable(file: Path, reason: str) -> BackupUnusableError:
-    return BackupUnusableError(f"“{file.name}” cannot be restored: {reason}. Choose another one.")
+def _unusable(file: Path, reason: Text) -> BackupUnusableError:
+    text = Text("“{file}” cannot be restored: {reason}. Choose another one.")
+    return BackupUnusableError(text, file=file.name, reason=reason)
 
 
 def _number(connection: sqlite3.Connection) -> None:
@@ -190,7 +195,7 @@ def _copy_readable(connection: sqlite3.Connection, file: Path) -> None:
     except StoreDamagedError:
         return  # not even its schema can be read
     except ForeignFileError as error:
-        raise BackupUnusableError(str(error)) from error
+        raise BackupUnusableError(error.text) from error
 
 
 def _readable_sources(reading: sqlite3.Connection) -> list[tuple[int, str, str]]:

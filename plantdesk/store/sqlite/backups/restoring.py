@@ -17,6 +17,7 @@ from plantdesk.domain.errors import (
     StoreError,
     StoreGoneError,
     StoreUnreachableError,
+    Text,
 )
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import COMMAND, Source, SourceKind
@@ -187,12 +188,13 @@ def _put_in_place(path: Path, backup: Path) -> Restored:
                 saved = _set_aside(path)
                 put(draft, path)
     except PermissionError as error:
-        message = (
+        message = Text(
             "The damaged file cannot be replaced while it is open. Close PlantDesk, then type: plantdesk restore FILE"
         )
         raise StoreUnreachableError(message) from error
     except OSError as error:
-        raise StoreUnreachableError(f"The backup cannot be put in place: {error.strerror}.") from error
+        message = Text("The backup cannot be put in place: {reason}.", reason=str(error.strerror))
+        raise StoreUnreachableError(message) from error
     return Restored(_preview_of(loaded, None), saved, tokens_kept=kept)
 
 

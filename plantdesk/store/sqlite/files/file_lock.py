@@ -21,7 +21,7 @@ import portalocker
 from portalocker import LockFlags
 from portalocker.exceptions import AlreadyLocked, LockException
 
-from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError
+from plantdesk.domain.errors import StoreBusyError, StoreUnreachableError, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +124,8 @@ def _open(file: Path) -> int:
 
 
 def _not_ours(file: Path) -> StoreUnreachableError:
-    return StoreUnreachableError(f"“{file.name}” beside the plants is not PlantDesk's lock file. Move it away.")
+    text = Text("“{file}” beside the plants is not PlantDesk's lock file. Move it away.")
+    return StoreUnreachableError(text, file=file.name)
 
 
 def _acquire(handle: int) -> None:
@@ -137,8 +138,8 @@ def _acquire(handle: int) -> None:
                 raise StoreBusyError from error
             time.sleep(_RETRY_DELAY)
         except LockException as error:
-            reason = "The plant store is on a drive that cannot lock files. Use a folder on this computer's disk."
-            raise StoreUnreachableError(reason) from error
+            text = Text("The plant store is on a drive that cannot lock files. Use a folder on this computer's disk.")
+            raise StoreUnreachableError(text) from error
         else:
             return
 

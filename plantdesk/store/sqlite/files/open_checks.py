@@ -15,7 +15,7 @@ import stat
 import sys
 from pathlib import Path
 
-from plantdesk.domain.errors import ForeignFileError, NewerStoreError, StoreUnreachableError, UnsafeFileError
+from plantdesk.domain.errors import ForeignFileError, NewerStoreError, StoreUnreachableError, Text, UnsafeFileError
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import drafts_of
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
@@ -34,16 +34,18 @@ def resolved(path: Path) -> Path:
     """
     real = Path(os.path.realpath(path))
     if real.is_symlink():
-        raise StoreUnreachableError(f"{named(path)} is a link that leads to itself. Choose another file.")
+        raise StoreUnreachableError(
+            Text("{what} is a link that leads to itself. Choose another file."), what=named(path)
+        )
     if sys.platform == "win32" and real.drive.startswith("\\\\"):
-        message = f"{named(path)} is on a network drive, where plants are not safe. Use a folder on this computer."
-        raise StoreUnreachableError(message)
+        message = Text("{what} is on a network drive, where plants are not safe. Use a folder on this computer.")
+        raise StoreUnreachableError(message, what=named(path))
     return real
 
 
-def named(path: Path) -> str:
+def named(path: Path) -> Text:
     """Return how a message names the file."""
-    return f"The file “{path.name}”"
+    return Text("The file “{file}”", file=path.name)
 
 
 def is_absent(path: Path) -> bool:
@@ -56,9 +58,10 @@ def is_absent(path: Path) -> bool:
     except FileNotFoundError:
         return True
     if stat.S_ISDIR(status.st_mode):
-        raise UnsafeFileError(f"“{path.name}” is a folder. Name a file in it instead.")
+        raise UnsafeFileError(Text("“{file}” is a folder. Name a file in it instead."), file=path.name)
     if not stat.S_ISREG(status.st_mode):
-        raise UnsafeFileError(f"“{path.name}” is not a regular file. It was left as it is; choose another file.")
+        message = Text("“{file}” is not a regular file. It was left as it is; choose another file.")
+        raise UnsafeFileError(message, file=path.name)
     if status.st_nlink > 1:
         _refuse_second_name(path)
     return status.st_size == 0
@@ -85,7 +88,8 @@ def check_file(path: Path) -> None:
         if application_id == APPLICATION_ID and version <= SCHEMA_VERSION and not has_log(path):
             _check_schema(connection, version)
     if application_id != APPLICATION_ID:
-        raise ForeignFileError(f"{named(path)} is not a PlantDesk store. It was left as it is; choose another file.")
+        message = Text("{what} is not a PlantDesk store. It was left as it is; choose another file.")
+        raise ForeignFileError(message, what=named(path))
     refuse_newer(path, version)
     _check_journal(path)
 
@@ -99,8 +103,8 @@ def _check_schema(connection: sqlite3.Connection, version: int) -> None:
 def refuse_newer(path: Path, version: int) -> None:
     """Raise NewerStoreError for a schema version that this PlantDesk does not know."""
     if version > SCHEMA_VERSION:
-        message = f"{named(path)} was written by a newer PlantDesk. It was left as it is; update PlantDesk to open it."
-        raise NewerStoreError(message)
+        message = Text("{what} was written by a newer PlantDesk. It was left as it is; update PlantDesk to open it.")
+        raise NewerStoreError(message, what=named(path))
 
 
 def is_database(path: Path) -> bool:
@@ -141,8 +145,8 @@ def _refuse_second_name(path: Path) -> None:
         if draft.samefile(path):
             draft.unlink()
     if path.lstat().st_nlink > 1:
-        message = f"{named(path)} has a second name (a hard link): plants would get lost. Make a copy and open that."
-        raise UnsafeFileError(message)
+        message = Text("{what} has a second name (a hard link): plants would get lost. Make a copy and open that.")
+        raise UnsafeFileError(message, what=named(path))
 
 
 def _check_side_files(path: Path) -> None:
@@ -156,8 +160,8 @@ def _check_side_files(path: Path) -> None:
         with contextlib.suppress(FileNotFoundError):
             status = side_file.lstat()
             if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_uid not in owners:
-                message = f"“{side_file.name}” was not made by PlantDesk and could change other files. Move it away."
-                raise UnsafeFileError(message)
+                message = Text("“{file}” was not made by PlantDesk and could change other files. Move it away.")
+                raise UnsafeFileError(message, file=side_file.name)
 
 
 def make_private(path: Path) -> None:
@@ -205,5 +209,5 @@ def _check_journal(path: Path) -> None:
 
 
 def _unsafe_journal(path: Path) -> UnsafeFileError:
-    message = f"The journal beside “{path.name}” was not made by PlantDesk and could delete other files. Move it away."
-    return UnsafeFileError(message)
+    message = Text("The journal beside “{file}” was not made by PlantDesk and could delete other files. Move it away.")
+    return UnsafeFileError(message, file=path.name)

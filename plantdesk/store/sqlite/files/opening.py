@@ -23,6 +23,7 @@ from plantdesk.domain.errors import (
     StoreMovedError,
     StoreReadOnlyError,
     StoreUnreachableError,
+    Text,
     UnsafeFileError,
 )
 from plantdesk.domain.records import COMMAND, FORM
@@ -210,8 +211,8 @@ def _replace_by_copy(path: Path) -> FileIdentity:
 
 def _create(path: Path, *, create: bool) -> None:
     if not path.parent.is_dir():
-        message = f"The folder “{path.parent}” does not exist. Make it first, or choose another file."
-        raise FolderMissingError(message)
+        message = Text("The folder “{folder}” does not exist. Make it first, or choose another file.")
+        raise FolderMissingError(message, folder=str(path.parent))
     with locked(path), translate_errors():
         if not is_absent(path):
             return  # another process was quicker
@@ -335,4 +336,5 @@ def naming(path: Path) -> Iterator[None]:
         if error.errno in DISK_FULL:
             raise StoreFullError from error
         reason = error.strerror or type(error).__name__
-        raise StoreUnreachableError(f"{named(path)} cannot be opened: {reason}. Choose another file.") from error
+        message = Text("{what} cannot be opened: {reason}. Choose another file.", what=named(path), reason=reason)
+        raise StoreUnreachableError(message) from error
