@@ -38,6 +38,8 @@ class _Folding(dict[int, str]):
 
 _FOLDING = _Folding()
 _NUMBERS = re.compile("([0-9]+)")
+#: Characters of a text that are sorted naturally: `re` lets no other thread run meanwhile.
+_MAX_SORTED = 65_536
 
 
 def fold(text: str) -> str:
@@ -48,7 +50,7 @@ def fold(text: str) -> str:
 
 def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
     """Return the key that sorts folded texts with their numbers by value: “room 2” before “room 10”."""
-    parts: list[str | tuple[int, str]] = [*_NUMBERS.split(fold(text))]
+    parts: list[str | tuple[int, str]] = [*_NUMBERS.split(fold(text[:_MAX_SORTED]))]
     for at in range(1, len(parts), 2):  # compared by length first: int() refuses 5,000 digits
         digits = str(parts[at]).lstrip("0")
         parts[at] = len(digits), digits

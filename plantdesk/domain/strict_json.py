@@ -6,10 +6,10 @@ text for a message; the cost is linear in its digits.
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 from collections import Counter
+from functools import cache
 from json.scanner import make_scanner
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 _MAX_DIGITS = 19
 #: A larger exponent exceeds the number of digits that a body of 1 MiB can have.
 _MAX_EXPONENT_DIGITS = 8
-#: Characters from which garbage collection is disabled while parsing.
-_LARGE = 20_000
+#: Characters that are parsed at once, in up to 10 ms, during which no other thread runs; more are parsed in steps.
+_LARGE = 150_000
+#: Characters of such a step, how deep the values are that it takes at once, and how deep values may be.
+_STEP, _STEP_DEPTH, _MAX_DEPTH = 65_536, 4, 1000
+_CLOSING = {"[": "]", "{": "}"}
+_BLANK_OR_COMMA = " \t\r\n,"
 #: Repeated members that the message names.
 _MAX_NAMED = 5
 #: Characters before and after a fault that a message shows.
@@ -62,7 +66,7 @@ class RepeatedMemberError(PlantDeskError):
 def parse_object(data: bytes | bytearray) -> dict[str, object]:
     """Return the members of the JSON object in `data`. Raises NotJsonError, NotAnObjectError, RepeatedMemberError.
 
-    Nested objects, and numbers with a fraction or exponent in arrays, are opaque; their members are not checked.
+    Nested values are checked for syntax only; those of a large body are empty.
     """
     members = _members(_value(_text(data)))
     for name, value in members.items():
@@ -160,8 +164,7 @@ class _Buffer:
     def next_character(self) -> str:
         """Skip blanks; return the character there, or nothing at the end."""
         while True:
-            found = _BLANKS.match(self._text, self.at)
-            self.at = found.end() if found else self.at
+            self.at = _after_blanks(self._text, self.at)
             if self.at < len(self._text):
                 return self._text[self.at]
             if not self._more():
@@ -173,7 +176,7 @@ class _Buffer:
         self.next_character()
         while True:
             try:
-                value, end = _DECODER.raw_decode(self._text, self.at)
+                value, end = _decoded(self._text, self.at)
             except NotJsonError as error:
                 raise self._item_error(error.text) from None
             except RecursionError:
@@ -231,25 +234,120 @@ def _text(data: bytes | bytearray) -> str:
 
 
 def _value(text: str) -> object:
-    decode = _DECODER.decode if len(text) <= _LARGE else _decode_large
     try:
-        return decode(text)
+        value, end = _decoded(text, _after_blanks(text, 0))
     except json.JSONDecodeError as error:
         raise NotJsonError(_syntax_message(error)) from None
     except RecursionError:
         message = Text("The JSON is nested too deeply. A plant is one object without others in it.")
         raise NotJsonError(message) from None
+    end = _after_blanks(text, end)
+    if end < len(text):
+        raise NotJsonError(_syntax_message(json.JSONDecodeError("Extra data", text, end)))
+    return value
 
 
-def _decode_large(text: str) -> object:
-    """Decode without garbage collection: it would scan up to 300,000 new values of a body, none of which is garbage."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        return _DECODER.decode(text)
-    finally:
-        if was_enabled:
-            gc.enable()
+def _decoded(text: str, at: int) -> tuple[object, int]:
+    """Return the value at a position and its end; what is nested in a large object is only checked, and left out.
+
+    Raises json.JSONDecodeError, NotJsonError, RecursionError.
+    """
+    if len(text) - at <= _LARGE or text[at] != "{":
+        return _without_nested(text, at)
+    members: list[tuple[str, object]] = []
+    at = _after_blanks(text, at + 1)
+    while not text.startswith("}", at):
+        end = _after_items(text, at, "}")
+        if end > at:
+            members += _DECODER.decode(f"{{{text[at:end].rstrip(_BLANK_OR_COMMA)}}}")
+            at = end
+            continue
+        name, at = _name(text, at)
+        value, at = _without_nested(text, at)
+        members.append((name, value))
+        at = _after_blanks(text, at)
+        at = at if text.startswith("}", at) else _after_comma(text, at)
+    return _Object(members), at + 1
+
+
+def _without_nested(text: str, at: int) -> tuple[object, int]:
+    if len(text) - at <= _LARGE or text[at] not in _CLOSING:
+        return _DECODER.raw_decode(text, at)
+    return [] if text[at] == "[" else _Object(), _end(text, at)
+
+
+def _end(text: str, at: int) -> int:
+    """Return the end of the array or object at a position."""
+    unclosed: list[str] = []  # the brackets that close them, the innermost last
+    while True:
+        if text[at : at + 1] in _CLOSING:
+            unclosed.append(_CLOSING[text[at]])
+            if len(unclosed) > _MAX_DEPTH:
+                raise RecursionError
+            at = _after_items(text, _after_blanks(text, at + 1), unclosed[-1])
+        else:
+            _, at = _DECODER.raw_decode(text, at)
+            at = _after_item(text, at, unclosed[-1])
+        while text.startswith(unclosed[-1], at):
+            unclosed.pop()
+            if not unclosed:
+                return at + 1
+            at = _after_item(text, at + 1, unclosed[-1])
+        if unclosed[-1] == "}":
+            _, at = _name(text, at)
+
+
+def _after_item(text: str, at: int, closing: str) -> int:
+    """Return the position of the next item that is no part of a step, or of the closing bracket."""
+    at = _after_blanks(text, at)
+    return at if text.startswith(closing, at) else _after_items(text, _after_comma(text, at), closing)
+
+
+def _after_items(text: str, at: int, closing: str) -> int:
+    """Return the position behind the items that a step takes at once; a comma behind them is taken as well."""
+    found = _items_of_step(closing).match(text, at, at + _STEP)
+    return at if found is None else found.end()
+
+
+@cache
+def _items_of_step(closing: str) -> re.Pattern[str]:
+    """Return the pattern of items before a closing bracket. Only large texts need it: compiling it takes 20 ms."""
+    blanks = r"[ \t\r\n]*+"
+    text = r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
+    value = scalar = rf"(?:{text}|-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+|true|false|null)"
+
+    def items(closing: str) -> str:
+        item = value if closing == "]" else f"{text}{blanks}:{blanks}{value}"
+        return rf"(?:{item}{blanks}(?:,{blanks}(?=[^]}}])|(?=\{closing})))*+"
+
+    for _ in range(_STEP_DEPTH):
+        value = rf"(?:{scalar}|\[{blanks}{items(']')}\]|\{{{blanks}{items('}')}\}})"
+    return re.compile(items(closing))
+
+
+def _name(text: str, at: int) -> tuple[str, int]:
+    """Return the name at a position, and where its value begins."""
+    if not text.startswith('"', at):
+        raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
+    name, at = _DECODER.raw_decode(text, at)
+    at = _after_blanks(text, at)
+    if not text.startswith(":", at):
+        raise json.JSONDecodeError("Expecting ':' delimiter", text, at)
+    return name, _after_blanks(text, at + 1)
+
+
+def _after_comma(text: str, at: int) -> int:
+    if not text.startswith(",", at):
+        raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
+    after = _after_blanks(text, at + 1)
+    if text[after : after + 1] in {"]", "}"}:
+        raise json.JSONDecodeError("Illegal trailing comma", text, at)
+    return after
+
+
+def _after_blanks(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return at if found is None else found.end()
 
 
 def _syntax_message(error: json.JSONDecodeError) -> Text:

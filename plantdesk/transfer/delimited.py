@@ -6,6 +6,8 @@ import csv
 import html
 import re
 from collections import deque
+from io import StringIO
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import Text
@@ -88,7 +90,6 @@ DELIMITERS = (",", ";", "\t", "|")
 ONE_COLUMN = "\x1f"
 #: Columns of Darwin Core, as GBIF exports it: separated by tabs, and quotes are text.
 _DARWIN_CORE = frozenset(("gbifID", "occurrenceID", "taxonID"))
-_CR_ALONE = re.compile(r"(?<=\r)(?!\n)(?!\Z)")
 #: Rows of a batch, where they are read one by one.
 _MAX_ROWS = 5000
 #: Columns of a block that is split at once.
@@ -276,7 +277,7 @@ class _SlowReader:
 
     def _add(self, lines: list[str]) -> None:
         """Add lines; CR alone ends one as well, unless it is in quotes."""
-        self._lines.extend(part for line in lines for part in _CR_ALONE.split(f"{line}\n"))
+        self._lines.extend(part for line in lines for part in StringIO(f"{line}\n", newline=""))
 
     def _check(self, line: str) -> None:
         if not self._raw:
@@ -305,7 +306,7 @@ def _reason(error: csv.Error, column: int) -> Text:
 
 
 def _detected(lines: list[str], delimiter: str | None, quote: str | None) -> Dialect:
-    lines = [part for line in lines for part in _CR_ALONE.split(line)]
+    lines = [*islice((part for line in lines for part in StringIO(line, newline="")), SAMPLED)]
     if quote is None and lines and not _DARWIN_CORE.isdisjoint(lines[0].rstrip("\r").split("\t")):
         delimiter, quote = "\t", ""
     if quote is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,7 +33,7 @@ def pasted_plants(text: str, most: int) -> Pasted:
     """
     refused: list[Refused] = []
     source = InputFile("clipboard", text=_padded(text.strip("\r\n")))
-    lines = source.text.splitlines()
+    lines = _lines(source.text)
     if not source.text.strip():
         return Pasted([], [], len(lines))
     reading = pasted_reading(source.text)
@@ -45,7 +46,7 @@ def pasted_plants(text: str, most: int) -> Pasted:
 def pasted_reading(text: str) -> Reading:
     """Return how a pasted text is read: by lines where it is no table."""
     reading = Reading(columns=Columns(has_header=None))
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in _lines(text) if line.strip()]
     if markdown.is_table(lines):
         return reading._replace(form=Format.MARKDOWN)
     if any("\t" in line for line in lines):  # also where rows differ in length; no name has a tab
@@ -57,10 +58,15 @@ def _padded(text: str) -> str:
     """Return a table whose first row is as long as its longest; in cells of several lines, tabs stay as they are."""
     if "\t" not in text or '"' in text:
         return text
-    lines = text.splitlines()
+    lines = _lines(text)
     first = next((at for at, line in enumerate(lines) if line.strip()), 0)
     lines[first] += "\t" * (max(line.count("\t") for line in lines) - lines[first].count("\t"))
     return "\n".join(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines that the readers of files find. Not by `splitlines`, which keeps other threads waiting."""
+    return [line.removesuffix("\n") for line in StringIO(text, newline=None)]
 
 
 def _is_table(lines: list[str]) -> bool:

@@ -99,8 +99,8 @@ def _is_wide(head: bytes, encoding: str, usual: range) -> bool:
 
 #: Characters of one plant in a file: the largest that the API takes, with all of them escaped, and its note.
 LONGEST = 16_777_216
-_HEAD = 65_536
-_PIECE = 262_144
+#: Bytes read at once: no call of C code, which other threads of the window wait for, gets more lines than these have.
+_PIECE = 65_536
 _BOMS = {
     codecs.BOM_UTF32_LE: "utf-32",  # before that of UTF-16, with which it begins
     codecs.BOM_UTF32_BE: "utf-32",
@@ -188,7 +188,7 @@ class TextFile:
 
     def pieces(self) -> Iterator[str]:
         """Yield the text in pieces. Raises FileError and OSError."""
-        head = self._stream.read(_HEAD)
+        head = self._stream.read(_PIECE)
         if not head:
             raise FileError(self.name, Text("It is empty."))
         self.encoding = self._encoding(head)
@@ -217,18 +217,19 @@ class TextFile:
 
     def _blocks(self) -> Iterator[str]:
         lines: list[str] = []
-        rest = ""
+        rest: list[str] = []
         for piece in filter(None, self.pieces()):
             if lines:
                 yield self._counted(lines.pop())
-            block, has_end, rest = (rest + piece).rpartition("\n")
+            block, has_end, end = piece.rpartition("\n")
             if has_end:
-                lines = [block]
-            if len(rest) > LONGEST:
+                lines, rest = ["".join([*rest, block])], []
+            rest.append(end)
+            if len(rest) * _PIECE > LONGEST and sum(map(len, rest)) > LONGEST:
                 reason = Text("The line is longer than {longest:,} characters.", longest=LONGEST)
                 raise self.error(reason, self.line + 1)
-        if rest:
-            lines.append(rest)
+        if any(rest):
+            lines.append("".join(rest))
         if lines:
             yield self._counted("\n".join(lines))
 

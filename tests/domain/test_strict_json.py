@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 from decimal import Decimal, InvalidOperation
 
@@ -14,6 +15,9 @@ from plantdesk.domain.strict_json import NotAnObjectError, NotJsonError, Repeate
 from plantdesk.domain.validation import UnfitNumber
 from tests.support.cases import cases
 from tests.support.costs import cpu_seconds
+
+#: Characters above which a text is parsed in steps.
+LARGE = 200_000
 
 
 def value(text: str) -> object:
@@ -225,13 +229,91 @@ def _number(exact: Decimal) -> object:
     return int(exact) if fits else "unfit"
 
 
-@cases(300)
-@given(_TEXTS.map(_object) | _VALUES, st.none() | st.tuples(st.floats(0, 1), st.binary(max_size=2)))
-def test_it_accepts_the_same_json_as_python(text: str, change: tuple[float, bytes] | None) -> None:
+_CHANGES = st.none() | st.tuples(st.floats(0, 1), st.binary(max_size=2))
+_AROUND = st.lists(st.sampled_from(["[$]", '{"a": $}', "[1, $ ]", '{"a": $, "b": "c"}', "[ $, {}]"]), max_size=7)
+
+
+def _changed(text: str, change: tuple[float, bytes] | None) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
-    if change is not None:
-        at = int(change[0] * len(data))
-        data = data[:at] + change[1] + data[at + 1 :]
+    if change is None:
+        return data
+    at = int(change[0] * len(data))
+    return data[:at] + change[1] + data[at + 1 :]
+
+
+@cases(300)
+@given(_TEXTS.map(_object) | _VALUES, _CHANGES)
+def test_it_accepts_the_same_json_as_python(text: str, change: tuple[float, bytes] | None) -> None:
+    data = _changed(text, change)
+    check_same(data)
+    check_same(data + b" " * LARGE)
+
+
+@cases(300)
+@given(_VALUES, _AROUND, _CHANGES)
+def test_a_large_body_is_checked_at_any_depth(
+    value: str, around: list[str], change: tuple[float, bytes] | None
+) -> None:
+    for outer in around:
+        value = outer.replace("$", value)
+    check_same(_changed(f'{{"id": 1, "x": {value}, "y": [{value}]}}', change) + b" " * LARGE)
+
+
+@cases(30)
+@given(_VALUES, _VALUES, _CHANGES)
+def test_a_large_body_is_checked_to_its_end(value: str, last: str, change: tuple[float, bytes] | None) -> None:
+    many = f"{value}, " * (LARGE // (len(value) + 2))
+    members = ", ".join(f'"{number}": {value}' for number in range(LARGE // (len(value) + 9)))
+    check_same(_changed(f'{{"id": 1, "x": [{many}{last}], "y": [[[[[[{many}{last}]]]]]]}}', change))
+    check_same(_changed(f'{{{members}, "x": {last}}}', change) + b" " * LARGE)
+    check_same(_changed(f"[{many}{last}]", change) + b" " * LARGE)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        *(
+            "1",
+            "1,",
+            ",",
+            ",1",
+            "1 2",
+            "01",
+            "1.",
+            "tru",
+            "NaN",
+            '"a',
+            '"\t"',
+            '"\\x"',
+            '"\\u12"',
+            "[1,]",
+            "[,]",
+            "[}",
+            "(",
+            "",
+        ),
+        *(
+            '{"a":1}',
+            '{"a":1,}',
+            '{"a" 1}',
+            '{"a":}',
+            '{"a"}',
+            "{1:1}",
+            "{,}",
+            '{"a":1 "b":1}',
+            '{"a":1,,"b":1}',
+            "[1 2]",
+        ),
+    ],
+)
+def test_an_error_in_a_large_body_is_found_wherever_it_is(last: str) -> None:
+    for depth, count in itertools.product((0, 4, 5), (0, 32_767, 32_768)):
+        array = "[" * depth + f"[{'1,' * count}{last}]" + "]" * depth
+        check_same(f'{{"id": 1, "x": {array}, "y": {{"z": {array}}}, "name": "Fern"}}'.encode() + b" " * LARGE)
+
+
+def check_same(data: bytes) -> None:
+    """Check that the same is accepted, and the same found, as by Python."""
     requested = expected(data)
     try:
         found: dict[str, object] | None = parse_object(data)
