@@ -270,9 +270,8 @@ class UndoConflictError(PlantDeskError):
         one="“{title}” cannot be undone: the plant has been changed since, or the ID is in use again.",
     )
 
-    def __init__(self, title: str, plants: int) -> None:
-        title = title.removeprefix("Undo: ").removeprefix("Redo: ")
-        super().__init__(count=plants, title=shortened(title))
+    def __init__(self, title: Text, plants: int) -> None:
+        super().__init__(count=plants, title=title)
 
 
 # --- the store ---

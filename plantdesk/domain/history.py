@@ -6,17 +6,18 @@ A store keeps kind and parameters. No text of a title is stored, and nothing rea
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import shortened
+from plantdesk.domain.errors import Text, shortened
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
 
-#: Characters of a name in a title, and of a title that lists tags.
-_MAX_NAME, _MAX_TITLE = 40, 300
+#: Characters of a name in a title, and tags that it lists.
+_MAX_NAME, _MAX_TAGS = 40, 10
 #: Characters of a text in parameters; before-images have it whole.
 _MAX_PARAMETER = 100
 
@@ -71,14 +72,15 @@ class Change(NamedTuple):
     can_undo: bool = True
 
     @property
-    def title(self) -> str:
-        """What the change did, in English."""
-        verb = {ChangeKind.UNDO: "Undo: ", ChangeKind.REDO: "Redo: "}.get(self.kind, "")
-        return f"{verb}{self.plain_title}"
+    def title(self) -> Text:
+        """What the change did."""
+        undo, redo = Text("Undo: {change}"), Text("Redo: {change}")
+        found = {ChangeKind.UNDO: undo, ChangeKind.REDO: redo}.get(self.kind)
+        return self.plain_title if found is None else found.filled(change=self.plain_title)
 
     @property
-    def plain_title(self) -> str:
-        """What the change did, or what the change did that it took back or made again, in English."""
+    def plain_title(self) -> Text:
+        """What the change did, or what the change did that it took back or made again."""
         return title(*self.subject)
 
     @property
@@ -113,37 +115,40 @@ class PlantChange(NamedTuple):
 
 
 #: The titles: of which kinds, which parameters they need, and the text. The first that fits is taken.
-_TITLES: tuple[tuple[set[ChangeKind], set[str], str], ...] = (
-    ({ChangeKind.RENAME, ChangeKind.EDIT}, {"name", "new_name"}, "Rename {name} to {new_name}"),
-    ({ChangeKind.MERGE}, {"one_tag", "tag"}, "Merge tag {one_tag} into {tag}"),
-    ({ChangeKind.MERGE}, {"tags", "tag"}, "Merge tags {tags} into {tag}"),
-    ({ChangeKind.TAG}, {"one_tag", "tag"}, "Rename tag {one_tag} to {tag}"),
-    ({ChangeKind.TAG}, {"one_tag"}, "Remove tag {one_tag}"),
-    ({ChangeKind.TAG}, {"tag"}, "Set the tag {tag} for {plants}"),
-    ({ChangeKind.TAG}, set(), "Remove the tag of {plants}"),
-    ({ChangeKind.DELETE}, {"token"}, "Delete the plants of token {token}"),
-    ({ChangeKind.DELETE}, set(), "Delete {plants}"),
-    ({ChangeKind.IMPORT}, {"file"}, "Import {plants} from {file}"),
-    ({ChangeKind.RESTORE}, {"backup"}, "Restore {backup}"),
-    ({ChangeKind.INSERT}, set(), "Add {plants}"),
-    ({ChangeKind.NOTE}, set(), "Change the note of {plants}"),
+_TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
+    ({ChangeKind.RENAME, ChangeKind.EDIT}, {"name", "new_name"}, Text("Rename {name} to {new_name}")),
+    ({ChangeKind.MERGE}, {"one_tag", "tag"}, Text("Merge tag {one_tag} into {tag}")),
+    ({ChangeKind.MERGE}, {"tags", "tag"}, Text("Merge tags {tags} into {tag}")),
+    ({ChangeKind.MERGE}, {"tag"}, Text("Merge tags into {tag}")),
+    ({ChangeKind.TAG}, {"one_tag", "tag"}, Text("Rename tag {one_tag} to {tag}")),
+    ({ChangeKind.TAG}, {"one_tag"}, Text("Remove tag {one_tag}")),
+    ({ChangeKind.TAG}, {"tag"}, Text("Set the tag {tag} for {plants}")),
+    ({ChangeKind.TAG}, set(), Text("Remove the tag of {plants}")),
+    ({ChangeKind.DELETE}, {"token"}, Text("Delete the plants of token {token}")),
+    ({ChangeKind.DELETE}, set(), Text("Delete {plants}")),
+    ({ChangeKind.IMPORT}, {"file"}, Text("Import {plants} from {file}")),
+    ({ChangeKind.RESTORE}, {"backup"}, Text("Restore {backup}")),
+    ({ChangeKind.INSERT}, set(), Text("Add {plants}")),
+    ({ChangeKind.NOTE}, set(), Text("Change the note of {plants}")),
 )
 
 
-def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> str:
-    """Return what a change did, in English. Whatever is in `parameters`, there is a title."""
+def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
+    """Return what a change did. Whatever is in `parameters`, there is a title."""
     if isinstance(text := parameters.get("title"), str):
-        return text
-    values = {key: _quoted(value) for key, value in parameters.items() if isinstance(value, str)}
+        return Text("{text}", text=text)
+    values: dict[str, Text] = {key: _quoted(value) for key, value in parameters.items() if isinstance(value, str)}
     match parameters.get("tags"):
         case [tag]:
             values["one_tag"] = _quoted(str(tag))
-        case [*tags]:
-            values["tags"] = ", ".join(_quoted(str(tag)) for tag in tags)
-    number = "1 plant" if plants == 1 else f"{plants:,} plants"
+        case [_, _, *_] as tags if len(tags) <= _MAX_TAGS:
+            values["tags"] = reduce(
+                lambda before, tag: Text("{before}, {tag}", before=before, tag=tag), map(_quoted, tags)
+            )
+    number = Text("{count:,} plants", one="1 plant", count=plants)
     values["plants"] = values.get("name", number) if plants == 1 else number
     fitting = (text for kinds, needed, text in _TITLES if kind in kinds and needed <= values.keys())
-    return shortened(next(fitting, "Edit {plants}").format(**values), _MAX_TITLE)
+    return next(fitting, Text("Edit {plants}")).filled(**values)
 
 
 def parameter(text: str) -> str:
@@ -157,5 +162,5 @@ def texts_of(parameters: dict[str, Any]) -> list[str]:
     return [each for each in (*parameters.values(), *(tags if isinstance(tags, list) else ())) if isinstance(each, str)]
 
 
-def _quoted(text: str) -> str:
-    return f"“{shortened(text, _MAX_NAME)}”"
+def _quoted(text: object) -> Text:
+    return Text("“{text}”", text=shortened(str(text), _MAX_NAME))

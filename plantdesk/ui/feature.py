@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import FORM
 from plantdesk.ui.menus import Key, key_text
-from plantdesk.ui.texts import error_text, plural
+from plantdesk.ui.texts import error_text, plural, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ class WindowContext:
         """Let the user undo a change of the window, and report it, by default by its title, with its undo."""
         self.undo_stack.push(change)
         undo = self.undo_stack.undo_action(change)
-        self.page.toast.show_message(text or f"{change.title}.", undo, key=key_text(Key.Undo))
+        self.page.toast.show_message(text or f"{shown(change.title)}.", undo, key=key_text(Key.Undo))
 
 
 class OpenStore(NamedTuple):

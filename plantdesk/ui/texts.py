@@ -8,7 +8,7 @@ from unicodedata import category
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 
-from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, Text, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,10 +83,15 @@ def plural(count: int, one: str, many: str, **values: str) -> str:
     return (one if count == 1 else many).format(count=QLocale().toString(count), **values)
 
 
+def shown(text: Text) -> str:
+    """Return a text in the language of the user."""
+    return str(text)
+
+
 def error_text(error: Exception) -> str:
     """Return the text of a PlantDeskError or an OSError; for a defect, a reference to the log."""
     if isinstance(error, PlantDeskError):
-        return str(error)
+        return shown(error.text)
     if isinstance(error, OSError):
         return f"{error.strerror or error}."
     return QCoreApplication.translate("failures", "That did not work. The log has the cause.")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from plantdesk.domain.errors import shortened
-from plantdesk.domain.history import Change, ChangeKind
+from plantdesk.domain.history import Change, ChangeKind, title
 from plantdesk.domain.records import FORM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from plantdesk.domain.edits import Applied, Undone
+    from plantdesk.domain.errors import Text
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.ui.bridge import Bridge
@@ -33,16 +33,16 @@ class AddedPlant(NamedTuple):
     row: PlantRow
 
     @property
-    def plain_title(self) -> str:
+    def plain_title(self) -> Text:
         """What Undo takes back."""
-        return f"Add “{shortened(self.row.name)}”"
+        return title(ChangeKind.INSERT, {"name": self.row.name}, 1)
 
 
 class AddedPlantChange(NamedTuple):
     """The change that has deleted a plant of the form again, or brought it back. `plain_title` is that of the plant."""
 
     change: Change
-    plain_title: str
+    plain_title: Text
 
 
 #: What can be undone or redone.

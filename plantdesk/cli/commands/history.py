@@ -55,7 +55,7 @@ def redo(database: Path) -> int:
 def _report(undone: Undone) -> None:
     change = undone.change
     plants = "1 plant" if change.plants == 1 else f"{change.plants:,} plants"
-    output.report(f"{shortened(change.title, 100)} ({plants}).")
+    output.report(f"{shortened(str(change.title), 100)} ({plants}).")
     if undone.skipped:
         ids = ", ".join(map(str, undone.skipped_ids[:_MAX_IDS])) + (", …" if undone.skipped > _MAX_IDS else "")
         have = (
@@ -80,7 +80,7 @@ def _facts(change: Change) -> dict[str, object]:
         "source_name": change.source.label or None,
         "kind": str(change.kind),
         "parameters": change.parameters,
-        "title": change.title,
+        "title": str(change.title),
         "plants": change.plants,
         "undoes": change.undoes,
         "undone": change.is_undone,

@@ -137,7 +137,7 @@ def report(applied: Applied, database: Path) -> None:
     if applied.change is None:
         output.report("Nothing to change.")
     else:
-        title = shortened(applied.change.title, _MAX_TITLE)
+        title = shortened(str(applied.change.title), _MAX_TITLE)
         output.report(f"{title}. To undo it, type: {undo_command(database, applied.change.number)}")
 
 

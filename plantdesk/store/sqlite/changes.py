@@ -33,7 +33,6 @@ from plantdesk.domain.errors import (
     SelectionChangedError,
     Text,
     UndoConflictError,
-    shortened,
 )
 from plantdesk.domain.folding import folded
 from plantdesk.domain.history import Change, ChangeKind
@@ -303,7 +302,7 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
         )
         if undone.is_undone:
             reason = Text("“{title}” is undone already. `plantdesk history` lists the changes.")
-        raise NothingToUndoError(reason, title=shortened(undone.title))
+        raise NothingToUndoError(reason, title=undone.title)
     values = {"undone": number, "number": begin(connection)}
     plants = connection.execute(_UNDO_IMAGES, values).rowcount
     if plants == 0:
@@ -312,7 +311,7 @@ def _undo(connection: sqlite3.Connection, number: int, source: Source) -> Undone
         _bring_back(connection, values)
     except sqlite3.IntegrityError as error:  # another program wrote to the table
         reason = Text("“{title}” has no valid state before it.")
-        raise NothingToUndoError(reason, title=shortened(undone.title)) from error
+        raise NothingToUndoError(reason, title=undone.title) from error
     skipped = connection.execute(_SKIPPED, values).fetchall() if plants < undone.plants else []
     back = connection.execute(f"SELECT x.plant_id {_BACK} LIMIT {_MAX_LISTED + 1}", values).fetchall()
     kind = ChangeKind.REDO if undone.kind is ChangeKind.UNDO else ChangeKind.UNDO

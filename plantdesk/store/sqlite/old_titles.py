@@ -57,5 +57,5 @@ def _read(text: str, plants: int) -> tuple[ChangeKind, dict[str, Any], int] | No
         elif found is ChangeKind.TAG:
             values.setdefault("tag", None)
         is_clear = not any("”" in str(value) or "“" in str(value) for value in values.values())
-        return (found, values, plants) if is_clear and title(found, values, plants) == text else None
+        return (found, values, plants) if is_clear and str(title(found, values, plants)) == text else None
     return None

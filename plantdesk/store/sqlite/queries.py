@@ -11,7 +11,6 @@ from array import array
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, repeat
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func
@@ -277,7 +276,7 @@ class Reader(PlantReader):
         shown: Callable[[Change], str] | None = None,
     ) -> list[HistoryEntry]:
         with self._query():
-            return history_entries(self._raw, limit, before, text, source, shown or attrgetter("title"))
+            return history_entries(self._raw, limit, before, text, source, shown or _english)
 
     @override
     def history_summary(self) -> HistorySummary:
@@ -338,3 +337,7 @@ def _begins_with(start: str) -> Select[str, str | None, int]:
     """Return the query for name, tag and place of the plants whose name begins with a text."""
     columns = col(PlantTable.name), col(PlantTable.tag), col(PlantTable.seq)
     return sql_select(*columns).where(name_begins(start)).order_by(col(PlantTable.id).desc()).limit(_MAX_COUNTED)
+
+
+def _english(change: Change) -> str:
+    return str(change.title)

@@ -15,7 +15,7 @@ from plantdesk.domain.history import ChangeKind
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import error_text, one_line, plural
+from plantdesk.ui.texts import error_text, one_line, plural, shown
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class EditCommands(Feature):
         toast, stack = self.context.page.toast, self.context.undo_stack
         is_redone = undone.change.kind is ChangeKind.REDO or step == stack.next_undo
         text = self.tr("Redone: {title}") if is_redone else self.tr("Undone: {title}")
-        title = text.format(title=one_line(step.plain_title))
+        title = text.format(title=one_line(shown(step.plain_title)))
         if not undone.skipped:
             if step == stack.next_redo:
                 toast.show_message(f"{title}.", (self.tr("Redo"), stack.redo), key=key_text(Key.Redo))
@@ -208,7 +208,7 @@ def _titled(command: str, change: Step | None) -> str:
     """Return the text of a command with the title of the change that it takes back."""
     if change is None:
         return command
-    return f"{command} {shortened(change.plain_title, _MAX_TITLE).replace('&', '&&')}"
+    return f"{command} {shortened(shown(change.plain_title), _MAX_TITLE).replace('&', '&&')}"
 
 
 def _copying(text: str) -> Callable[[], object]:

@@ -21,7 +21,7 @@ from plantdesk.domain.errors import shortened
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import long_time, one_line, plural, short_time, source_text, tag_text
+from plantdesk.ui.texts import long_time, one_line, plural, short_time, shown, source_text, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +163,7 @@ def title_text(entry: HistoryEntry) -> str:
 
 
 def _title(change: Change) -> str:
-    return one_line(change.title)
+    return one_line(shown(change.title))
 
 
 def detail_text(entry: HistoryEntry) -> str:

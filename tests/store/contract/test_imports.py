@@ -58,7 +58,7 @@ def test_an_import_is_one_change_and_one_undo(store_with_fern: PlantStore) -> No
         SourceKind.IMPORT,
         "garden.csv",
     )
-    assert change.title == "Import 3 plants from “garden.csv”"
+    assert str(change.title) == "Import 3 plants from “garden.csv”"
     assert applied.plants == 3
     with closing(store.reader()) as reader:
         assert reader.count_selected(parse_search("from:import/garden.csv")) == 3

@@ -747,7 +747,7 @@ def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store:
     desk.until(lambda: [desk.entries().get(tag) for tag in ("hall", "kitchen", "attic")] == ["4", None, None])
     with contextlib.closing(store.reader()) as reader:
         (change,) = reader.history(1)
-    assert (change.kind, change.title) == (ChangeKind.MERGE, "Merge tags “kitchen”, “attic” into “hall”")
+    assert (change.kind, str(change.title)) == (ChangeKind.MERGE, "Merge tags “kitchen”, “attic” into “hall”")
 
 
 def test_the_menu_says_whether_a_filter_is_added_or_removed(desk: SidebarDesk) -> None:
