@@ -14,6 +14,7 @@ from plantdesk.api.discovery import runtime_file
 from plantdesk.api.request_log import RequestLog
 from plantdesk.api.server import Server
 from plantdesk.domain.activity import Activity
+from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
 from plantdesk.platform import core_dumps, logs, output, paths
 from plantdesk.store import AutomaticBackups
@@ -82,10 +83,11 @@ def _with_advice(error: ServerError, port: int) -> ServerError:
         return error
     other = runtime_file.find_server_on_port(paths.runtime_folder(), port)
     if other is not None:
-        reason = f"PlantDesk is already running on port {port}, with {other.database}. To run another:"
+        reason = Text("PlantDesk is already running on port {port}, with {database}. To run another: {command}")
+        reason = reason.filled(port=port, database=str(other.database))
     else:
-        reason = f"{error} To use it:"
-    return ServerFailedError(f"{reason} plantdesk serve --port {error.free_port}")
+        reason = Text("{reason} To use it: {command}", reason=error.text)
+    return ServerFailedError(reason, command=f"plantdesk serve --port {error.free_port}")
 
 
 @contextlib.contextmanager

@@ -10,66 +10,58 @@ import logging
 import re
 from typing import NamedTuple
 
-from plantdesk.domain.errors import ErrorNumber, OutOfMemoryError, PlantDeskError
+from plantdesk.domain.errors import ErrorNumber, OutOfMemoryError, PlantDeskError, Text
 
 
 class MalformedHttpError(PlantDeskError):
-    """The bytes are not HTTP/1.1; `text` says why."""
+    """The bytes are not HTTP/1.1; `reason` is a part of a sentence."""
 
     number = ErrorNumber.MALFORMED_HTTP
+    text = Text("This is not well-formed HTTP/1.1: {reason}.")
 
-    def __init__(self, text: str) -> None:
-        super().__init__(f"This is not well-formed HTTP/1.1: {text}.")
+    def __init__(self, reason: Text) -> None:
+        super().__init__(reason=reason)
 
 
 class HostRefusedError(PlantDeskError):
     """Host is missing, repeated, or not of this machine (DNS rebinding)."""
 
     number = ErrorNumber.HOST_REFUSED
-
-    def __init__(self) -> None:
-        super().__init__("Send exactly one Host header: 127.0.0.1, localhost or [::1], with any port.")
+    text = Text("Send exactly one Host header: 127.0.0.1, localhost or [::1], with any port.")
 
 
 class OriginRefusedError(PlantDeskError):
     """The request comes from a web page."""
 
     number = ErrorNumber.ORIGIN_REFUSED
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Web pages cannot use PlantDesk. Programs must not send the headers Origin and Sec-Fetch-Site."
-        )
+    text = Text("Web pages cannot use PlantDesk. Programs must not send the headers Origin and Sec-Fetch-Site.")
 
 
 class TokenMissingError(PlantDeskError):
     """There is no bearer token."""
 
     number = ErrorNumber.TOKEN_MISSING
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A token is missing. Send the header “Authorization: Bearer TOKEN”. "
-            "Create a token under File > API access in PlantDesk or with `plantdesk token create NAME`."
-        )
+    text = Text(
+        "A token is missing. Send the header “Authorization: Bearer TOKEN”. "
+        "Create a token under File > API access in PlantDesk or with `plantdesk token create NAME`."
+    )
 
 
 class PathNotFoundError(PlantDeskError):
     """There is no endpoint at the path."""
 
     number = ErrorNumber.PATH_NOT_FOUND
-
-    def __init__(self) -> None:
-        super().__init__("There is nothing at this path. Plants are added with POST /plants; see GET /openapi.json.")
+    text = Text("There is nothing at this path. Plants are added with POST /plants; see GET /openapi.json.")
 
 
 class MethodNotAllowedError(PlantDeskError):
     """The path has other methods: `allow`, as in the header of that name."""
 
     number = ErrorNumber.METHOD_NOT_ALLOWED
+    text = Text("This path does not support the method. Use {allow}.")
 
     def __init__(self, allow: str) -> None:
-        super().__init__(f"This path does not support the method. Use {allow}.")
+        super().__init__(allow=allow)
         self.allow = allow
 
 
@@ -83,18 +75,20 @@ class BodyTooLargeError(PlantDeskError):
     """The body is over the limit."""
 
     number = ErrorNumber.BODY_TOO_LARGE
+    text = Text("The body is too large. Send at most {limit:,} bytes, one plant at a time.")
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The body is too large. Send at most {limit:,} bytes, one plant at a time.")
+        super().__init__(limit=limit)
 
 
 class RequestTimeoutError(PlantDeskError):
     """The request did not arrive in time."""
 
     number = ErrorNumber.REQUEST_TIMEOUT
+    text = Text("The request did not arrive within {seconds:g} seconds. Send it again, all at once.")
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"The request did not arrive within {seconds:g} seconds. Send it again, all at once.")
+        super().__init__(seconds=seconds)
 
 
 class ClientDisconnectedError(Exception):
@@ -103,8 +97,10 @@ class ClientDisconnectedError(Exception):
 
 def parser_error(error: Exception) -> PlantDeskError:
     """Return the error that a callback of the parser raised, otherwise one with the parser's own message."""
-    cause = error.__context__
-    return cause if isinstance(cause, PlantDeskError) else MalformedHttpError(str(error) or "it cannot be read")
+    if isinstance(error.__context__, PlantDeskError):
+        return error.__context__
+    reason = str(error)
+    return MalformedHttpError(Text("{reason}", reason=reason) if reason else Text("it cannot be read"))
 
 
 _log = logging.getLogger(__name__)
@@ -116,7 +112,7 @@ _CHALLENGES = {
 }
 #: A client's own token, or the start of one, where it was sent as a field and the message quotes it.
 _TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
-_DEFECT = "This failed because of a defect of PlantDesk. The cause is in PlantDesk's log."
+_DEFECT = Text("This failed because of a defect of PlantDesk. The cause is in PlantDesk's log.")
 
 
 class ErrorResponse(NamedTuple):
@@ -138,13 +134,13 @@ def error_response(error: Exception) -> ErrorResponse:
     if isinstance(error, MemoryError):
         error = OutOfMemoryError()
     if isinstance(error, PlantDeskError) and error.number is not ErrorNumber.DEFECT:
-        return _response(error.number, str(error), _extra_headers(error))
+        return _response(error.number, error.text, _extra_headers(error))
     _log.error("A request could not be answered because of a defect.", exc_info=error)
     return _response(ErrorNumber.DEFECT, _DEFECT, [])
 
 
-def _response(number: ErrorNumber, message: str, extra: list[tuple[bytes, bytes]]) -> ErrorResponse:
-    message = _TOKEN.sub("plantdesk_…", message)
+def _response(number: ErrorNumber, text: Text, extra: list[tuple[bytes, bytes]]) -> ErrorResponse:
+    message = _TOKEN.sub("plantdesk_…", str(text))
     content = {"error": int(number), "message": message}
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *extra]

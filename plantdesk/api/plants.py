@@ -20,7 +20,7 @@ from plantdesk.api.errors import (
     WrongContentTypeError,
 )
 from plantdesk.api.http.requests import SMALL_BODY
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text, joined
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.domain.validation import new_plant
 
@@ -170,12 +170,13 @@ def _check_content_type(fields: dict[bytes, bytes]) -> None:
     """Accept only unencoded JSON. The charset parameter has no meaning (RFC 8259, section 11)."""
     kind = fields.get(b"content-type", b"")
     if kind != b"application/json" and kind.partition(b";")[0].strip().lower() != b"application/json":
-        received = f"Received “{kind.decode('latin-1')[:60]}”." if kind else "The request has none."
-        raise WrongContentTypeError(f"Send JSON with exactly one header “Content-Type: application/json”. {received}")
+        received = Text("Received “{kind}”.", kind=kind.decode("latin-1")[:60])
+        expected = Text("Send JSON with exactly one header “Content-Type: application/json”.")
+        raise WrongContentTypeError(joined([expected, received if kind else Text("The request has none.")]))
     if fields.get(b"content-encoding", b"identity").lower() != b"identity":
-        raise WrongContentTypeError("Send the body as it is, without Content-Encoding.")
+        raise WrongContentTypeError(Text("Send the body as it is, without Content-Encoding."))
     if fields.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
-        raise WrongContentTypeError("Send the body as it is: no Transfer-Encoding but chunked is understood.")
+        raise WrongContentTypeError(Text("Send the body as it is: no Transfer-Encoding but chunked is understood."))
 
 
 async def _send_plant(send: Send, row: PlantRow) -> None:

@@ -22,7 +22,7 @@ from plantdesk.api.discovery.server_identity import ServerIdentity, is_running, 
 from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.server_state import (
     Failed,
@@ -192,8 +192,8 @@ def _failure(error: Exception) -> ServerError:
     if isinstance(error, ServerError):
         return error
     if isinstance(error, PlantDeskError):
-        return ServerFailedError(str(error))
+        return ServerFailedError(error.text)
     if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
         return TooFewDescriptorsError()
     _log.error("The server could not be started", exc_info=error)
-    return ServerFailedError("The server could not be started. The reason is in PlantDesk's log.")
+    return ServerFailedError(Text("The server could not be started. The reason is in PlantDesk's log."))

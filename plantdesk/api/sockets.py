@@ -17,6 +17,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import (
     PortInUseError,
     PortOfOtherUserError,
@@ -192,7 +193,7 @@ def _server_error(error: OSError, port: int) -> ServerError:
         return PortReservedError(port, _free_port(port))
     if error.errno in {errno.EMFILE, errno.ENFILE}:
         return TooFewDescriptorsError()
-    return ServerFailedError(f"The server could not be started: {error.strerror or error}.")
+    return ServerFailedError(Text("The server could not be started: {reason}."), reason=error.strerror or str(error))
 
 
 def _free_port(taken: int) -> int | None:

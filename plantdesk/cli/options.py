@@ -25,6 +25,7 @@ from plantdesk.cli.parser import (
     unicode_text,
     whole_number,
 )
+from plantdesk.domain.errors import Text
 from plantdesk.transfer.formats import WRITTEN, Format
 
 if TYPE_CHECKING:
@@ -84,9 +85,9 @@ def _apply_global_options(options: argparse.Namespace) -> None:
         given = [vars(options).get(f"{level}_{name}") for level in ("top", "group")] + [vars(options).get(name)]
         values = [value for value in given if value is not None and value is not False]  # 0 is a port
         if values and name not in options.takes:
-            options.parser.error(f"--{name} has no effect on this command")
+            options.parser.error(Text("--{name} has no effect on this command", name=name))
         if len(values) > 1:
-            options.parser.error(f"argument --{name}: may be given only once")
+            options.parser.error(Text("argument --{name}: may be given only once", name=name))
         setattr(options, name, values[0] if values else None)
 
 
@@ -152,9 +153,9 @@ def _run_backup(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import backup
 
     if options.list and options.file is not None:
-        options.parser.error("FILE has no effect with --list")
+        options.parser.error(Text("FILE has no effect with --list"))
     if options.json and not options.list:
-        options.parser.error("--json has no effect without --list")
+        options.parser.error(Text("--json has no effect without --list"))
     if options.list:
         return backup.show(database_of(options, with_folder=False), as_json=options.json)
     return backup.run(database_of(options, with_folder=False), options.file)
@@ -218,7 +219,7 @@ def _run_restore(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import backup
 
     if options.dry_run and options.yes:
-        options.parser.error("--yes has no effect with --dry-run")
+        options.parser.error(Text("--yes has no effect with --dry-run"))
     return backup.restore_backup(database_of(options), options.file, dry_run=options.dry_run, confirmed=options.yes)
 
 
@@ -336,9 +337,9 @@ def filter_of(options: argparse.Namespace) -> Filter:
     from plantdesk.cli.commands.stores import Filter
 
     if options.no_tag and options.tag is not None:
-        options.parser.error("--no-tag has no effect with --tag")
+        options.parser.error(Text("--no-tag has no effect with --tag"))
     if options.search is not None and len(options.search.split()) > _MAX_WORDS:
-        options.parser.error(f"--search takes at most {_MAX_WORDS} words")
+        options.parser.error(Text("--search takes at most {most} words", most=_MAX_WORDS))
     return Filter(options.search, options.tag, options.no_tag, options.source, options.since)
 
 
@@ -383,9 +384,9 @@ def _run_edit(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import plants
 
     if options.no_tag and options.tag is not None:
-        options.parser.error("--no-tag has no effect with --tag")
+        options.parser.error(Text("--no-tag has no effect with --tag"))
     if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
-        options.parser.error("give --name, --tag, --no-tag or --note")
+        options.parser.error(Text("give --name, --tag, --no-tag or --note"))
     requested = plants.NewValues(options.name, options.tag, options.no_tag, options.note)
     return plants.edit(_database(options), options.id, requested)
 
@@ -403,9 +404,9 @@ def _run_delete(options: argparse.Namespace) -> int:
 
     requested = filter_of(options)
     if bool(options.ids) == (requested != stores.Filter()):
-        options.parser.error("give either IDs, or --search, --tag, --no-tag, --from or --since")
+        options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
     if requested.text is not None and parse_search(requested.text).is_everything:
-        options.parser.error("--search needs a word, since an empty one selects all plants")
+        options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
     return plants.delete(_database(options), options.ids, requested, confirmed=options.yes)
 
 
@@ -557,7 +558,7 @@ def _run_import(options: argparse.Namespace) -> int:
     from plantdesk.transfer.inputs import Reading
 
     if len(dict(options.map)) < len(options.map):
-        options.parser.error("--map may name each field only once")
+        options.parser.error(Text("--map may name each field only once"))
     columns = Columns(dict(options.map), has_header=not options.no_header)
     reading = Reading(_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines)
     requested = ImportOptions(reading, OnClash(options.on_clash), options.skip_invalid, options.tag)
@@ -576,18 +577,20 @@ def _encoding(text: str) -> str:
     except (LookupError, UnicodeError):  # unknown, or a codec that is not for text
         name = ""
     if not name or name in _NO_FILE_ENCODINGS:
-        raise argparse.ArgumentTypeError(f"“{text}” is not an encoding of text files")
+        raise argparse.ArgumentTypeError(Text("“{text}” is not an encoding of text files", text=text))
     return name
 
 
 def _lines(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_LINES_DIGITS):
-        raise argparse.ArgumentTypeError(f"“{text}” is not a number of lines")
+        raise argparse.ArgumentTypeError(Text("“{text}” is not a number of lines", text=text))
     return int(text)
 
 
 def _column(text: str) -> tuple[str, str]:
     field, is_given, column = text.partition("=")
     if field not in _FIELDS or not is_given:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a column: give id, name, tag or note, as in name=Species")
+        raise argparse.ArgumentTypeError(
+            Text("“{text}” is not a column: give id, name, tag or note, as in name=Species", text=text)
+        )
     return field, column

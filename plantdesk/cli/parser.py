@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import printable
+from plantdesk.domain.errors import Text, printable
 from plantdesk.platform.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
@@ -33,20 +33,21 @@ class Parser(argparse.ArgumentParser):
     @override
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:  # noqa: SLF001
-            self.error(f"there is no command “{value}”{_suggestion(value, action.choices)}")
+            self.error(_suggested(Text("there is no command “{name}”", name=value), value, action.choices))
         super()._check_value(action, value)
 
     @override
-    def error(self, message: str) -> NoReturn:
-        super().error(printable(message))
+    def error(self, message: Text | str) -> NoReturn:
+        super().error(printable(str(message)))
 
     def refuse_unknown(self, arguments: Sequence[str]) -> None:
         """Report `arguments` that this command does not have, and raise SystemExit."""
         first = arguments[0]
         if first.startswith("-"):
             name = first.partition("=")[0]
-            self.error(f"there is no option {name} here{_suggestion(name, self._option_string_actions)}")
-        self.error(f"“{first}” is an unexpected argument")
+            text = Text("there is no option {name} here", name=name)
+            self.error(_suggested(text, name, self._option_string_actions))
+        self.error(Text("“{argument}” is an unexpected argument", argument=first))
 
 
 class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name
@@ -62,14 +63,14 @@ class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name
     ) -> None:
         given: set[str] = vars(namespace).setdefault("given", set())
         if option_string is not None and self.dest in given:
-            raise argparse.ArgumentError(self, "may be given only once")
+            raise argparse.ArgumentError(self, str(Text("may be given only once")))
         given.add(self.dest)
         super().__call__(parser, namespace, values, option_string)
 
 
-def _suggestion(typed: str, known: Iterable[str]) -> str:
+def _suggested(text: Text, typed: str, known: Iterable[str]) -> Text:
     nearest = difflib.get_close_matches(typed, known, n=1)
-    return f"; did you mean {nearest[0]}?" if nearest else ""
+    return Text("{problem}; did you mean {name}?", problem=text, name=nearest[0]) if nearest else text
 
 
 # --- types of values ---
@@ -78,14 +79,16 @@ def _suggestion(typed: str, known: Iterable[str]) -> str:
 def port(text: str) -> int:
     """Parse a port number."""
     if not (text.isascii() and text.isdigit() and int(text) <= _MAX_PORT):
-        raise argparse.ArgumentTypeError(f"“{text}” is not a port: give a number from 0 to {_MAX_PORT}")
+        raise argparse.ArgumentTypeError(
+            Text("“{text}” is not a port: give a number from 0 to {most}", text=text, most=_MAX_PORT)
+        )
     return int(text)
 
 
 def switch(text: str) -> bool:
     """Parse `on` or `off`."""
     if text not in {"on", "off"}:
-        raise argparse.ArgumentTypeError(f"“{text}” is neither on nor off")
+        raise argparse.ArgumentTypeError(Text("“{text}” is neither on nor off", text=text))
     return text == "on"
 
 
@@ -93,7 +96,9 @@ def span(text: str) -> timedelta:
     """Parse a duration in hours, days or weeks."""
     found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w")
+        raise argparse.ArgumentTypeError(
+            Text("“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w", text=text)
+        )
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
@@ -102,7 +107,7 @@ def unicode_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise argparse.ArgumentTypeError(f"“{printable(text)}” is not valid text") from None
+        raise argparse.ArgumentTypeError(Text("“{text}” is not valid text", text=printable(text))) from None
     return text
 
 
@@ -114,7 +119,7 @@ def time_ago(text: str) -> int:
         try:
             time = datetime.fromisoformat(text).astimezone(UTC)
         except (ValueError, OverflowError, OSError):
-            message = f"“{text}” is not a time: give 12h, 7d, a date as 2026-11-21, or 2026-11-21T18:00"
+            message = Text("“{text}” is not a time: give 12h, 7d, a date as 2026-11-21, or 2026-11-21T18:00", text=text)
             raise argparse.ArgumentTypeError(message) from None
     return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
@@ -122,14 +127,16 @@ def time_ago(text: str) -> int:
 def whole_number(text: str) -> int:
     """Parse an integer from 1 to 999999999."""
     if re.fullmatch(r"[1-9][0-9]{0,8}", text) is None:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to 999999999")
+        raise argparse.ArgumentTypeError(Text("“{text}” is not a whole number from 1 to 999999999", text=text))
     return int(text)
 
 
 def seconds(text: str) -> float:
     """Parse a number of seconds, at most a day."""
     if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) is None or float(text) > _MAX_WAIT:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a number of seconds from 0 to {_MAX_WAIT}")
+        raise argparse.ArgumentTypeError(
+            Text("“{text}” is not a number of seconds from 0 to {most}", text=text, most=_MAX_WAIT)
+        )
     return float(text)
 
 

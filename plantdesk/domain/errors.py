@@ -12,8 +12,6 @@ from enum import IntEnum, unique
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from typing_extensions import override
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Self
@@ -82,7 +80,6 @@ class Text:
         """Return the text with more values."""
         return type(self)(self.template, one=self.one, **self.values, **values)
 
-    @override
     def __str__(self) -> str:
         template = self.one if self.one and self.values["count"] == 1 else self.template
         return template.format_map(self.values)
@@ -109,7 +106,6 @@ class PlantDeskError(Exception):
             text = Text("{text}", text=text)
         self.text = (text or self.text).filled(**values)  # `args` stay those of the subclass, with which it is copied
 
-    @override
     def __str__(self) -> str:
         return str(self.text)
 

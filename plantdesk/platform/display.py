@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
@@ -50,11 +50,10 @@ WAYLAND_LIBRARIES = (
 class NoDisplayError(PlantDeskError):
     """No display is reachable."""
 
-    def __init__(self, serve: str = "plantdesk serve") -> None:
-        super().__init__(
-            "There is no display to open a window on. Log in to a desktop (or set DISPLAY), "
-            f"or run “{serve}”, which needs none."
-        )
+    text = Text(
+        "There is no display to open a window on. Log in to a desktop (or set DISPLAY), "
+        "or run “plantdesk serve”, which needs none."
+    )
 
 
 class MissingLibrariesError(PlantDeskError):
@@ -70,7 +69,7 @@ def missing_libraries(libraries: Sequence[Library]) -> list[Library]:
     return [library for library in libraries if not _loads(library.file)]
 
 
-def install_hint(missing: Sequence[Library]) -> str:
+def install_hint(missing: Sequence[Library]) -> Text:
     """Return one line that names the missing libraries and the command that installs them on this system."""
     files = ", ".join(library.file for library in missing)
     if shutil.which("apt-get"):
@@ -79,8 +78,9 @@ def install_hint(missing: Sequence[Library]) -> str:
     elif shutil.which("dnf"):  # it finds packages by the libraries they provide
         line = "sudo dnf install " + " ".join(f"'{library.file}()(64bit)'" for library in missing)
     else:
-        return f"PlantDesk needs libraries that are not installed: {files}. Install their packages."
-    return f"PlantDesk needs libraries that are not installed ({files}). Install them with: {line}"
+        return Text("PlantDesk needs libraries that are not installed: {files}. Install their packages.", files=files)
+    text = Text("PlantDesk needs libraries that are not installed ({files}). Install them with: {command}")
+    return text.filled(files=files, command=line)
 
 
 def prepare(environment: MutableMapping[str, str] = os.environ) -> None:

@@ -12,7 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import PlantDeskError, without_controls
+from plantdesk.domain.errors import PlantDeskError, Text, without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 class OutputError(PlantDeskError):
     """Standard output cannot be written."""
 
+    text = Text("The output could not be written: {reason}.")
+
     def __init__(self, error: OSError) -> None:
-        super().__init__(f"The output could not be written: {error.strerror or error}.")
+        super().__init__(reason=error.strerror or str(error))
 
 
 class BrokenPipeOutputError(OutputError):

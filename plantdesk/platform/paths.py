@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from platformdirs import PlatformDirs
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,20 +24,21 @@ HOME_VARIABLE = "PLANTDESK_HOME"
 class FolderUnusableError(PlantDeskError):
     """A folder of PlantDesk cannot be created."""
 
+    text = Text(
+        "PlantDesk cannot create its folder {folder} ({reason}). Set {variable} to a folder that you may write to."
+    )
+
     def __init__(self, folder: Path, reason: OSError) -> None:
-        super().__init__(
-            f"PlantDesk cannot create its folder {folder} ({reason.strerror}). "
-            f"Set {HOME_VARIABLE} to a folder that you may write to."
-        )
+        super().__init__(folder=str(folder), reason=str(reason.strerror), variable=HOME_VARIABLE)
 
 
 class NoHomeFolderError(PlantDeskError):
     """The user has no home folder: no HOME, and no entry in the user database."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            f"You have no home folder here. Set {HOME_VARIABLE} to a folder that you may write to, or HOME."
-        )
+    text = Text(
+        "You have no home folder here. Set {variable} to a folder that you may write to, or HOME.",
+        variable=HOME_VARIABLE,
+    )
 
 
 def home_folder() -> Path:

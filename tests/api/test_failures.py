@@ -81,7 +81,7 @@ def test_a_defect_is_logged_with_its_cause_and_answered_without(
         (errors.StoreBusyError(), 503, True),
         (errors.StoreClosedError(), 503, True),
         (MemoryError(), 503, True),
-        (errors.PlantDeskError("no number of its own"), 500, False),
+        (errors.PlantDeskError(errors.Text("no number of its own")), 500, False),
     ],
 )
 def test_a_failing_store_is_a_503_with_retry_after_where_a_retry_helps(

@@ -19,7 +19,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, error_response, parser_error
 from plantdesk.api.http.flow_control import READ_SIZE, Flow
 from plantdesk.api.http.requests import RequestCycle, RequestQueue, RequestSize, set_target
-from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError
+from plantdesk.domain.errors import OutOfMemoryError, PlantDeskError, Text
 
 if TYPE_CHECKING:
     import asyncio
@@ -210,7 +210,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _end_input(self) -> None:
         if self._is_receiving:
-            self._refuse(MalformedHttpError("it ended before it was whole"))
+            self._refuse(MalformedHttpError(Text("it ended before it was whole")))
         self.ignores_input = True
 
     @override
@@ -308,7 +308,7 @@ class HttpProtocol(HttpToolsProtocol):
             is_at_start = not (is_rewritten or was_receiving) and self._begun == begun + 1
             rewritten = with_known_method(data) if is_at_start else None
             if rewritten is None:
-                raise MalformedHttpError(str(error)) from None
+                raise parser_error(error) from None
             self._restart_parser(rewritten.method)
             return rewritten.data
         except httptools.HttpParserUpgrade as pause:
@@ -365,7 +365,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.headers = []  # of the trailer, which are no headers (RFC 9110, section 6.5.1)
         version = parser.get_http_version()
         if version not in {"1.1", "1.0"}:
-            raise MalformedHttpError(f"version {version} is not supported")
+            raise MalformedHttpError(Text("version {version} is not supported", version=version))
         scope["http_version"] = version
         set_target(scope, headers, self.url, is_connect=method == b"CONNECT")
         is_1_1 = version == "1.1"

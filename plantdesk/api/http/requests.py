@@ -19,6 +19,7 @@ import httptools
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 
 from plantdesk.api.errors import BodyTooLargeError, MalformedHttpError
+from plantdesk.domain.errors import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -91,21 +92,21 @@ class RequestSize:
         """Count bytes as received, with all framing. Raises MalformedHttpError, BodyTooLargeError."""
         self._bytes += count
         if self._bytes > self._limits.head and not self.is_head_complete:
-            raise MalformedHttpError("its head is too long")
+            raise MalformedHttpError(Text("its head is too long"))
         if self._bytes > self._limits.message:
             raise BodyTooLargeError(self._limits.body)
 
     def check_fields(self, count: int) -> None:
         """Raise MalformedHttpError where the head has more than the allowed fields."""
         if count > self._limits.fields:
-            raise MalformedHttpError(f"its head has more than {self._limits.fields} fields")
+            raise MalformedHttpError(Text("its head has more than {count} fields", count=self._limits.fields))
 
     def add_chunk(self, size: int) -> None:
         """Count a part of the body, as a rule one chunk. Raises MalformedHttpError where chunks are too small."""
         self._chunks += 1
         self._body_bytes += size
         if self._chunks > self._limits.chunks + self._body_bytes // _BYTES_PER_CHUNK:
-            raise MalformedHttpError("its chunks are too small")
+            raise MalformedHttpError(Text("its chunks are too small"))
 
 
 class Target(NamedTuple):
@@ -134,7 +135,7 @@ def set_target(scope: HTTPScope, headers: list[tuple[bytes, bytes]], target: byt
 def _parsed(target: bytes) -> Target:
     url: Any = httptools.parse_url(target)  # parts may be None, which its stub does not say
     if url.fragment is not None or url.userinfo is not None:
-        raise MalformedHttpError("its target holds a fragment or a user")
+        raise MalformedHttpError(Text("its target holds a fragment or a user"))
     raw_path = url.path or b"/"
     path = raw_path.decode("ascii")
     host = None if url.schema is None else _authority(url.schema, url.host, url.port)
@@ -143,7 +144,7 @@ def _parsed(target: bytes) -> Target:
 
 def _authority(scheme: bytes, host: bytes, port: int | None) -> bytes:
     if scheme.lower() != b"http":
-        raise MalformedHttpError("its target is not http")
+        raise MalformedHttpError(Text("its target is not http"))
     name = b"[%b]" % host if b":" in host else host
     return name if port is None else b"%b:%d" % (name, port)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import undo_command
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
+from plantdesk.domain.errors import Text
 from plantdesk.platform import output
 from plantdesk.store import Backups, back_up, copy_store, preview_restore, preview_text, restore
 
@@ -55,7 +56,7 @@ def restore_backup(database: Path, file: Path, *, dry_run: bool, confirmed: bool
         output.write(preview_text(preview, file.name))
         if dry_run or preview.changes_nothing:
             return 0
-        confirm("Restore? The present state is backed up first.", "Nothing was restored")
+        confirm("Restore? The present state is backed up first.", Text("Nothing was restored"))
     restored = restore(database, file)
     if confirmed:  # no preview before: checking each row of the backup takes seconds
         output.write(preview_text(restored.preview, file.name))

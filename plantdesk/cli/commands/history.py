@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.stores import open_existing_store, open_read_only
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
-from plantdesk.domain.errors import PlantDeskError, UndoConflictError, shortened
+from plantdesk.domain.errors import PlantDeskError, Text, UndoConflictError, joined, shortened
 from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
 
@@ -40,8 +40,8 @@ def undo(database: Path, number: int | None) -> int:
         try:
             _report(store.undo(number, COMMAND).result())
         except UndoConflictError as error:
-            hint = "`plantdesk history` lists the changes; `plantdesk undo NUMBER` undoes another one."
-            raise PlantDeskError(f"{error} {hint}") from error
+            hint = Text("`plantdesk history` lists the changes; `plantdesk undo NUMBER` undoes another one.")
+            raise PlantDeskError(joined([error.text, hint])) from error
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.platform import output
 from plantdesk.platform.login import login_item, switch_login
 
@@ -43,13 +43,15 @@ def _switch_path(*, on: bool) -> None:
         from plantdesk.platform.windows import UserPath
 
         if not getattr(sys, "frozen", False):
-            raise PathNotSupportedError("Only an installed PlantDesk can be added to PATH. Use its installer.")
+            raise PathNotSupportedError(Text("Only an installed PlantDesk can be added to PATH. Use its installer."))
         if on:
             UserPath().add(_folder())
         else:
             UserPath().remove(_folder())
     else:
-        raise PathNotSupportedError("On this system the package puts plantdesk on the PATH. --path is for Windows.")
+        raise PathNotSupportedError(
+            Text("On this system the package puts plantdesk on the PATH. --path is for Windows.")
+        )
 
 
 def _folder() -> str:

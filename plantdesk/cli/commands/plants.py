@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.cli.commands.stores import Filter, open_existing_store, open_read_only, open_store, selection_of
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
 from plantdesk.domain.edits import KEEP, Delete, DeleteAll, edited
-from plantdesk.domain.errors import UnknownPlantError, printable, shortened
+from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
 from plantdesk.domain.records import COMMAND, parse_id
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.platform import output, paths
@@ -127,7 +127,7 @@ def delete(database: Path, ids: Sequence[str], requested: Filter, *, confirmed: 
                 count = reader.count_selected(selection)
             edits = [DeleteAll(selection, None if confirmed else count)]
         if count > 1 and not confirmed:
-            confirm(f"Delete {count:,} plants?", f"None of the {count:,} plants was deleted")
+            confirm(f"Delete {count:,} plants?", Text("None of the {count:,} plants was deleted", count=count))
         report(store.apply(edits, COMMAND).result(), database)
     return 0
 

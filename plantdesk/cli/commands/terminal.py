@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.records import utc_time
 from plantdesk.platform import output
 
@@ -52,19 +52,22 @@ class NotConfirmedError(PlantDeskError):
     """The user did not confirm."""
 
 
-def confirm(question: str, refusal: str) -> None:
+def confirm(question: str, refusal: Text) -> None:
     """Ask `question` on the terminal. Raise NotConfirmedError unless the answer is yes, or where nobody can answer.
 
     `refusal` says what was not done.
     """
     if sys.stdin is None or not sys.stdin.isatty():
-        raise NotConfirmedError(f"{refusal}: no terminal to ask on. Add --yes to do it without asking.")
+        raise NotConfirmedError(
+            Text("{refusal}: no terminal to ask on. Add --yes to do it without asking."), refusal=refusal
+        )
     try:
         answer = input(f"{question} [y/N] ")
     except EOFError:  # also from Windows' NUL, which it takes for a terminal
-        raise NotConfirmedError(f"{refusal}: there was no answer. Add --yes to do it without asking.") from None
+        text = Text("{refusal}: there was no answer. Add --yes to do it without asking.", refusal=refusal)
+        raise NotConfirmedError(text) from None
     if answer.strip().lower() not in {"y", "yes"}:
-        raise NotConfirmedError(f"{refusal}.")
+        raise NotConfirmedError(Text("{refusal}."), refusal=refusal)
 
 
 _NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP

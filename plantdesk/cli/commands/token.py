@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from plantdesk.cli.commands.plants import report
 from plantdesk.cli.commands.stores import open_existing_store, open_store
 from plantdesk.cli.commands.terminal import iso_time, local_time, print_json, print_table
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
 
@@ -31,15 +31,19 @@ _UNUSED = timedelta(days=90)
 class TokenNotWrittenError(PlantDeskError):
     """A new token could not be written; it was revoked, since nobody can know it."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} The token was revoked again.")
+    text = Text("{reason} The token was revoked again.")
+
+    def __init__(self, reason: Text) -> None:
+        super().__init__(reason=reason)
 
 
 class TokenFileExistsError(PlantDeskError):
     """The file for a token exists; it is never overwritten."""
 
+    text = Text("“{file}” already exists, and no token was created. Name a new file, or remove that one.")
+
     def __init__(self, file: Path) -> None:
-        super().__init__(f"“{file}” already exists, and no token was created. Name a new file, or remove that one.")
+        super().__init__(file=str(file))
 
 
 class TokenLimits(NamedTuple):
@@ -98,7 +102,10 @@ def _create(database: Path, name: str, limits: TokenLimits, write: Callable[[str
             write(created.token)
         except (OSError, output.OutputError) as error:
             store.tokens.revoke(created.row.name).result()
-            reason = f"The file could not be written: {error.strerror}." if isinstance(error, OSError) else str(error)
+            if isinstance(error, OSError):
+                reason = Text("The file could not be written: {reason}.", reason=str(error.strerror))
+            else:
+                reason = error.text
             raise TokenNotWrittenError(reason) from error
 
 
