@@ -62,9 +62,12 @@ def linked_journal(path: Path, victim: Path) -> None:
     path.with_name(f"{path.name}-journal").symlink_to(victim)
 
 
-def journal_pipe(path: Path, _victim: Path) -> None:
-    store(path)
-    os.mkfifo(path.with_name(f"{path.name}-journal"))
+def pipe_beside(ending: str) -> Callable[[Path, Path], None]:
+    def make(path: Path, _victim: Path) -> None:
+        store(path, "PRAGMA journal_mode = WAL")
+        os.mkfifo(path.with_name(path.name + ending))
+
+    return make
 
 
 def linked_side_file(ending: str, *, mode: str = "DELETE", to_folder: bool = False) -> Callable[[Path, Path], None]:
@@ -173,7 +176,7 @@ def header_only(path: Path, _victim: Path) -> None:
 REFUSED: dict[str, Callable[[Path, Path], None]] = {
     "hot journal": hot_journal,
     "linked journal": linked_journal,
-    "journal pipe": journal_pipe,
+    **{f"pipe as {ending}": pipe_beside(ending) for ending in ("-journal", "-wal", "-shm")},
     "pipe": pipe,
     "socket": unix_socket,
     "folder": folder,

@@ -212,6 +212,40 @@ def test_a_killed_store_that_is_copied_with_its_log_is_recovered(folder: Path, *
     assert not set_aside(copy)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
+@pytest.mark.parametrize("is_in_use", [False, True])
+def test_a_killed_store_that_is_copied_back_beside_its_log_is_recovered(folder: Path, *, is_in_use: bool) -> None:
+    path = folder / "plants.db"
+    expected = len(range(1, 70)) + len(_LATER)
+    with closing(sqlite3.connect(path if is_in_use else ":memory:")) as other:
+        other.execute("SELECT * FROM sqlite_schema").fetchall()
+        path.rename(folder / "old.db")
+        shutil.copy(folder / "old.db", path)
+        with closing(Store(path)) as store:
+            if is_in_use:  # by a program that does not notice that the file was replaced
+                other.execute("UPDATE plant SET name = 'lost'")
+                other.commit()
+                other.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+            store.add(new_plant({"id": 5000, "name": "New"}), COMMAND).result(SECONDS)
+    rows = content(path)
+    assert len(rows) == expected + 1
+    assert "lost" not in {name for _, name, _ in rows}
+    assert not set_aside(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
+def test_a_store_that_is_copied_back_while_it_is_open_keeps_what_its_log_has(folder: Path) -> None:
+    path = folder / "plants.db"
+    with closing(Store(path)) as store:
+        _add(store, 7000)
+        shutil.copy(path, folder / "copy.db")
+        (folder / "copy.db").replace(path)
+        while store.add(new_plant({"id": 7001, "name": "New"}), COMMAND).exception(SECONDS) is not None:
+            pass  # as it was replaced
+    assert {row[0] for row in content(path)} >= {1, *_LATER, 7000, 7001}
+    assert not set_aside(path)
+
+
 def test_a_killed_store_takes_the_place_of_another_with_its_log(folder: Path) -> None:
     other = folder / "other.db"
     kill_while_adding(other)

@@ -13,9 +13,10 @@ import stat
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import StoreError
+from plantdesk.domain.errors import StoreError, StoreMovedError
 from plantdesk.store.sqlite.commit_key import cookie_of, follows, reduced
 from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.files.atomic_file import replaced_file
 from plantdesk.store.sqlite.files.open_checks import has_log
 from plantdesk.store.sqlite.migrations import check_schema
 
@@ -33,6 +34,8 @@ _LEAF = 13
 #: Serial types of `store` (id, identity, last_seq, other_commits, counted_seq): NULL, a text of 32 bytes, and numbers.
 _IDENTITY_TYPE = 13 + 2 * 32
 _INTEGER_SIZES = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
+#: Bytes of a log that are copied at once.
+_COPIED_SIZE = 1_048_576
 #: Times that files which others write to meanwhile are read.
 _TRIES = 20
 
@@ -143,6 +146,25 @@ def log_header(path: Path) -> bytes:
     with contextlib.suppress(FileNotFoundError), _opened(path) as stream:
         return os.read(stream, _HEADER.size)
     return b""
+
+
+def renew_log(path: Path) -> None:
+    """Put a copy in the place of the log beside a file that was copied back, as by a backup program.
+
+    A process that has the replaced file open goes on with the other one, and moves it into that file.
+    Raises StoreMovedError where it has begun the log anew meanwhile, and OSError.
+    """
+    header = log_header(path)
+    with _opened(path) as stream, replaced_file(path.with_name(f"{path.name}-wal")) as draft:
+        copy = os.open(draft, os.O_WRONLY | getattr(os, "O_BINARY", 0))
+        try:
+            while part := os.read(stream, _COPIED_SIZE):
+                os.write(copy, part)
+        finally:
+            os.close(copy)
+        if log_header(path) != header:
+            raise StoreMovedError
+        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -40,7 +40,7 @@ from plantdesk.store.sqlite.connections import (
 )
 from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_drafts, replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, file_id, identity, locked
-from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, store_identity
+from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, renew_log, store_identity
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
     check_file,
@@ -92,7 +92,7 @@ def open_file(path: Path, *, create: bool = False, progress: Progress | None = N
     opened = None
     deadline = time.monotonic() + HOLDER_TIMEOUT
     while opened is None:
-        with locked(path) as lock, translate_errors():
+        with contextlib.suppress(StoreMovedError), locked(path) as lock, translate_errors():
             opened = _open_locked(path, lock, progress, wait=time.monotonic() < deadline)
         if opened is None:
             time.sleep(_RETRY_DELAY)
@@ -112,11 +112,11 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
     elif is_own is False or (is_own is None and _is_log_of_other_store(path, lock, found)):
         found = _without_log(path, found, lock.used)
     elif lock.used.database not in {None, found.database}:
-        _set_aside_old_log(path, found, lock.used)
-    try:
-        connection = _checked(path, found.database, progress, first_time=lock.used == FileIdentity())
-    except StoreMovedError:
-        return None
+        if is_own and found.wal == lock.used.wal:
+            renew_log(path)
+        else:
+            _set_aside_old_log(path, found, lock.used)
+    connection = _checked(path, found.database, progress, first_time=lock.used == FileIdentity())
     opened = identity(path)
     if opened.database != found.database or (_is_log_lost(lock, opened) and not is_own):
         connection.close()
