@@ -218,7 +218,7 @@ def system_libraries(*, window: bool) -> None:
     if not missing:
         return
     if shutil.which("apt-get") is None or not os.access("/var/lib/dpkg", os.W_OK):
-        raise RefusedError(display.install_hint(missing))
+        raise RefusedError(str(display.install_hint(missing)))
     packages = sorted({library.debian for library in missing})
     say("Installing Debian packages: {} …".format(" ".join(packages)))
     install(packages)

@@ -101,9 +101,10 @@ class Desktop(QObject):
 
     def show_failure(self, error: PlantDeskError) -> MessageBox:
         """Show in a message box why the window does not open."""
+        from plantdesk.ui.texts import error_text
         from plantdesk.ui.widgets.dialog import MessageBox
 
-        box = MessageBox(self._make_theme(), self.tr("PlantDesk cannot be opened"), str(error), "")
+        box = MessageBox(self._make_theme(), self.tr("PlantDesk cannot be opened"), error_text(error), "")
         box.set_icon("triangle-alert", "warning")
         box.add_button(self.tr("Close"))
         box.open()

@@ -101,9 +101,7 @@ class PlantDeskError(Exception):
     retry_after: int | None = None
     text: Text
 
-    def __init__(self, text: Text | str | None = None, /, **values: str | float | Text) -> None:
-        if isinstance(text, str):
-            text = Text("{text}", text=text)
+    def __init__(self, text: Text | None = None, /, **values: str | float | Text) -> None:
         self.text = (text or self.text).filled(**values)  # `args` stay those of the subclass, with which it is copied
 
     def __str__(self) -> str:
@@ -308,7 +306,7 @@ class StoreReadOnlyError(StoreError):
     number = ErrorNumber.STORE_READ_ONLY
     text = Text("{what} is read-only. Allow writing to the file and its folder.")
 
-    def __init__(self, what: Text | str = _THE_STORE) -> None:
+    def __init__(self, what: Text = _THE_STORE) -> None:
         super().__init__(what=what)
 
 
@@ -321,7 +319,7 @@ class StoreDamagedError(StoreError):
         "or choose another file."
     )
 
-    def __init__(self, what: Text | str = _THE_STORE) -> None:
+    def __init__(self, what: Text = _THE_STORE) -> None:
         super().__init__(what=what)
 
 

@@ -6,12 +6,11 @@ A store keeps kind and parameters. No text of a title is stored, and nothing rea
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from typing_extensions import override
 
-from plantdesk.domain.errors import Text, shortened
+from plantdesk.domain.errors import Text, joined, shortened
 
 if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow, Source
@@ -142,9 +141,7 @@ def title(kind: ChangeKind, parameters: dict[str, Any], plants: int) -> Text:
         case [tag]:
             values["one_tag"] = _quoted(str(tag))
         case [_, _, *_] as tags if len(tags) <= _MAX_TAGS:
-            values["tags"] = reduce(
-                lambda before, tag: Text("{before}, {tag}", before=before, tag=tag), map(_quoted, tags)
-            )
+            values["tags"] = joined(map(_quoted, tags), Text("{first}, {second}"))
     number = Text("{count:,} plants", one="1 plant", count=plants)
     values["plants"] = values.get("name", number) if plants == 1 else number
     fitting = (text for kinds, needed, text in _TITLES if kind in kinds and needed <= values.keys())

@@ -52,8 +52,11 @@ class NoDisplayError(PlantDeskError):
 
     text = Text(
         "There is no display to open a window on. Log in to a desktop (or set DISPLAY), "
-        "or run “plantdesk serve”, which needs none."
+        "or run “{command}”, which needs none."
     )
+
+    def __init__(self, serve: str = "plantdesk serve") -> None:
+        super().__init__(command=serve)
 
 
 class MissingLibrariesError(PlantDeskError):

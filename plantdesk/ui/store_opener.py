@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError
+from plantdesk.domain.errors import PlantDeskError, StoreBusyError, StoreFullError, StoreUnreachableError, Text
 from plantdesk.platform import paths
 
 if TYPE_CHECKING:
@@ -155,5 +155,4 @@ class StoreOpener(QObject):
 class _UnopenedError(PlantDeskError):
     """A defect of PlantDesk keeps the store closed."""
 
-    def __init__(self) -> None:
-        super().__init__("Something unexpected happened. PlantDesk's log has the cause.")
+    text = Text("Something unexpected happened. PlantDesk's log has the cause.")

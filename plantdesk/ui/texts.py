@@ -1,12 +1,14 @@
-"""Texts for the user: names on one line, tags, sources, ages and dates, and the text of an exception."""
+"""Texts for the user: names on one line, tags, sources, ages and dates, and translated `Text`s."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+import string
+from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
 from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
+from typing_extensions import override
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
 
@@ -84,8 +86,24 @@ def plural(count: int, one: str, many: str, **values: str) -> str:
 
 
 def shown(text: Text) -> str:
-    """Return a text in the language of the user."""
-    return str(text)
+    """Return a text in the language of the window, with numbers as the locale writes them."""
+    count = text.values.get("count")
+    number = int(count) if text.one and isinstance(count, int | float) else -1
+    template = QCoreApplication.translate("Text", text.template, None, number)
+    if template == text.template and number == 1:  # not translated: a translation has its own form for one
+        template = text.one
+    return _IN_LOCALE.vformat(template, (), text.values)
+
+
+class _InLocale(string.Formatter):
+    @override
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Text):
+            return shown(value)
+        return QLocale().toString(value) if format_spec == "," else str(super().format_field(value, format_spec))
+
+
+_IN_LOCALE = _InLocale()
 
 
 def error_text(error: Exception) -> str:

@@ -397,7 +397,7 @@ def test_a_log_that_was_set_aside_is_restored_with_its_file(folder: Path, caplog
     assert f"set aside as {log.name} in {log.parent}" in caplog.text
     assert f"beside it as {file.name}" in caplog.text
     shutil.copy(path, file)  # not that of the log
-    shown = preview_text(preview_restore(path, file), file.name)
+    shown = str(preview_text(preview_restore(path, file), file.name))
     assert f"“{file.name}-wal” beside it belongs to another file" in shown
     shutil.copy(folder / "old.db", file)
     restore(path, file)

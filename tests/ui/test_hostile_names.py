@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableWidget, QWidget
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, ServerFailedError
 from plantdesk.store import back_up
@@ -77,7 +78,7 @@ def test_the_status_line(qtbot: QtBot, theme: Theme, name: str) -> None:
     line.show_changes(Changes((PlantRow(1, name, name, 0, Source(3, SourceKind.TOKEN, name, 1)),)))
     check(line)
     assert line.sizeHint().height() == height
-    line.show_server(Failed(ServerFailedError(name), 1))
+    line.show_server(Failed(ServerFailedError(Text("{name}", name=name)), 1))
     check(line)
 
 

@@ -1,8 +1,16 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
-from plantdesk.ui.texts import ago, tag_text
+import pytest
+from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
+
+from plantdesk.domain.errors import SelectionChangedError, StoreReadOnlyError, Text, UndoConflictError
+from plantdesk.ui.qt import override
+from plantdesk.ui.texts import ago, error_text, shown, tag_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NOW = 1_795_197_210_000
 
@@ -33,3 +41,45 @@ def test_an_older_one_by_its_day() -> None:
 )
 def test_blanks_by_which_tags_differ_can_be_seen(tag: str, shown: str) -> None:
     assert tag_text(tag) == shown
+
+
+@pytest.fixture
+def german(qapp: QCoreApplication) -> Iterator[None]:
+    """Show numbers and some texts in German."""
+    found = {
+        ("The plant store", -1): "Der Speicher",
+        ("{what} is read-only. Allow writing to the file and its folder.", -1): "Nur lesbar ist: {what}.",
+        ("{count:,} plants", 1): "eine Pflanze",
+        ("{count:,} plants", 2000): "{count:,} Pflanzen",
+    }
+
+    class German(QTranslator):
+        @override
+        def isEmpty(self) -> bool:
+            return False
+
+        @override
+        def translate(self, context: str, text: str, disambiguation: str | None = None, n: int = -1) -> str:
+            return found.get((text, n)) if context == "Text" else None  # type: ignore[return-value] # as Qt's null
+
+    before, translator = QLocale(), German()
+    QLocale.setDefault(QLocale("de_DE"))
+    qapp.installTranslator(translator)
+    yield
+    qapp.removeTranslator(translator)
+    QLocale.setDefault(before)
+
+
+@pytest.mark.usefixtures("german")
+def test_a_text_is_translated_and_then_filled_in() -> None:
+    assert error_text(StoreReadOnlyError()) == "Nur lesbar ist: Der Speicher."
+    assert str(StoreReadOnlyError()) == "The plant store is read-only. Allow writing to the file and its folder."
+    plants = Text("{count:,} plants", one="1 plant")
+    assert [shown(plants.filled(count=count)) for count in (1, 2000)] == ["eine Pflanze", "2.000 Pflanzen"]
+
+
+@pytest.mark.usefixtures("german")
+def test_a_text_without_a_translation_is_english_with_the_numbers_of_the_locale() -> None:
+    assert error_text(SelectionChangedError(1, 2000)).startswith("2.000 plants match now instead of 1.")
+    assert "the plant has been changed" in error_text(UndoConflictError(Text("Add “{name}”", name="Fern"), 1))
+    assert "all 2.000 plants have" in error_text(UndoConflictError(Text("Add “{name}”", name="Fern"), 2000))

@@ -53,13 +53,13 @@ def restore_backup(database: Path, file: Path, *, dry_run: bool, confirmed: bool
     file = _resolved(database, file)
     if not confirmed:
         preview = preview_restore(database, file)
-        output.write(preview_text(preview, file.name))
+        output.write(str(preview_text(preview, file.name)))
         if dry_run or preview.changes_nothing:
             return 0
         confirm("Restore? The present state is backed up first.", Text("Nothing was restored"))
     restored = restore(database, file)
     if confirmed:  # no preview before: checking each row of the backup takes seconds
-        output.write(preview_text(restored.preview, file.name))
+        output.write(str(preview_text(restored.preview, file.name)))
     if not restored.preview.changes_nothing:
         output.write(_summary(restored, database))
     return 0

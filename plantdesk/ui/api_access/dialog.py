@@ -15,6 +15,7 @@ from plantdesk.ui.api_access.snippet_panel import SnippetPanel
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.qt import add_layout, override, set_properties
 from plantdesk.ui.store_queries import next_free_id
+from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.dialog import Dialog, needed_height
@@ -111,7 +112,7 @@ class ApiDialog(Dialog):
             self._address.setText(f"{state.url}/plants")
             self._copy_button.set_content(f"{state.url}/plants")
         elif isinstance(state, Failed):
-            self._state_line.show_message(Tone.WARNING, str(state.error), *self._actions(state))
+            self._state_line.show_message(Tone.WARNING, error_text(state.error), *self._actions(state))
         else:
             text = self.tr("Starting…") if isinstance(state, Starting) else self.tr("Off: no program can add plants.")
             self._state_line.show_message(Tone.HINT, text)

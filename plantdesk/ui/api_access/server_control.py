@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, ServerFailedError, Starting
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class ApiControl(QObject):
         self.settled.emit()
 
     def _on_not_made(self, _error: Exception) -> None:
-        self._failure = ServerFailedError("The server could not be started. PlantDesk's log has the cause.")
+        self._failure = ServerFailedError(Text("The server could not be started. PlantDesk's log has the cause."))
         self._signal_state()
         self.settled.emit()
 

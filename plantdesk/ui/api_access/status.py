@@ -11,7 +11,7 @@ from plantdesk.domain.errors import shortened
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, Starting
 from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.texts import ago, one_line, plural, quoted
+from plantdesk.ui.texts import ago, error_text, one_line, plural, quoted
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.icon import Icon
@@ -166,7 +166,7 @@ class ApiStatus(QWidget):
                 return self.tr("API off: port {port} is in use").format(port=state.port)
             if isinstance(state.error, NoOpenStoreError):
                 return self.tr("API off: no plants are open")
-            return self.tr("API off: {reason}").format(reason=state.error)
+            return self.tr("API off: {reason}").format(reason=error_text(state.error))
         return self.tr("API off")
 
     def _show_token_button(self) -> None:

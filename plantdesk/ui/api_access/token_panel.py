@@ -10,7 +10,7 @@ from PySide6.QtCore import QDir, QLocale, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QFileDialog, QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import PlantDeskError, shortened
+from plantdesk.domain.errors import PlantDeskError, Text, shortened
 from plantdesk.domain.records import FORM, now_ms
 from plantdesk.platform.atomic_replace import write_private
 from plantdesk.transfer.files import checked_target
@@ -146,9 +146,8 @@ class TokenPanel(QWidget):
             try:
                 write_private(checked_target(file), token + "\n")
             except OSError as error:
-                raise PlantDeskError(
-                    self.tr("{reason} Choose another file.").format(reason=error_text(error))
-                ) from error
+                reason = f"{error.strerror or error}."
+                raise PlantDeskError(Text("{reason} Choose another file."), reason=reason) from error
 
         self._bridge.long_tasks.ask(self, write, partial(self._on_saved, file), self._on_not_saved)
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout
 
 from plantdesk.store import BackupKind, Backups, preview_restore, preview_text
 from plantdesk.ui.qt import add_layout, override
-from plantdesk.ui.texts import error_text
+from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.dialog import ENTER_KEYS, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -135,8 +135,7 @@ class RestoreDialog(Dialog):
         if file is None or file != self._file:
             self._compare()
             return
-        text = preview_text(preview, file.name, translate=self.tr, number=QLocale().toString)
-        self._preview.setText(text)
+        self._preview.setText(shown(preview_text(preview, file.name)))
         self.fit_height(self.width())
         self._restore_button.setEnabled(not preview.changes_nothing)
 

@@ -93,7 +93,7 @@ class NoteDraft(QObject):
         try:
             edit = edited(self._row, note=self._text)
         except InvalidPlantError as error:
-            self._context.page.toast.show_problem(str(error))
+            self._context.page.toast.show_problem(error_text(error))
             return
         self._apply(edit)
 

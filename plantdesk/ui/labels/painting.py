@@ -9,7 +9,7 @@ import segno
 from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPageLayout, QPageSize, QPainter, QPdfWriter
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.platform.atomic_replace import replaced_bytes
 from plantdesk.transfer.files import checked_target
 from plantdesk.ui.texts import one_line
@@ -39,8 +39,7 @@ _ENDLESS = 1_000_000
 class PrintError(PlantDeskError):
     """A printer cannot be used."""
 
-    def __init__(self) -> None:
-        super().__init__("The printer or its file cannot be used. Choose another one.")
+    text = Text("The printer or its file cannot be used. Choose another one.")
 
 
 class Content(NamedTuple):

@@ -17,6 +17,7 @@ from plantdesk.platform.bug_report import bug_report
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import override
+from plantdesk.ui.texts import error_text
 from plantdesk.ui.widgets.messages import BarKind
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class StoreNotice(Feature):
         if error is None:
             self._bar.hide()
             return
-        text, actions = str(error), []
+        text, actions = error_text(error), []
         if isinstance(error, StoreDamagedError | StoreMovedError):
             actions = [self._restore_action()]
         if not isinstance(error, StoreDamagedError):

@@ -184,7 +184,7 @@ class AddPlantController(QObject):
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
         fields = [each.field for each in error.fields]
-        self._form.show_errors(fields, str(error), *([self._next_id_action()] if FieldName.ID in fields else []))
+        self._form.show_errors(fields, error_text(error), *([self._next_id_action()] if FieldName.ID in fields else []))
         self._form.focus_field(fields[0])
 
     # --- the outcome ---
@@ -278,7 +278,7 @@ class AddPlantController(QObject):
             self.plant_requested.emit(owner.id)
 
         actions = self._next_id_action(), (self.tr("Show that plant"), show_owner)
-        self._form.show_errors([FieldName.ID], str(IdTakenError(owner)), *actions)
+        self._form.show_errors([FieldName.ID], error_text(IdTakenError(owner)), *actions)
 
     def _next_id_action(self) -> MessageAction:
         return self._next_id_label, self._use_next_id

@@ -157,7 +157,7 @@ class EditController(QObject):
         try:
             self._draft.edit(self._draft.row)
         except InvalidPlantError as error:
-            self._show_error(str(error))
+            self._show_error(error_text(error))
             return False
         if not self._draft.name and self._draft.row.name:
             self._show_error(self.tr("Enter a name."))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.qt import add_layout, override, set_properties
-from plantdesk.ui.texts import plural
+from plantdesk.ui.texts import error_text, plural
 from plantdesk.ui.theme.metrics import XL, XXL, L, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.fields import ButtonField, LineEdit, tag_completer
@@ -156,7 +156,7 @@ class TagDialog(Dialog):
         try:
             plant_fields({"name": "", "tag": tag})
         except InvalidPlantError as error:
-            self._message.show_message(Tone.ERROR, str(error))
+            self._message.show_message(Tone.ERROR, error_text(error))
         else:
             self.chosen.emit(tag or None)
             self.accept()

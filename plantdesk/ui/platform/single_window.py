@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEventLoop, QLockFile, QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.errors import PlantDeskError, Text
 
 if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -31,10 +31,10 @@ _MAX_FOLDER = 103 - len("/w-01234567")
 class StuckWindowError(PlantDeskError):
     """Another process has the window of this store, but does not answer."""
 
+    text = Text("“{file}” is open in another PlantDesk, which does not answer. End that program, then try again.")
+
     def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"“{path.name}” is open in another PlantDesk, which does not answer. End that program, then try again."
-        )
+        super().__init__(file=path.name)
 
 
 class SingleWindow(QObject):

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from plantdesk.domain.import_batches import OnClash
 from plantdesk.ui.qt import add_layout, override
-from plantdesk.ui.texts import error_text, one_line, plural
+from plantdesk.ui.texts import error_text, one_line, plural, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.fields import ComboBox
@@ -55,7 +55,7 @@ class RefusedDialog(Dialog):
         self._folder = folder
         heads = (self.tr("Line"), self.tr("Reason"), self.tr("ID"), self.tr("Name"))
         table = PlainTable(theme, self.windowTitle(), heads, wide=1)
-        rows = [(row.line, row.reason, row.values.get("id", ""), row.values.get("name", "")) for row in listed]
+        rows = [(row.line, shown(row.reason), row.values.get("id", ""), row.values.get("name", "")) for row in listed]
         table.show_rows([tuple(one_line(str(each)[:300]) for each in row) for row in rows])
         more = count - len(rows)
         text = self.tr("{count} more are in the file that you can save.").format(count=QLocale().toString(more))
