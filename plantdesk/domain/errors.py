@@ -168,6 +168,17 @@ class IdTakenError(PlantDeskError):
         self.owner = owner
 
 
+class SamePlantError(IdTakenError):
+    """The owner of the id has the same name and tag as the plant to be added."""
+
+    text = Text("{plant} is already there with ID {id}. To add it once more, choose another ID.")
+
+
+def id_taken(owner: IdOwner, name: str, tag: str | None) -> IdTakenError:
+    """Return why a plant with the id of `owner` is not added."""
+    return SamePlantError(owner) if (owner.name, owner.tag) == (name, tag) else IdTakenError(owner, name)
+
+
 class InvalidTokenNameError(PlantDeskError):
     """The name for a token is empty, too long, or in use."""
 

@@ -28,11 +28,11 @@ from plantdesk.domain.edits import (
 )
 from plantdesk.domain.errors import (
     EditConflictError,
-    IdTakenError,
     NothingToUndoError,
     SelectionChangedError,
     Text,
     UndoConflictError,
+    id_taken,
 )
 from plantdesk.domain.folding import folded
 from plantdesk.domain.history import Change, ChangeKind
@@ -194,7 +194,7 @@ def _apply(session: Session, raw: sqlite3.Connection, number: int, edit: Edit, s
 def _insert(connection: sqlite3.Connection, number: int, edit: Insert, source: Source) -> None:
     plant = edit.plant
     if (owner := _row(connection, plant.id)) is not None:
-        raise IdTakenError(owner, plant.name)
+        raise id_taken(owner, plant.name, plant.tag)
     connection.execute(
         f"INSERT INTO before_image (change, plant_id, after) VALUES (?, ?, ?) {_KEEP_FIRST}", (number, plant.id, number)
     )

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import IdTakenError, PlantDeskError, TokenRefusedError, TokenUsedUpError
+from plantdesk.domain.errors import PlantDeskError, SamePlantError, TokenRefusedError, TokenUsedUpError, id_taken
 from plantdesk.domain.folding import folded
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind, now_ms
 from plantdesk.store.sqlite import token_usage
@@ -111,7 +111,9 @@ class GroupInserter:
                 added.append(row)
                 outcomes.append(row)
             else:
-                outcomes.append(_as_read(row) if _is_retry(plant, source, row) else IdTakenError(row, plant.name))
+                refusal = id_taken(row, plant.name, plant.tag)
+                is_retry = isinstance(refusal, SamePlantError) and source.kind is not SourceKind.FORM
+                outcomes.append(_as_read(row) if is_retry else refusal)
         _insert(connection, added)
         _record_use(connection, {source.token_id for source in valid}, now)
         self._remember(sources, valid)
@@ -147,11 +149,6 @@ def _new_row(plant_id: int, fields: PlantFields, now: int, source: Source, seq: 
 def _as_read(row: PlantRow) -> PlantRow:
     """Return the row as it is read from the file; the plant may have been added by the same group."""
     return row._replace(source=Source(row.source.id, row.source.kind, row.source.label))
-
-
-def _is_retry(plant: NewPlant, source: Source, row: PlantRow) -> bool:
-    """Whether a script repeats a plant that exists; the form always reports a used id."""
-    return source.kind is not SourceKind.FORM and (row.name, row.tag) == (plant.name, plant.tag)
 
 
 class _Token(NamedTuple):

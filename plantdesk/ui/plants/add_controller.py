@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.errors import IdOwner
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import PlantRow
     from plantdesk.domain.views import KnownName
@@ -254,7 +253,7 @@ class AddPlantController(QObject):
         """Put it into the form again, with what is wrong; Escape gives back what was there before."""
         self.edit_texts(submission.texts)
         if isinstance(submission.error, IdTakenError):
-            self._show_taken(submission.error.owner)
+            self._show_taken(submission.error)
             self._form.focus_field(FieldName.ID)
         elif submission.error is not None:
             self._form.show_errors([], error_text(submission.error))
@@ -273,12 +272,12 @@ class AddPlantController(QObject):
 
     # --- ids ---
 
-    def _show_taken(self, owner: IdOwner) -> None:
+    def _show_taken(self, error: IdTakenError) -> None:
         def show_owner() -> None:
-            self.plant_requested.emit(owner.id)
+            self.plant_requested.emit(error.owner.id)
 
         actions = self._next_id_action(), (self.tr("Show that plant"), show_owner)
-        self._form.show_errors([FieldName.ID], error_text(IdTakenError(owner)), *actions)
+        self._form.show_errors([FieldName.ID], error_text(error), *actions)
 
     def _next_id_action(self) -> MessageAction:
         return self._next_id_label, self._use_next_id
@@ -340,7 +339,7 @@ class AddPlantController(QObject):
     def _on_owner(self, owner: PlantRow | None) -> None:
         if self._is_id_new and owner is not None and self._form.id_text == str(owner.id):
             self._is_id_new = False
-            self._show_taken(owner)
+            self._show_taken(IdTakenError(owner))
 
     # --- slots ---
 

@@ -105,19 +105,19 @@ class TagDialog(Dialog):
         one, many = self.tr("Tag of 1 plant"), self.tr("Tag of {count} plants")
         self._label = PlainLabel(plural(count, one, many))
         self._edit = LineEdit()
-        self._edit.setPlaceholderText(self.tr("No tag"))
         self._edit.setCompleter(tag_completer(tags, self))
         self._label.setBuddy(self._edit)
         self._message = MessageLine(theme)
         one, many = self.tr("&Change tag of 1 plant"), self.tr("&Change tag of {count} plants")
-        self._change_text = plural(count, one, many)
-        one, many = self.tr("&Remove tag of 1 plant"), self.tr("&Remove tags of {count} plants")
-        self._remove_text = plural(count, one, many)
-        self._button = QPushButton(self._remove_text)
+        self._button = QPushButton(plural(count, one, many))
         self._button.setProperty("variant", "primary")
+        self._button.setEnabled(False)
         self._button.clicked.connect(self._on_accepted)
+        one, many = self.tr("&Remove tag of 1 plant"), self.tr("&Remove tags of {count} plants")
+        self._remove_button = QPushButton(plural(count, one, many))
+        self._remove_button.clicked.connect(self._on_removed)
         self._edit.textChanged.connect(self._on_text_changed)
-        self._edit.returnPressed.connect(self._on_entered)
+        self._edit.returnPressed.connect(self._button.click)  # nothing while it is empty
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -125,6 +125,7 @@ class TagDialog(Dialog):
         cancel.clicked.connect(self.reject)
         foot = QHBoxLayout()
         foot.setSpacing(S)
+        foot.addWidget(self._remove_button)
         foot.addStretch(1)
         foot.addWidget(cancel)
         foot.addWidget(self._button)
@@ -142,13 +143,12 @@ class TagDialog(Dialog):
     @Slot(str)
     def _on_text_changed(self, text: str) -> None:
         self._message.clear()
-        self._button.setText(self._change_text if text.strip() else self._remove_text)
+        self._button.setEnabled(bool(text.strip()))
 
     @Slot()
-    def _on_entered(self) -> None:
-        """Take what was typed; all tags are removed by the button alone, not by an Enter too many."""
-        if self._edit.text().strip():
-            self._on_accepted()
+    def _on_removed(self) -> None:
+        self.chosen.emit(None)
+        self.accept()
 
     @Slot()
     def _on_accepted(self) -> None:
@@ -158,5 +158,5 @@ class TagDialog(Dialog):
         except InvalidPlantError as error:
             self._message.show_message(Tone.ERROR, error_text(error))
         else:
-            self.chosen.emit(tag or None)
+            self.chosen.emit(tag)
             self.accept()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PySide6.QtCore import QLocale, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import IdTakenError, PlantDeskError, Text
+from plantdesk.domain.errors import IdTakenError, PlantDeskError, Text, id_taken
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import error_text, one_line, plural
@@ -192,7 +192,10 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
     if not entries:
         return Submission((), tuple(texts), State.PUT_ASIDE)
     is_taken = owner is not None and _is_entry(EnteredPlant(owner.name, owner.tag, owner.id))
-    error = IdTakenError(owner) if owner is not None and is_taken else PlantDeskError(Text("{reason}", reason=reason))
+    if owner is not None and is_taken:
+        error: PlantDeskError = id_taken(owner, *entries[0][:2])
+    else:
+        error = PlantDeskError(Text("{reason}", reason=reason))
     return Submission(entries, tuple(texts), State.REFUSED, error)
 
 

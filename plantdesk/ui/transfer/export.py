@@ -15,18 +15,20 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.transfer.exporting import write_plants
 from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
-from plantdesk.ui.qt import add_layout, documents_folder
+from plantdesk.ui.qt import add_layout, documents_folder, override
 from plantdesk.ui.texts import error_text, plural, quoted
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
 from plantdesk.ui.transfer.import_job import Reporter
 from plantdesk.ui.transfer.texts import progress_text
-from plantdesk.ui.widgets.dialog import Dialog, MessageBox
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, Dialog, MessageBox, press_focused_button
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.messages import BarKind
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from PySide6.QtGui import QKeyEvent
 
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.ui.background import Task
@@ -64,6 +66,14 @@ class ExportDialog(Dialog):
         save.clicked.connect(self._on_save)
         cancel.clicked.connect(self.reject)
         self._lay_out(cancel, save)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Enter in a list save: there is nothing else to fill in."""
+        if event.key() not in ENTER_KEYS:
+            super().keyPressEvent(event)
+        elif not press_focused_button(self):
+            self._on_save()
 
     def _formats(self) -> list[tuple[Format, str, str]]:
         return [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.edits import DeleteAll
-from plantdesk.domain.errors import IdTakenError
+from plantdesk.domain.errors import IdTakenError, SamePlantError
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
@@ -74,7 +74,7 @@ def test_the_same_plant_again_changes_nothing(store: PlantStore) -> None:
 
 def test_the_form_reports_a_used_id_even_if_all_is_the_same(store: PlantStore) -> None:
     store.add(plant(1), COMMAND).result(SECONDS)
-    with pytest.raises(IdTakenError):
+    with pytest.raises(SamePlantError, match="“Aloe vera” is already there with ID 1"):
         store.add(plant(1), FORM).result(SECONDS)
 
 

@@ -563,7 +563,8 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     entry.queue.submit(Submission([EnteredPlant("Ficus", "hall", 41)], ("41", "Ficus", "hall")))
     entry.queue.submit(Submission([EnteredPlant("Salvia", None, 41), EnteredPlant("Thyme", None, None, "a note")]))
     entry.queue.add_unsaved([Submission((), ("", "half", ""), State.PUT_ASIDE)])
-    desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 3)
+    entry.queue.submit(Submission([EnteredPlant("Aloe vera", None, 41)], ("41", "Aloe vera", "")))
+    desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 4)
     kept = json.loads(json.dumps(entry.unsaved.as_json()))
     entry.queue.discard(entry.queue.unsaved)
     hostile: list[object] = [None, 7, {}]
@@ -577,8 +578,8 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     assert json.loads(json.dumps(entry.unsaved.as_json())) == kept
     desk.press_in_box("Use free IDs for all")
     desk.lists(half="put aside")
-    desk.has(["Ficus", "Salvia", "Thyme"])
-    assert [row[:2] for row in desk.rows()[1:]] == [(42, "Ficus"), (43, "Salvia"), (44, "Thyme")]
+    desk.has(["Ficus", "Salvia", "Thyme", "Aloe vera"])
+    assert [row[:2] for row in desk.rows()[1:]] == [(42, "Ficus"), (43, "Salvia"), (44, "Thyme"), (45, "Aloe vera")]
 
 
 def test_one_enter_adds_once_however_long_it_is_held(desk: FormDesk) -> None:

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QCheckBox
+from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
 
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import FORM
@@ -21,6 +21,7 @@ from plantdesk.ui.plants.name_field import NameField
 from plantdesk.ui.plants.pasted_plants import PasteDialog
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.view import PlantTableView
+from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
@@ -278,6 +279,18 @@ def test_closing_counts_what_failed_and_what_is_being_saved(desk: EntryDesk, oth
     assert "2 plants are not saved." in Desk(desk.qtbot, desk.the(MessageBox)).texts()
     other_program.rollback()
     desk.has(("Ivy", None))
+
+
+def test_the_same_plant_under_its_id_is_reported_as_there(desk: EntryDesk) -> None:
+    desk.id.setText("2")
+    desk.types("Monarda")
+    desk.press(Qt.Key.Key_Return)
+    desk.qtbot.waitUntil(lambda: "Edit" in desk.buttons())
+    reason = "“Monarda” is already there with ID 2. To add it once more, choose another ID."
+    lines = desk.the(UnsavedBox).findChildren(QWidget)
+    assert f"Monarda: {reason}" in {each.accessibleName() for each in lines}
+    desk.buttons()["Edit"].click()
+    assert desk.message.text == reason
 
 
 def test_a_discarded_plant_is_brought_back(desk: EntryDesk) -> None:

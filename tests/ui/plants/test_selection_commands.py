@@ -84,6 +84,8 @@ def test_only_the_plants_that_get_a_tag_are_counted(
 def test_an_empty_tag_is_removed_from_all_selected_plants(desk: UndoDesk, store: Store) -> None:
     desk.go_to(9, 8)
     dialog = tag_dialog(desk)
+    assert not dialog.button("Change tag of 2 plants").isEnabled()
+    assert dialog.button("Remove tags of 2 plants").property("variant") is None, "it is not the default"
     dialog.press(Qt.Key.Key_Return)
     assert dialog.widget.isVisible(), "an Enter too many changes nothing"
     dialog.button("Remove tags of 2 plants").click()
