@@ -83,11 +83,13 @@ def _with_advice(error: ServerError, port: int) -> ServerError:
         return error
     other = runtime_file.find_server_on_port(paths.runtime_folder(), port)
     if other is not None:
-        reason = Text("PlantDesk is already running on port {port}, with {database}. To run another: {command}")
-        reason = reason.filled(port=port, database=str(other.database))
+        text = Text(
+            "PlantDesk is already running on port {port}, with {database}. "
+            "To run another: plantdesk serve --port {free_port}"
+        ).filled(port=port, database=str(other.database))
     else:
-        reason = Text("{reason} To use it: {command}", reason=error.text)
-    return ServerFailedError(reason, command=f"plantdesk serve --port {error.free_port}")
+        text = Text("{reason} To use it: plantdesk serve --port {free_port}", reason=error.text)
+    return ServerFailedError(text, free_port=error.free_port)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import string
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ RULES: list[Rule] = [
     house.wrapped_widgets,
     house.home_by_paths,
     house.file_operations,
+    house.texts_are_literals,
     house.no_cycles,
     house.short_files,
     house.short_functions,
@@ -202,6 +204,58 @@ def test_a_file_that_is_opened_or_changed_elsewhere_is_found(call: str) -> None:
 @pytest.mark.parametrize("call", ['text.replace("a", "b")', "dialog.open()", "tags.rename(a, b)", "row._replace(id=1)"])
 def test_what_opens_or_changes_no_file_is_fine(call: str) -> None:
     assert offences(house.file_operations, transfer__columns=call) == []
+
+
+_ERRORS = "class PlantDeskError(Exception): ...\nclass OwnError(errors.PlantDeskError): ...\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'raise OwnError(f"There is no plant {number}.")',
+        'raise errors.OwnError("There is no plant {}.".format(number))',
+        'raise OwnError("There is no plant %s." % number)',
+        'raise OwnError("There is no plant " + name)',
+        'raise OwnError(1, reason="There is no plant.")',
+        'raise OwnError(Text("{first} {second}", first=text, second=f"Line {line}"))',
+        'raise OwnError(joined([text, Text("{reason}", reason="Try again.")]))',
+        'class TheError(OwnError):\n    def __init__(self): super().__init__("It is gone.")',
+        "Text(template)",
+        'Text(f"There is no plant {number}.")',
+        'Text("{count} plants", one=f"{number} plant")',
+        'text.filled(number="an odd number")',
+        'InvalidField("id", "The ID is missing.")',
+        'raise argparse.ArgumentTypeError(f"{text} is no port")',
+    ],
+)
+def test_a_sentence_that_is_no_template_is_found(source: str) -> None:
+    assert offences(house.texts_are_literals, domain__errors=_ERRORS, store__files=source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'raise OwnError(Text("There is no plant {number:,}."), number=number)',
+        'raise OwnError(file.name, Text("It is empty."), names=", ".join(f"“{name}”" for name in names))',
+        'text = Text("{count} plants", one="1 plant").filled(count=count)',
+        'raise MethodNotAllowedError("GET, HEAD")',
+        'raise ValueError(f"{number} is no format")',
+        'print(f"{count} plants")',
+    ],
+)
+def test_a_template_with_values_is_fine(source: str) -> None:
+    assert offences(house.texts_are_literals, domain__errors=_ERRORS, store__files=source) == []
+
+
+def test_all_templates_can_be_listed(plantdesk: house.Modules) -> None:
+    found = house.templates(plantdesk)
+    assert found["{count:,} plants"] == "1 plant"
+    assert found["There is no plant with ID {id}. `plantdesk list` shows the plants."] == ""
+    for many, one in found.items():
+        fields = {field for _, field, *_ in string.Formatter().parse(many) if field is not None}
+        assert all(map(str.isidentifier, fields)), many
+        assert not one or "count" in fields, many
+        assert {field for _, field, *_ in string.Formatter().parse(one) if field is not None} <= fields, one
 
 
 def test_a_cycle_is_found() -> None:

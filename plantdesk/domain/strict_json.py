@@ -35,7 +35,7 @@ _MAX_NAMED = 5
 #: Characters before and after a fault that a message shows.
 _BEFORE, _AFTER = 30, 10
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_EXAMPLE = Text("Send one plant as {example}.", example='{"id": 1, "name": "Fern"}')
+_EXAMPLE = Text('Send one plant as {{"id": 1, "name": "Fern"}}.')
 
 
 class NotJsonError(PlantDeskError):

@@ -88,6 +88,8 @@ FILE_OPERATIONS = {
     # Devices.
     "plantdesk.platform.output": {"open"},
 }
+# What takes a text for users, besides the exceptions.
+TAKE_TEXTS = {"Text", "filled", "InvalidField", "Refused", "FileSyntaxError", "ArgumentTypeError", "ArgumentError"}
 NAMELESS = {"utils", "util", "common", "helpers", "constants", "misc"}
 
 
@@ -242,6 +244,87 @@ def _file_operation(call: ast.Call) -> str | None:
 
 def _is_mode(argument: ast.expr) -> bool:
     return isinstance(argument, ast.Constant) and set(str(argument.value)) <= set("rwxabt+")
+
+
+def texts_are_literals(modules: Modules) -> list[str]:
+    """A text for users is a template that tools can collect, and values; nothing else puts sentences together."""
+    errors = _with_subclasses("PlantDeskError", modules)
+    calls = [(module, call) for module in modules.values() for call in _calls(module.tree)]
+    takers = [(module, call) for module, call in calls if _called(call) in TAKE_TEXTS | errors]
+    takers += [
+        (module, call)
+        for module in modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef) and node.name in errors
+        for call in _calls(node)
+        if _called(call) == "__init__"
+    ]
+    found = {
+        f"{module.name}, line {call.lineno}: {ast.unparse(sentence)} is not the template of a Text"
+        for module, call in takers
+        for part in _values_of(call)
+        for sentence in _sentences(part)
+    }
+    found |= {
+        f"{module.name}, line {call.lineno}: the template of a Text is not a literal"
+        for module, call in calls
+        if _called(call) == "Text" and not all(isinstance(each, ast.Constant) for each in _templates_of(call))
+    }
+    return sorted(found)
+
+
+def templates(modules: Modules) -> dict[str, str]:
+    """Return the templates of all texts in English, with that for a count of one, or nothing: what is translated."""
+    calls = [call for module in modules.values() for call in _calls(module.tree) if _called(call) == "Text"]
+    return {many: one for many, one, *_ in ((*map(ast.literal_eval, _templates_of(call)), "") for call in calls)}
+
+
+def _with_subclasses(name: str, modules: Modules) -> set[str]:
+    classes = [node for module in modules.values() for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)]
+    found: set[str] = set()
+    more = {name}
+    while more:
+        found |= more
+        bases = {each.name: {ast.unparse(base).split(".")[-1] for base in each.bases} for each in classes}
+        more = {each for each in bases if found & bases[each]} - found
+    return found
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _called(call: ast.Call) -> str:
+    return ast.unparse(call.func).split(".")[-1]
+
+
+def _templates_of(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(each.value for each in call.keywords if each.arg == "one")]
+
+
+def _values_of(call: ast.Call) -> list[ast.expr]:
+    """Return the arguments of a call that are no templates of a Text."""
+    if _called(call) == "Text":
+        return [each.value for each in call.keywords if each.arg != "one"]
+    return [*call.args, *(each.value for each in call.keywords)]
+
+
+def _sentences(node: ast.AST) -> list[ast.AST]:
+    """Return what in an expression is a sentence for users, or puts strings together."""
+    match node:
+        case ast.Constant(str(text)):
+            return [node] if " " in text and any(map(str.islower, text)) else []
+        case ast.JoinedStr(parts):
+            fixed = "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+            return [node] if any(map(str.isalpha, fixed)) else []
+        case ast.BinOp(ast.Constant(str()) | ast.JoinedStr()) | ast.BinOp(_, _, ast.Constant(str()) | ast.JoinedStr()):
+            return [node]
+        case ast.Call(ast.Attribute(ast.Constant(str()), "format")):
+            return [node]
+        case ast.Call():
+            parts = _values_of(node) if _called(node) in {"Text", "filled", "joined", "str"} else []
+            return [sentence for part in parts for sentence in _sentences(part)]
+    return [sentence for child in ast.iter_child_nodes(node) for sentence in _sentences(child)]
 
 
 def no_cycles(modules: Modules) -> list[str]:
