@@ -136,6 +136,27 @@ def test_a_full_disk_is_reported_and_recovered_from(small_disk: Path) -> None:
     assert ids_in(database) == set(range(1, refused + 1))
 
 
+@pytest.mark.parametrize("is_read", [False, True], ids=["", "while a reader holds it"])
+def test_a_log_that_has_filled_the_disk_shrinks_when_there_is_space(tmp_path: Path, *, is_read: bool) -> None:
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "size=12m", "tmpfs") as disk:
+        database = disk / "plants.db"
+        log = database.with_name("plants.db-wal")
+        with serving_script(database) as script, closing(sqlite3.connect(database)) as reader:
+            if is_read:
+                reader.execute("BEGIN")
+                reader.execute("SELECT * FROM plant").fetchall()
+            last = 1
+            while (answer := script.post(last, "x" * 500_000)).status == 200:
+                last += 1
+            assert answer.number is ErrorNumber.STORE_FULL
+            reader.rollback()
+            subprocess.run(["mount", "-o", "remount,size=40m", str(disk)], check=True)
+            while log.stat().st_size > 1_000_000:
+                time.sleep(0.05)
+            script.until_taken(last)
+        assert ids_in(database) == set(range(1, last + 1))
+
+
 def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> None:
     database = small_disk / "plants.db"
     with closing(Store(database)) as store:

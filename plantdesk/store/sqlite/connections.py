@@ -48,7 +48,6 @@ _PRAGMAS = (
     "PRAGMA fullfsync = ON",  # macOS: fsync alone leaves data in the drive's cache
     "PRAGMA checkpoint_fullfsync = ON",
     "PRAGMA wal_autocheckpoint = 0",
-    "PRAGMA journal_size_limit = 16777216",
     "PRAGMA foreign_keys = ON",
     "PRAGMA threads = 1",  # sorts
     # A file may come from anywhere (https://sqlite.org/security.html).

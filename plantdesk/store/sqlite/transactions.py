@@ -173,8 +173,11 @@ class Transactions:
             if token_usage.is_behind(known.raw, uncounted):
                 with self.without_plants() as connection:
                     token_usage.count(connection.raw)
-        known.checkpointer.run()
+        is_log_too_long = known.checkpointer.run()
         known.tracker.require_key()
+        if is_log_too_long:
+            with contextlib.suppress(StoreError), self.without_plants():
+                pass  # it begins a new log, which SQLite cuts
 
     @contextlib.contextmanager
     def attached(self, file: Path | None) -> Iterator[None]:

@@ -23,6 +23,7 @@ from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
 from plantdesk.store.sqlite.commit_tracker import CommitTracker
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine
+from plantdesk.store.sqlite.files.disk_space import max_log_size
 from plantdesk.store.sqlite.files.log_origin import log_header
 from plantdesk.store.sqlite.inserts import GroupInserter
 
@@ -34,8 +35,8 @@ _log = logging.getLogger(__name__)
 
 #: Seconds after which a file that could not be opened is tried again, if it is still the same.
 _RETRY_DELAY = 2.0
-#: Commits after which a checkpoint runs even while more are waiting; about 10 MB of log.
-_MAX_COMMITS = 500
+#: Bytes of the log for a small commit: more than it takes as a rule, so that the log is seldom cut.
+_COMMIT_SIZE = 32_000
 
 
 class Checkpointer:
@@ -46,34 +47,40 @@ class Checkpointer:
     checkpoint is used: it waits for nobody, and what readers still need stays for the next time.
     """
 
-    def __init__(self, file: StoreFile, writing: sqlite3.Connection) -> None:
+    def __init__(self, file: StoreFile, writing: sqlite3.Connection, max_log: int) -> None:
         self._file = file
         self._writing = writing
+        self._max_log = max_log
         self._commits = 0
 
     @property
     def pending(self) -> bool:
-        """Whether anything was committed since the last checkpoint."""
+        """Whether anything was committed that is not in the file yet."""
         return self._commits > 0
 
     @property
     def is_due(self) -> bool:
-        """Whether so much was committed that the log should be moved now."""
-        return self._commits >= _MAX_COMMITS
+        """Whether so much was committed that the log should be moved now, as it is to have `max_log` bytes."""
+        return self._commits * _COMMIT_SIZE >= self._max_log
 
-    def committed(self, weight: int = 1) -> None:
-        """Note a commit; `weight` is the number of small commits that write about as much."""
-        self._commits += weight
+    def committed(self, weight: int = 1, size: int = 0) -> None:
+        """Note a commit of so many characters; `weight` is the number of small commits that write about as much."""
+        self._commits += weight + size // _COMMIT_SIZE
 
-    def run(self) -> None:
-        """Checkpoint what can be. A fault loses nothing, as the log keeps the commits: the next write reports it."""
-        self._commits = 0
+    def run(self) -> bool:
+        """Checkpoint what can be; return whether the log is too long and nothing in it is needed any more.
+
+        A fault loses nothing, as the log keeps the commits: the next write reports it.
+        """
+        self._commits, is_whole = 1, False  # to try again when idle
         with contextlib.suppress(sqlite3.Error):
             self._writing.execute("BEGIN IMMEDIATE")
             try:
-                self._file.checkpoint()
+                is_whole = self._file.checkpoint()
             finally:
                 self._writing.execute("ROLLBACK")
+        self._commits -= is_whole
+        return is_whole and self._file.log_size > self._max_log
 
 
 class WriteConnection:
@@ -84,7 +91,9 @@ class WriteConnection:
         self.connection = make_engine(file.connect).connect()
         self.raw = driver_connection(self.connection)
         self.raw.execute("PRAGMA cache_size = -32768")  # 32 MiB, as a change may touch all pages
-        self.checkpointer = Checkpointer(file, self.raw)
+        max_log = max_log_size(file.path.parent)
+        self.raw.execute(f"PRAGMA journal_size_limit = {max_log}")
+        self.checkpointer = Checkpointer(file, self.raw, max_log)
         self._path = file.path
         self._log = b""
         try:

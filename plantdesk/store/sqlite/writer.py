@@ -274,7 +274,8 @@ class Writer:
 def _noted(connection: WriteConnection, outcome: Outcome) -> Outcome:
     """Return what was added, after its commit is noted for later polls and checkpoints."""
     connection.tracker.committed(len(outcome.changes.added))
-    connection.checkpointer.committed(1 + len(outcome.changes.added) // 20)
+    rows = outcome.changes.added
+    connection.checkpointer.committed(1 + len(rows) // 20, sum(len(row.name) + len(row.tag or "") for row in rows))
     return outcome
 
 

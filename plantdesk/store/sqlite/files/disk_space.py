@@ -1,4 +1,4 @@
-"""Whether the disk has room for what scripts add: a script in a loop must not fill it to the last byte."""
+"""Whether the disk has room for what scripts add, in a loop perhaps, and how much of it a log may take."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _RESERVE = 500 * 1024 * 1024
 _RESERVE_SHARE = 0.01
 _MAX_SHARE = 0.1
+#: Bytes of a log that are kept for later commits; less on a small disk.
+_LOG_SIZE = 16 * 1024 * 1024
+_LOG_SHARE = 0.01
 #: Seconds for which a measurement counts.
 _INTERVAL = 1.0
 
@@ -42,3 +45,11 @@ def is_low(folder: Path) -> bool:
     except OSError:  # what is wrong is reported by the write
         return False
     return usage.free < min(max(_RESERVE, usage.total * _RESERVE_SHARE), usage.total * _MAX_SHARE)
+
+
+def max_log_size(folder: Path) -> int:
+    """Return the bytes above which the log of a store in a folder is moved into the file, and cut."""
+    try:
+        return min(_LOG_SIZE, round(shutil.disk_usage(folder).total * _LOG_SHARE))
+    except OSError:
+        return _LOG_SIZE

@@ -106,10 +106,22 @@ class StoreFile:
             raise StoreMovedError
         return connection
 
-    def checkpoint(self) -> None:
-        """Copy what readers allow from the log into the file. On the thread that may `reopen`. Raises sqlite3.Error."""
-        if self.is_current:  # the log of a replaced file is nobody's to copy
-            self._opened.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+    def checkpoint(self) -> bool:
+        """Copy what readers allow from the log into the file; return whether that was all.
+
+        On the thread that may `reopen`. Raises sqlite3.Error.
+        """
+        if not self.is_current:  # the log of a replaced file is nobody's to copy
+            return False
+        is_busy, pages, copied = self._opened.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        return not is_busy and pages == copied
+
+    @property
+    def log_size(self) -> int:
+        """Bytes of the log, also of what is not needed any more."""
+        with contextlib.suppress(OSError):
+            return self.path.with_name(f"{self.path.name}-wal").stat().st_size
+        return 0
 
     def reopen(self) -> None:
         """Open what is under the name now, after it was replaced or has become writable. Raises StoreError.
