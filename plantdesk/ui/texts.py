@@ -155,6 +155,7 @@ def one_line(text: str) -> str:
     """Return `text` on one line, with a visible replacement for every control character and line break."""
     if text.isprintable():
         return text
+    text = text.replace("\r\n", "\n")
     around = zip(" " + text, text, text[1:] + " ", strict=False)
     return "".join(_shown(character, before, after) for before, character, after in around)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QLocale, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.ui.history.change_list import ChangeList
@@ -40,6 +40,7 @@ class HistoryDialog(Dialog):
     def __init__(self, context: WindowContext, opened: OpenStore, parent: QWidget) -> None:
         super().__init__(self.tr("History"), parent)
         self._sources: tuple[Source, ...] = ()
+        self._summary: HistorySummary | None = None
         self._current: int | None = None
         self._scrolled = 0
         self._list_height = 0
@@ -85,6 +86,7 @@ class HistoryDialog(Dialog):
         self._list.action_requested.connect(self.action_requested)
         self._close_button.clicked.connect(self.accept)
         self._model.loaded.connect(self._on_loaded)
+        self._model.extended.connect(self._show_count)
         self._model.failed.connect(self._on_failed)
         self._model.modelAboutToBeReset.connect(self._on_about_to_reset)
         context.bridge.changed.connect(self._on_changed)
@@ -104,6 +106,7 @@ class HistoryDialog(Dialog):
     @Slot(object)
     def _on_loaded(self, summary: HistorySummary | None) -> None:
         if summary is not None:
+            self._summary = summary
             self._show_summary(summary)
         row = None if self._current is None else self._model.row_of(self._current)
         if row is not None:
@@ -124,14 +127,9 @@ class HistoryDialog(Dialog):
             self.resize_to_fit(QSize(self.width(), self._layout.totalSizeHint().height()))
 
     def _show_summary(self, summary: HistorySummary) -> None:
-        filtered = self._search_edit.text().strip() or self._source_box.currentIndex() > 0
         none = self.tr("No changes yet. Edits, deletions, imports and restores are listed here, each with its undo.")
-        self._empty_label.setText(self.tr("No changes match.") if filtered and summary.changes else none)
-        if summary.since is None:
-            self._message.set_hint("")
-        else:
-            one, many = self.tr("1 change since {date}"), self.tr("{count} changes since {date}")
-            self._message.set_hint(plural(summary.changes, one, many, date=long_date(summary.since)))
+        self._empty_label.setText(self.tr("No changes match.") if self._is_filtered and summary.changes else none)
+        self._show_count()
         if summary.sources != self._sources:
             self._sources = summary.sources
             chosen = self._source_box.currentText()
@@ -140,6 +138,25 @@ class HistoryDialog(Dialog):
                 self._source_box.addItem(self.tr("All changes"))
                 self._source_box.addItems([source_text(each) for each in summary.sources])
                 self._source_box.setCurrentIndex(max(self._source_box.findText(chosen), 0))
+
+    @property
+    def _is_filtered(self) -> bool:
+        return bool(self._search_edit.text().strip()) or self._source_box.currentIndex() > 0
+
+    @Slot()
+    def _show_count(self) -> None:
+        """Show how many changes there are, and how many of them match, as far as they were read."""
+        if self._summary is None or self._summary.since is None:
+            self._message.set_hint("")
+            return
+        one, many = self.tr("1 change since {date}"), self.tr("{count} changes since {date}")
+        if self._is_filtered and self._model.has_more:
+            many = self.tr("Over {matching} of {count} changes since {date}")
+        elif self._is_filtered:
+            one = self.tr("{matching} of 1 change since {date}")
+            many = self.tr("{matching} of {count} changes since {date}")
+        matching, since = QLocale().toString(self._model.entry_count()), long_date(self._summary.since)
+        self._message.set_hint(plural(self._summary.changes, one, many, matching=matching, date=since))
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:

@@ -50,9 +50,13 @@ class HistoryPage(NamedTuple):
 
 
 class HistoryModel(QAbstractListModel):
-    """Reads on the worker of `queries`. `loaded(summary)`: the first page is there; `failed(error)`: it is not."""
+    """Reads on the worker of `queries`.
+
+    `loaded(summary)`: the first page is there; `failed(error)`: it is not. `extended`: the next page is there.
+    """
 
     loaded = Signal(object)
+    extended = Signal()
     failed = Signal(object)
 
     def __init__(self, queries: StoreQueries, parent: QObject) -> None:
@@ -72,7 +76,16 @@ class HistoryModel(QAbstractListModel):
 
     def reload(self) -> None:
         """Read the changes again; the present ones stay until the others are there."""
-        self._ask(None, max(_PAGE, sum(not isinstance(row, str) for row in self._rows)), self._on_loaded)
+        self._ask(None, max(_PAGE, self.entry_count()), self._on_loaded)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are changes to be shown that are not read yet."""
+        return self._has_more
+
+    def entry_count(self) -> int:
+        """Return the number of changes that were read."""
+        return sum(not isinstance(row, str) for row in self._rows)
 
     def entry_at(self, row: int) -> HistoryEntry | None:
         """Return the entry of a row; None for a heading."""
@@ -145,6 +158,7 @@ class HistoryModel(QAbstractListModel):
             self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(rows) - 1)
             self._rows += rows
             self.endInsertRows()
+        self.extended.emit()
 
     def _with_headings(self, entries: list[HistoryEntry]) -> list[HistoryEntry | str]:
         rows: list[HistoryEntry | str] = []

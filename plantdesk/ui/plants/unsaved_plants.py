@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QLocale, QObject, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, Text, id_taken
@@ -15,6 +15,7 @@ from plantdesk.ui.texts import error_text, one_line, plural
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.buttons import OneClickButton
 from plantdesk.ui.widgets.icon import Icon
+from plantdesk.ui.widgets.messages import MoreRow
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 from plantdesk.ui.widgets.scroll_area import ScrollArea
 
@@ -255,7 +256,6 @@ class UnsavedBox(QFrame):
         self._lines: Sequence[Line] = ()
         self._actions_for_all: Sequence[MessageAction] = ()
         self._rows: list[_Row] = []
-        self._shows_all = False
         self.setProperty("card", "true")
         self.setAccessibleName(self.tr("Plants that are not saved"))
         self._content = QWidget()
@@ -265,10 +265,8 @@ class UnsavedBox(QFrame):
         self._list.addStretch(1)
         self._for_all = _Links()
         self._for_all.key_pressed.connect(self._on_key)
-        self._more = PlainLabel(tone="muted")
-        self._show_button = QPushButton()
-        self._show_button.setProperty("variant", "link")
-        self._show_button.clicked.connect(self._toggle)
+        self._footer = MoreRow()
+        self._footer.toggled.connect(self._on_toggled)
         self._lay_out()
         theme.changed.connect(self._fit)
         self.hide()
@@ -278,7 +276,7 @@ class UnsavedBox(QFrame):
         focus = self._focus()
         self._lines, self._actions_for_all = lines, actions_for_all
         self._for_all.show_actions(actions_for_all)
-        shown = lines[: _MAX_LINES if self._shows_all else _FIRST]
+        shown = lines[: _MAX_LINES if self._footer.shows_all else _FIRST]
         for row in self._rows[len(shown) :]:
             self._list.removeWidget(row)
             row.hide()
@@ -290,12 +288,8 @@ class UnsavedBox(QFrame):
                 self._rows[place].links.key_pressed.connect(self._on_key)
                 self._list.insertWidget(place, self._rows[place])
             self._rows[place].show_line(line)
-        self._shows_all = self._shows_all and bool(lines)
-        rest = len(lines) - len(shown)
-        self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(rest)) if rest else "")
+        self._footer.show_counts(len(lines), len(shown), _FIRST)
         self._footer.setVisible(len(lines) > _FIRST or bool(actions_for_all))
-        self._show_button.setVisible(len(lines) > _FIRST)
-        self._show_button.setText(self.tr("Show fewer") if self._shows_all else self.tr("Show"))
         self._fit()
         self.setVisible(bool(lines))
         if focus is not None:
@@ -324,14 +318,7 @@ class UnsavedBox(QFrame):
         layout.setSpacing(0)
         self._area = ScrollArea(self._content, horizontal=False)
         layout.addWidget(self._area)
-        self._footer = QWidget()
-        footer = QHBoxLayout(self._footer)
-        footer.setContentsMargins(0, 0, 0, 0)
-        footer.setSpacing(S)
-        footer.addWidget(self._more)
-        footer.addWidget(self._show_button)
-        footer.addStretch(1)
-        footer.addWidget(self._for_all)
+        self._footer.row.addWidget(self._for_all)
         layout.addWidget(self._footer)
 
     def _focus(self) -> tuple[int, int] | None:
@@ -355,8 +342,7 @@ class UnsavedBox(QFrame):
         buttons[min(number, len(buttons) - 1)].setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
-    def _toggle(self) -> None:
-        self._shows_all = not self._shows_all
+    def _on_toggled(self) -> None:
         self.show_lines(self._lines, self._actions_for_all)
 
     @Slot()

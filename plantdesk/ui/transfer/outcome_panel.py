@@ -125,13 +125,13 @@ class OutcomePanel(QFrame):
         self.clash_choice = self._combo(
             self.tr("Rows whose ID is taken"),
             (
-                (self.tr("Import nothing then"), OnClash.REFUSE),
+                (self.tr("Do not import anything"), OnClash.REFUSE),
                 (self.tr("Leave them out"), OnClash.SKIP),
                 (self.tr("Give them a new ID"), OnClash.NEW_ID),
                 (self.tr("Replace the plants"), OnClash.REPLACE),
             ),
         )
-        invalid = ((self.tr("Import nothing then"), False), (self.tr("Leave them out"), True))
+        invalid = ((self.tr("Do not import anything"), False), (self.tr("Leave them out"), True))
         self.invalid_choice = self._combo(self.tr("Rows that are invalid"), invalid)
         self.clash_choice.setCurrentIndex(1)  # neither changes what is there, and the counts say what happens
         self.invalid_choice.setCurrentIndex(1)

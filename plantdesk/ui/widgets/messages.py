@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QLocale, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
@@ -271,6 +271,43 @@ class InfoBar(Message):
         layout.addWidget(self._close_button)
 
 
+class MoreRow(QWidget):
+    """Below the first entries of a list: how many more there are, and a button that shows them, or fewer again.
+
+    `toggled`: the button was pressed, so that `shows_all` is another value.
+    """
+
+    toggled = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shows_all = False
+        self._more = PlainLabel(tone="muted")
+        self._button = QPushButton()
+        self._button.setProperty("variant", "link")
+        self._button.clicked.connect(self._on_clicked)
+        layout = self.row = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        layout.addWidget(self._more)
+        layout.addWidget(self._button)
+        layout.addStretch(1)
+
+    def show_counts(self, total: int, shown: int, first: int) -> None:
+        """Show how many of `total` entries are not `shown`; the button is there where there are more than the first."""
+        self.shows_all = self.shows_all and total > first
+        rest = total - shown
+        self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(rest)))
+        self._more.setVisible(rest > 0)
+        self._button.setText(self.tr("Show fewer") if self.shows_all else self.tr("Show"))
+        self._button.setVisible(total > first)
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        self.shows_all = not self.shows_all
+        self.toggled.emit()
+
+
 _SHOWING = frozenset({QEvent.Type.ShowToParent, QEvent.Type.HideToParent})
 
 
@@ -285,21 +322,11 @@ class BarStack(QWidget):
         self._theme = theme
         #: With their frames; the one that was shown last is the first.
         self._bars: list[tuple[InfoBar, QWidget]] = []
-        self._shows_all = False
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(EDGE, 0, EDGE, 0)
         self._layout.setSpacing(M)
-        self._more = PlainLabel(tone="muted")
-        self._button = QPushButton()
-        self._button.setProperty("variant", "link")
-        self._button.clicked.connect(self._toggle)
-        self._footer = QWidget()
-        footer = QHBoxLayout(self._footer)
-        footer.setContentsMargins(0, 0, 0, 0)
-        footer.setSpacing(S)
-        footer.addWidget(self._more)
-        footer.addWidget(self._button)
-        footer.addStretch()
+        self._footer = MoreRow()
+        self._footer.toggled.connect(self._arrange)
         self._footer.hide()
         self._layout.addWidget(self._footer)
 
@@ -332,23 +359,15 @@ class BarStack(QWidget):
             self._arrange()
         return super().eventFilter(watched, event)
 
-    @Slot()
-    def _toggle(self) -> None:
-        self._shows_all = not self._shows_all
-        self._arrange()
-
     def _shown(self) -> list[InfoBar]:
         self._bars = [each for each in self._bars if isValid(each[0])]  # a question is deleted when it is answered
         return [bar for bar, _ in self._bars if not bar.isHidden()]
 
+    @Slot()
     def _arrange(self) -> None:
         shown = self._shown()
-        self._shows_all = self._shows_all and len(shown) > 1
-        seen = shown if self._shows_all else sorted(shown, key=lambda bar: bar.kind.rank)[:1]
+        seen = shown if self._footer.shows_all else sorted(shown, key=lambda bar: bar.kind.rank)[:1]
         for bar, frame in self._bars:
             frame.setVisible(bar in seen)
-        rest = len(shown) - len(seen)
-        self._more.setText(self.tr("and {count} more").format(count=QLocale().toString(rest)) if rest else "")
-        self._more.setVisible(rest > 0)
-        self._button.setText(self.tr("Show fewer") if self._shows_all else self.tr("Show"))
+        self._footer.show_counts(len(shown), len(seen), 1)
         self._footer.setVisible(len(shown) > 1)

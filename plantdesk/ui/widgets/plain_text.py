@@ -68,7 +68,7 @@ class PlainLabel(QLabel):
 def displayed(text: str) -> str:
     """Return `text` with control characters made visible, except line feeds, and cut where it is too long."""
     shown = text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
-    return "\n".join(one_line(line) for line in shown.split("\n"))
+    return "\n".join(one_line(line) for line in shown.replace("\r\n", "\n").split("\n"))
 
 
 class TextView(QPlainTextEdit):

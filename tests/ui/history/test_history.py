@@ -70,6 +70,10 @@ class HistoryDesk(Desk):
     def dialog_texts(self) -> list[str]:
         return Desk(self.qtbot, self.dialog).texts()
 
+    def counts(self, text: str) -> bool:
+        """Whether the number of the changes is shown so."""
+        return any(each.startswith(text) for each in self.dialog_texts())
+
     def rows(self) -> list[str]:
         model = self.changes.model()
         return [model.index(row, 0).data() for row in range(model.rowCount())]
@@ -191,6 +195,19 @@ def test_it_is_searched_by_text_and_source(desk: HistoryDesk) -> None:
     QTest.keyClicks(search, "rename")
     desk.shows()
     desk.until(lambda: "No changes match." in desk.dialog_texts())
+
+
+def test_the_matching_changes_are_counted(desk: HistoryDesk) -> None:
+    for number in range(420):
+        desk.change(SetTag(Selection(ids=[1]), f"{'bed' if number % 2 else 'shed'} {number}"))
+    desk.open()
+    search = Desk(desk.qtbot, desk.dialog).field("Search the history")
+    desk.type(search, "bed 419")
+    desk.until(lambda: desk.counts("1 of 420 changes since"))
+    desk.type(search, "bed")
+    desk.until(lambda: desk.counts("Over 200 of 420 changes since"))
+    desk.changes.scrollToBottom()
+    desk.until(lambda: desk.counts("210 of 420 changes since"))
 
 
 def test_shift_f10_opens_the_menu_of_a_change(desk: HistoryDesk) -> None:

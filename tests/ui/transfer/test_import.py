@@ -76,7 +76,7 @@ def test_clashing_and_invalid_rows_are_shown_and_decided_upon(desk: TransferDesk
     words = {"new plant", "is here already and stays as it is", "has an ID that is taken", "cannot be read"}
     assert words <= set(desk.dialog.texts())
     assert desk.dialog.button("Import 1 plant").isEnabled(), "what is not new is left out at first"
-    desk.pick("Rows that are invalid", "Import nothing then")
+    desk.pick("Rows that are invalid", "Do not import anything")
     assert not desk.dialog.button("Import 1 plant").isEnabled()
     desk.dialog.button("Show").click()
     rows = Desk(desk.qtbot, desk.the(RefusedDialog))
@@ -198,7 +198,7 @@ def test_an_import_begun_before_the_counts_leads_back_to_the_choice(desk: Transf
     desk.answer_file_dialogs(file)
     desk.choose("File", "Import…")
     desk.qtbot.waitUntil(desk.dialog.button("Import").isEnabled, timeout=TIMEOUT)
-    desk.pick("Rows that are invalid", "Import nothing then")
+    desk.pick("Rows that are invalid", "Do not import anything")
     desk.start_import()
     desk.until_toast("Nothing was imported")
     assert desk.plants() == []

@@ -25,6 +25,7 @@ def test_an_id_is_shown_in_plain_digits(plant_id: int) -> None:
     ("text", "shown"),
     [
         ("two\nlines", "two↵lines"),
+        ("two\r\nlines\r", "two↵lines↵"),
         ("nothing\0", "nothing␀"),
         ("tab\tstop", "tab␉stop"),
         ("turned\u202eover", "turned[U+202E]over"),
