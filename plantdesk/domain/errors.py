@@ -76,9 +76,11 @@ class Text:
     def __init__(self, template: str, /, *, one: str = "", **values: str | float | Text) -> None:
         self.__dict__.update(template=template, one=one, values=values)  # it is frozen
 
-    def filled(self, **values: str | float | Text) -> Text:
-        """Return the text with more values."""
-        return type(self)(self.template, one=self.one, **self.values, **values)
+    def filled(self, /, **values: str | float | Text) -> Text:
+        """Return the text with more values, which may have any names."""
+        text = type(self)(self.template, one=self.one)
+        text.__dict__["values"] = {**self.values, **values}
+        return text
 
     def __str__(self) -> str:
         template = self.one if self.one and self.values["count"] == 1 else self.template

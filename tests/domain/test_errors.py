@@ -59,6 +59,8 @@ def test_a_text_is_its_template_filled_in() -> None:
     assert str(text) == "the plant “{id}” is one of 12,345."
     assert text == Text("{plant} is one of {number:,}.", plant=name).filled(number=12345)
     assert text != text.filled(other=1)
+    odd: dict[str, str | float | Text] = {"self": "1", "template": "2", "one": "3", "number": 4}
+    assert text.filled(**odd).values == {"plant": name, "number": 4, "self": "1", "template": "2", "one": "3"}
     assert str(joined([name])) == str(name)
     assert str(joined([Text("One."), Text("Two."), Text("{n}.", n="Three")])) == "One. Two. Three."
 
