@@ -25,6 +25,7 @@ RULES: list[Rule] = [
     house.home_by_paths,
     house.file_operations,
     house.texts_are_literals,
+    house.translations_are_found,
     house.no_cycles,
     house.short_files,
     house.short_functions,
@@ -245,6 +246,14 @@ def test_a_sentence_that_is_no_template_is_found(source: str) -> None:
 )
 def test_a_template_with_values_is_fine(source: str) -> None:
     assert offences(house.texts_are_literals, domain__errors=_ERRORS, store__files=source) == []
+
+
+@pytest.mark.parametrize(
+    "call", ['_tr("Undo")', 'tr("Undo")', 'page.tr("Undo")', 'self.tr(f"Undo {title}")', 'translate("Menus", text)']
+)
+def test_a_translation_that_lupdate_does_not_find_is_found(call: str) -> None:
+    assert offences(house.translations_are_found, ui__page=call)
+    assert not offences(house.translations_are_found, ui__page='self.tr("Undo"), translate("Menus", "Undo")')
 
 
 def test_all_templates_can_be_listed(plantdesk: house.Modules) -> None:

@@ -6,9 +6,11 @@ import sys
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtCore import Slot as QtSlot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+
+from plantdesk.ui.texts import translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -180,13 +182,9 @@ def check(group: QActionGroup, value: str) -> None:
 
 def _layout() -> list[tuple[str, list[list[Section]]]]:
     """Return the titles of the menus and their sections, with a separator between the inner lists."""
-
-    def tr(text: str) -> str:
-        return QCoreApplication.translate("Menus", text)
-
     return [
         (
-            tr("&File"),
+            translate("Menus", "&File"),
             [
                 [Section.FILE_PLANTS, Section.FILE_IMPORT, Section.FILE_EXPORT],
                 [Section.FILE_API],
@@ -195,7 +193,7 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
             ],
         ),
         (
-            tr("&Edit"),
+            translate("Menus", "&Edit"),
             [
                 [Section.EDIT_UNDO],
                 [Section.EDIT_CLIPBOARD, Section.EDIT_COPIES],
@@ -205,7 +203,7 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
             ],
         ),
         (
-            tr("&View"),
+            translate("Menus", "&View"),
             [
                 [Section.VIEW_PANES],
                 [Section.VIEW_ORDER],
@@ -213,8 +211,8 @@ def _layout() -> list[tuple[str, list[list[Section]]]]:
                 [Section.VIEW_APPEARANCE],
             ],
         ),
-        (tr("&Tools"), [[Section.TOOLS_API], [Section.TOOLS_SYSTEM]]),
-        (tr("&Help"), [[Section.HELP, Section.HELP_UPDATES, Section.HELP_ABOUT]]),
+        (translate("Menus", "&Tools"), [[Section.TOOLS_API], [Section.TOOLS_SYSTEM]]),
+        (translate("Menus", "&Help"), [[Section.HELP, Section.HELP_UPDATES, Section.HELP_ABOUT]]),
     ]
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.records import Source
 
+#: Translates a literal in a context. `lupdate` finds calls of this name with two literals.
+translate = QCoreApplication.translate
+
 _PICTURES = 0x2400
 _LAST_ASCII = "\x7f"
 _LINE_ENDS = "\r\n\x85\u2028\u2029"
@@ -54,7 +57,7 @@ def short_time(timestamp: int) -> str:
     days = local.date().daysTo(QDate.currentDate())
     if days == 0:
         return QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)
-    return QCoreApplication.translate("times", "Yesterday") if days == 1 else date(timestamp)
+    return translate("times", "Yesterday") if days == 1 else date(timestamp)
 
 
 def clock_time(timestamp: int) -> str:
@@ -112,7 +115,7 @@ def error_text(error: Exception) -> str:
         return shown(error.text)
     if isinstance(error, OSError):
         return f"{error.strerror or error}."
-    return QCoreApplication.translate("failures", "That did not work. The log has the cause.")
+    return translate("failures", "That did not work. The log has the cause.")
 
 
 def is_visible(text: str) -> bool:
@@ -131,9 +134,9 @@ def tag_text(tag: str) -> str:
     Blanks that cannot be seen are marked: with “kitchen ” and “kitchen” a list would show the same tag twice.
     """
     if not tag:
-        return QCoreApplication.translate("PlantTable", "(empty tag)")
+        return translate("PlantTable", "(empty tag)")
     if not is_visible(tag):
-        return QCoreApplication.translate("PlantTable", "(blank tag)")
+        return translate("PlantTable", "(blank tag)")
     return _UNSEEN_BLANKS.sub(lambda blanks: _BLANK_MARK * len(blanks[0]), one_line(tag))
 
 
@@ -142,11 +145,11 @@ def source_text(source: Source) -> str:
     if source.label:
         return one_line(source.label)
     words = {
-        "form": QCoreApplication.translate("PlantTable", "Form"),
-        "command": QCoreApplication.translate("PlantTable", "Command line"),
-        "import": QCoreApplication.translate("PlantTable", "Import"),
-        "token": QCoreApplication.translate("PlantTable", "API"),
-        "other": QCoreApplication.translate("PlantTable", "Unknown"),
+        "form": translate("PlantTable", "Form"),
+        "command": translate("PlantTable", "Command line"),
+        "import": translate("PlantTable", "Import"),
+        "token": translate("PlantTable", "API"),
+        "other": translate("PlantTable", "Unknown"),
     }
     return words[source.kind]
 
@@ -177,16 +180,16 @@ def _steps() -> list[tuple[int, int, Callable[[int], str]]]:
 
 
 def _just_now(_count: int) -> str:
-    return QCoreApplication.translate("times", "just now")
+    return translate("times", "just now")
 
 
 def _seconds(count: int) -> str:
-    return QCoreApplication.translate("times", "{n} s ago").format(n=count)
+    return translate("times", "{n} s ago").format(n=count)
 
 
 def _minutes(count: int) -> str:
-    return QCoreApplication.translate("times", "{n} min ago").format(n=count)
+    return translate("times", "{n} min ago").format(n=count)
 
 
 def _hours(count: int) -> str:
-    return QCoreApplication.translate("times", "{n} h ago").format(n=count)
+    return translate("times", "{n} h ago").format(n=count)

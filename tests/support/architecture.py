@@ -268,9 +268,26 @@ def texts_are_literals(modules: Modules) -> list[str]:
     found |= {
         f"{module.name}, line {call.lineno}: the template of a Text is not a literal"
         for module, call in calls
-        if _called(call) == "Text" and not all(isinstance(each, ast.Constant) for each in _templates_of(call))
+        if _called(call) == "Text" and not _are_literals(_templates_of(call))
     }
     return sorted(found)
+
+
+def translations_are_found(modules: Modules) -> list[str]:
+    """`lupdate` finds literals in calls of `self.tr` and `translate`; the context of `tr` is the class around it."""
+    return [
+        f"{module.name}, line {call.lineno}: {ast.unparse(call)}"
+        for module in modules.values()
+        for call in _calls(module.tree)
+        if (
+            _called(call) in {"tr", "_tr"} and (ast.unparse(call.func) != "self.tr" or not _are_literals(call.args[:1]))
+        )
+        or (_called(call) == "translate" and len(call.args) == 2 and not _are_literals(call.args))
+    ]
+
+
+def _are_literals(nodes: list[ast.expr]) -> bool:
+    return all(isinstance(each, ast.Constant) for each in nodes)
 
 
 def templates(modules: Modules) -> dict[str, str]:

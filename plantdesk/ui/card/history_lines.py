@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QCoreApplication
-
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
-from plantdesk.ui.texts import quoted, short_time, source_text, tag_text
+from plantdesk.ui.texts import quoted, short_time, source_text, tag_text, translate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,12 +59,12 @@ def history_lines(row: PlantRow, changes: Sequence[PlantChange]) -> list[History
 def added_text(source: Source) -> str:
     """Return who or what has added a plant, for a sentence that begins with the time."""
     texts = {
-        SourceKind.FORM: _tr("in the form"),
-        SourceKind.COMMAND: _tr("on the command line"),
-        SourceKind.IMPORT: _tr("by the import {name}"),
-        SourceKind.TOKEN: _tr("by {name}"),
+        SourceKind.FORM: translate("PlantHistory", "in the form"),
+        SourceKind.COMMAND: translate("PlantHistory", "on the command line"),
+        SourceKind.IMPORT: translate("PlantHistory", "by the import {name}"),
+        SourceKind.TOKEN: translate("PlantHistory", "by {name}"),
     }
-    return texts.get(source.kind, _tr("by {name}")).format(name=source_text(source))
+    return texts.get(source.kind, translate("PlantHistory", "by {name}")).format(name=source_text(source))
 
 
 def _joined(row: PlantRow, changes: Sequence[PlantChange]) -> list[_Step]:
@@ -111,32 +109,36 @@ def _details(made: list[str], was: list[str]) -> tuple[str, ...]:
 
 def _text(step: _Step, changed: list[str]) -> str:
     if step.change.kind is ChangeKind.RESTORE:
-        return _tr("Restored from a backup")
+        return translate("PlantHistory", "Restored from a backup")
     if len(changed) != 1:
-        return _tr("Changed")
+        return translate("PlantHistory", "Changed")
     before, after = getattr(step.before, changed[0]), getattr(step.after, changed[0])
     match changed[0]:
         case "name":
-            return _tr("Name changed")
+            return translate("PlantHistory", "Name changed")
         case "tag":
-            return _tr("Tag removed") if after is None else _tr("Tag set to {tag}").format(tag=tag_text(after))
+            return (
+                translate("PlantHistory", "Tag removed")
+                if after is None
+                else translate("PlantHistory", "Tag set to {tag}").format(tag=tag_text(after))
+            )
     if before is None:
-        return _tr("Note written")
-    return _tr("Note removed") if after is None else _tr("Note changed")
+        return translate("PlantHistory", "Note written")
+    return translate("PlantHistory", "Note removed") if after is None else translate("PlantHistory", "Note changed")
 
 
 def _was(field: str, before: PlantRow | None) -> str:
     if before is None or field == "note":
         return ""
     if field == "name":
-        return _tr("was {name}").format(name=quoted(before.name))
-    return _tr("had no tag") if before.tag is None else _tr("was {tag}").format(tag=tag_text(before.tag))
+        return translate("PlantHistory", "was {name}").format(name=quoted(before.name))
+    return (
+        translate("PlantHistory", "had no tag")
+        if before.tag is None
+        else translate("PlantHistory", "was {tag}").format(tag=tag_text(before.tag))
+    )
 
 
 def _added_line(row: PlantRow) -> HistoryLine:
-    text = _tr("Added {by}").format(by=added_text(row.source))
+    text = translate("PlantHistory", "Added {by}").format(by=added_text(row.source))
     return HistoryLine("plus", text, (short_time(row.added_at),), None, {})
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("PlantHistory", text)

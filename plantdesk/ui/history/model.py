@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QCoreApplication,
     QDate,
     QDateTime,
     QLocale,
@@ -21,7 +20,7 @@ from plantdesk.domain.errors import shortened
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import long_time, one_line, plural, short_time, shown, source_text, tag_text
+from plantdesk.ui.texts import long_time, one_line, plural, short_time, shown, source_text, tag_text, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,7 +172,7 @@ class HistoryModel(QAbstractListModel):
 def title_text(entry: HistoryEntry) -> str:
     """Return what a change did, and whether it is undone."""
     title = _title(entry.change)
-    return _tr("Undone: {title}").format(title=title) if entry.change.is_undone else title
+    return translate("History", "Undone: {title}").format(title=title) if entry.change.is_undone else title
 
 
 def _title(change: Change) -> str:
@@ -186,9 +185,9 @@ def detail_text(entry: HistoryEntry) -> str:
     parts = [] if change.source.kind is SourceKind.FORM else [source_text(change.source)]
     parts.append(_plants(entry))
     if change.is_undone:
-        parts.append(_tr("undone {time}").format(time=short_time(last.made_at)))
+        parts.append(translate("History", "undone {time}").format(time=short_time(last.made_at)))
     elif not last.can_undo:
-        parts.append(_tr("too old to be undone"))
+        parts.append(translate("History", "too old to be undone"))
     return " · ".join(parts)
 
 
@@ -196,23 +195,27 @@ def _plants(entry: HistoryEntry) -> str:
     """Return what the title does not say of the plants."""
     change, _, first = entry
     if first is None:
-        return plural(change.plants, _tr("1 plant"), _tr("{count} plants"))
+        return plural(change.plants, translate("History", "1 plant"), translate("History", "{count} plants"))
     plant_id, name, tag = first
     if change.plants > 1:
-        one, many = _tr("{name} and 1 more"), _tr("{name} and {count} more")
+        one, many = translate("History", "{name} and 1 more"), translate("History", "{name} and {count} more")
         return plural(change.plants - 1, one, many, name=one_line(shortened(name)))
     if change.kind is ChangeKind.TAG:
-        return _tr("had no tag") if tag is None else _tr("was {tag}").format(tag=tag_text(tag))
+        return (
+            translate("History", "had no tag")
+            if tag is None
+            else translate("History", "was {tag}").format(tag=tag_text(tag))
+        )
     if change.kind in {ChangeKind.MERGE, ChangeKind.IMPORT, ChangeKind.RESTORE}:
         return one_line(shortened(name))
-    return _tr("ID {id}").format(id=plant_id)
+    return translate("History", "ID {id}").format(id=plant_id)
 
 
 def action_text(entry: HistoryEntry) -> str:
     """Return what can be done with a change: Undo, Redo, or nothing."""
     if not entry.last.can_undo:
         return ""
-    return _tr("Redo") if entry.change.is_undone else _tr("Undo")
+    return translate("History", "Redo") if entry.change.is_undone else translate("History", "Undo")
 
 
 def clock_text(entry: HistoryEntry) -> str:
@@ -227,7 +230,7 @@ def widest_clock() -> str:
 
 def _spoken(entry: HistoryEntry) -> str:
     action = action_text(entry)
-    press = _tr(" Press Enter: {action}.").format(action=action) if action else ""
+    press = translate("History", " Press Enter: {action}.").format(action=action) if action else ""
     return f"{clock_text(entry)}, {title_text(entry)}, {detail_text(entry)}.{press}"
 
 
@@ -242,7 +245,7 @@ def _day(entry: HistoryEntry) -> QDate:
 def _day_text(entry: HistoryEntry) -> str:
     day = _day(entry)
     days = day.daysTo(QDate.currentDate())
-    near = {0: _tr("Today"), 1: _tr("Yesterday")}.get(days)
+    near = {0: translate("History", "Today"), 1: translate("History", "Yesterday")}.get(days)
     return near or QLocale().toString(day, QLocale.FormatType.LongFormat)
 
 
@@ -251,7 +254,3 @@ def _read(
 ) -> HistoryPage:
     entries = reader.history_entries(limit, before, text, source, _title)
     return HistoryPage(entries, reader.history_summary() if before is None else None)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("History", text)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
 
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import one_line, plural, tag_text
+from plantdesk.ui.texts import one_line, plural, tag_text, translate
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
@@ -348,7 +348,4 @@ class NameOffers(QFrame):
 
 
 def _number(offer: KnownName) -> str:
-    from PySide6.QtCore import QCoreApplication
-
-    tr = QCoreApplication.translate
-    return plural(offer.plants, tr("NameOffers", "1 here"), tr("NameOffers", "{count} here"))
+    return plural(offer.plants, translate("NameOffers", "1 here"), translate("NameOffers", "{count} here"))

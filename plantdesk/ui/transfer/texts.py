@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QLocale
 
-from plantdesk.ui.texts import plural
+from plantdesk.ui.texts import plural, translate
 
 if TYPE_CHECKING:
     from plantdesk.ui.transfer.import_job import Progress
@@ -17,17 +17,17 @@ _MINUTE = 60
 def progress_text(progress: Progress) -> str:
     """Return rows, rate and remaining time."""
     number = QLocale().toString
-    parts = [plural(progress.rows, _tr("1 row"), _tr("{count} rows"))]
+    parts = [plural(progress.rows, translate("Transfer", "1 row"), translate("Transfer", "{count} rows"))]
     if progress.total:
-        parts = [_tr("{rows} of {total} plants").format(rows=number(progress.rows), total=number(progress.total))]
-    parts.append(_tr("{rate} a second").format(rate=number(round(progress.rate))))
+        parts = [
+            translate("Transfer", "{rows} of {total} plants").format(
+                rows=number(progress.rows), total=number(progress.total)
+            )
+        ]
+    parts.append(translate("Transfer", "{rate} a second").format(rate=number(round(progress.rate))))
     left = progress.seconds_left
     if left is not None and left >= _MINUTE:
-        parts.append(_tr("about {minutes} min left").format(minutes=number(round(left / _MINUTE))))
+        parts.append(translate("Transfer", "about {minutes} min left").format(minutes=number(round(left / _MINUTE))))
     elif left is not None:
-        parts.append(_tr("about {seconds} s left").format(seconds=number(round(left))))
+        parts.append(translate("Transfer", "about {seconds} s left").format(seconds=number(round(left))))
     return " · ".join(parts)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("transfer", text)
