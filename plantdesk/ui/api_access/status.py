@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWidget
 
 from plantdesk.domain.errors import shortened
 from plantdesk.domain.records import now_ms
@@ -190,7 +190,8 @@ class ApiStatus(QWidget):
         set_tool_tip(self._activity, whole)
         metrics = self._activity.fontMetrics()
         self._activity.setMaximumWidth(metrics.horizontalAdvance(whole) + 2 * L)
-        room = self.width() - self._activity.x() - L
+        place = QStyle.visualRect(self.layoutDirection(), self.rect(), self._activity.geometry())
+        room = self.width() - place.x() - L
         self._activity.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room).replace("&", "&&"))
         self._activity.show()
         self._dot.show()

@@ -32,6 +32,7 @@ from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.texts import plural, quoted, tag_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from plantdesk.domain.errors import StoreError
@@ -81,6 +82,7 @@ class Sidebar(Feature):
         self._searches: list[SavedSearch] = []
         self._found: dict[str, int] = {}
         self._search = ""
+        self._followed: tuple[object, ...] | None = None
         self._selected = 0
         self._is_shown_for_drag = False
         self._view = SidebarView(context.theme)
@@ -188,6 +190,7 @@ class Sidebar(Feature):
         self._view.plants_dropped.connect(self._on_plants_dropped)
         self._view.left.connect(self.left)
         self._view.renaming_ended.connect(self._show)
+        self._tags.renaming.connect(self._on_renaming)
         self._tags.renamed.connect(self.renamed)
         self._midnight.passed.connect(self._count_soon)
         self.context.theme.changed.connect(self._make_room)
@@ -252,7 +255,16 @@ class Sidebar(Feature):
         if self._view.is_renaming:
             return
         self._view.entries.set_entries(entries_of(self._contents, self._known, self._searches, self._found))
+        if self._followed is not None and self._view.go_to(self._followed):
+            self._followed = None
         self._make_room()
+
+    @Slot(object, str)
+    def _on_renaming(self, tags: Sequence[str], new: str) -> None:
+        """Let the focus be on the new tag when its entry is there."""
+        current = self._view.current()
+        if current is not None and current.tag in tags:
+            self._followed = SidebarEntry(Kind.FILTER, new, term=HasTag(new, exact=True)).key
 
     @Slot()
     def _make_room(self) -> None:
@@ -292,12 +304,16 @@ class Sidebar(Feature):
         menu.popup(position)
 
     def _add_merge_menu(self, menu: QMenu, tag: str) -> None:
-        """Offer the tags to merge this one into, or all that the plants are filtered by; those of most plants first."""
+        """Offer the tags to merge this one into, or all that the plants are filtered by.
+
+        These come first, then the others, those of most plants at the top.
+        """
         counts = {} if self._contents is None else self._contents.counts.tags
         terms = parse_terms(self._search)
         filtered = [each for each in counts if each and HasTag(each, exact=True) in terms]
         merged = filtered if tag in filtered and len(filtered) > 1 else [tag]
-        others = sorted((each for each in counts if each and [each] != merged), key=lambda each: -counts[each])
+        others = [each for each in counts if each and [each] != merged]
+        others.sort(key=lambda each: (each not in merged, -counts[each]))
         if others and self._store is not None:
             many = self.tr("Mer&ge {count} tags into")
             into = menu.addMenu(plural(len(merged), self.tr("Mer&ge into"), many))

@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 
 
 class TagCommands(QObject):
-    """Changes tags on all their plants. `renamed(old, new)`: a tag has another name; None: it is removed."""
+    """Changes tags on all their plants.
 
+    `renaming(tags, new)`: their plants are about to get another tag. `renamed(old, new)`: a tag has another name; None:
+    it is removed.
+    """
+
+    renaming = Signal(object, str)
     renamed = Signal(str, object)
 
     def __init__(self, context: WindowContext, parent: QObject) -> None:
@@ -112,6 +117,7 @@ class TagCommands(QObject):
         if isinstance(edit, MergeTags):
             one = self.tr("Changed the tag of 1 plant from {old} to {new}.")
             many = self.tr("Changed the tag of {count} plants from {old} to {new}.")
+        self.renaming.emit(tags, new)
         self._changes.apply(
             store,
             [edit],

@@ -114,13 +114,19 @@ class SidebarView(QListView):
             self.setCurrentIndex(self._entries.index(0, 0))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def start_renaming(self, key: tuple[object, ...]) -> None:
-        """Let the user edit the name of an entry in place."""
-        self.accept_renaming()
+    def go_to(self, key: tuple[object, ...]) -> bool:
+        """Make an entry the current one; False where there is none of this key."""
         index = self._entries.index_of(key)
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
+        return index.isValid()
+
+    def start_renaming(self, key: tuple[object, ...]) -> None:
+        """Let the user edit the name of an entry in place."""
+        self.accept_renaming()
+        if self.go_to(key):
+            index = self.currentIndex()
             self.edit(index)
             # Qt makes no accessible object for what edits an entry of a list: the focus on it would not be spoken.
             text = self.tr("New name of {name}").format(name=self._entries.entry(index).text)

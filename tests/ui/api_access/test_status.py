@@ -100,6 +100,20 @@ def test_the_last_plant_of_a_program_is_shown_but_not_those_of_the_form(qtbot: Q
     assert activity(line).text() == "2 plants from greenhouse, 1 min ago"
 
 
+def test_what_has_no_room_ends_in_an_ellipsis_in_both_directions(qtbot: QtBot, line: ApiStatus) -> None:
+    line.show_server(ON)
+    now = time.time_ns() // 1_000_000
+    line.show_changes(Changes((PlantRow(2, "Ficus benjamina", None, now, GREENHOUSE),)))
+    line.resize(450, 46)
+    qtbot.waitUntil(lambda: activity(line).text().endswith("…"))
+    before = activity(line).text()
+    line.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    line.resize(451, 46)
+    qtbot.waitUntil(lambda: activity(line).x() < 100)
+    line.resize(450, 46)
+    assert activity(line).text() == before
+
+
 def test_the_plants_of_a_program_are_counted_until_it_pauses(line: ApiStatus) -> None:
     now = time.time_ns() // 1_000_000
     for number in range(10):

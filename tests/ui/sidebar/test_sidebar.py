@@ -724,6 +724,15 @@ def test_the_menu_of_a_tag_merges_it_into_another(desk: SidebarDesk) -> None:
     desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
     desk.button("Merge").click()
     desk.until(lambda: (desk.entries().get("hall"), desk.entries().get("kitchen")) == ("3", None))
+    assert desk.view.currentIndex().data() == "hall"
+
+
+def test_the_focus_stays_on_a_tag_that_gets_another_name(desk: SidebarDesk) -> None:
+    desk.go_to("kitchen")
+    desk.press(Qt.Key.Key_F2)
+    desk.type_name("attic")
+    desk.until(lambda: (desk.entries().get("attic"), desk.entries().get("kitchen")) == ("2", None))
+    assert desk.view.currentIndex().data() == "attic"
 
 
 def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store: Store) -> None:
@@ -738,7 +747,7 @@ def test_tags_that_are_filtered_by_are_merged_together(desk: SidebarDesk, store:
     menu = desk.popup()
     merge = next(each.menu() for each in menu.actions() if plain(each.text()) == "Merge 2 tags into")
     assert isinstance(merge, QMenu)
-    assert sorted(each.text() for each in merge.actions()) == ["attic", "hall", "kitchen"]
+    assert [each.text() for each in merge.actions()] == ["kitchen", "attic", "hall"]
     next(each for each in merge.actions() if each.text() == "hall").trigger()
     menu.close()
     desk.until(lambda: desk.widget.findChildren(MessageBox) != [])
