@@ -26,12 +26,12 @@ from plantdesk.ui.theme.first_colors import STYLE_ARGUMENTS, FirstColors, ThemeM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from plantdesk.api.server import Server
     from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.server_state import ServerState
-    from plantdesk.store import Store
     from plantdesk.ui.session import Session
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.widgets.dialog import MessageBox
@@ -47,17 +47,16 @@ class Desktop(QObject):
     #: The window was painted for the first time.
     window_shown = Signal()
 
-    def __init__(self, app: QApplication, database: Path | None, port: int | None) -> None:
-        """Prepare a run with the store at `database`; None: the user's own."""
+    def __init__(self, app: QApplication, location: StoreLocation, port: int | None) -> None:
+        """Prepare a run with the store at a location."""
         super().__init__()
         self._app = app
-        self._named = database is not None
-        path = (database or paths.database_file(with_folder=False)).absolute()
+        self._location = location
         self._port = port
         folder = paths.usable(paths.data_folder)
         self.preferences = Preferences(paths.usable(paths.settings_file))
         self._first_colors = FirstColors(app, ThemeMode(self.preferences.settings.theme))
-        self._single = SingleWindow(path, folder)
+        self._single = SingleWindow(location, folder)
         self._window: MainWindow | None = None
         self._session: Session | None = None
 
@@ -88,7 +87,7 @@ class Desktop(QObject):
         """
         if not self._single.take():
             if not background and not self._single.raise_other():
-                raise StuckWindowError(self._single.path)
+                raise StuckWindowError(self._location)
             if not self._single.is_locked:
                 return False
         window = self._window = MainWindow(self.preferences)
@@ -135,7 +134,7 @@ class Desktop(QObject):
 
         port = self.preferences.settings.port if self._port is None else self._port
         services = StoreServices(_make_server, _begin_backups)
-        self._session = Session(window, self.preferences, self._single, port, services, named=self._named)
+        self._session = Session(window, self.preferences, self._location, self._single, port, services)
         self._session.left.connect(self.leave)
         self.window_shown.emit()
         _set_default_locale()
@@ -148,7 +147,7 @@ class Desktop(QObject):
         return Theme(self._app, ThemeMode(settings.theme), settings.text_scale, self._first_colors.portal)
 
 
-def run(database: Path | None, port: int | None, *, background: bool = False) -> int:
+def run(location: StoreLocation, port: int | None, *, background: bool = False) -> int:
     """Open the window and return the exit code when it is closed; after `display.prepare`.
 
     Raises StuckWindowError.
@@ -160,7 +159,7 @@ def run(database: Path | None, port: int | None, *, background: bool = False) ->
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon
     with ExitStack() as running:
-        desktop = Desktop(app, database, port)
+        desktop = Desktop(app, location, port)
         desktop.window_shown.connect(partial(_begin_logging, desktop, running))
         try:
             if not desktop.start(background=background):
@@ -188,20 +187,20 @@ def _begin_logging(desktop: Desktop, running: ExitStack) -> None:
     running.enter_context(quit_on_signals(desktop.leave))
 
 
-def _make_server(store: Store) -> Server:
+def _make_server(store: PlantStore, location: StoreLocation) -> Server:
     from plantdesk.api.server import Server
 
-    return Server(store, runtime_folder=paths.runtime_folder())
+    return Server(store, location, runtime_folder=paths.runtime_folder())
 
 
-def _begin_backups(store: Store) -> Callable[[], None]:
+def _begin_backups(store: PlantStore, location: StoreLocation) -> Callable[[], None]:
     """Back up by time from now on; returns the function that ends it, which waits two seconds at most for a backup."""
-    from plantdesk.store import AutomaticBackups
-
-    backups = AutomaticBackups(store.file)
+    if location.backups is None:
+        return lambda: None
+    close = location.backups.begin(store)
 
     def end() -> None:
-        ending = threading.Thread(target=backups.close, name="backups-end", daemon=True)
+        ending = threading.Thread(target=close, name="backups-end", daemon=True)
         ending.start()
         ending.join(_BACKUP_TIMEOUT)
 

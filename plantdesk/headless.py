@@ -17,12 +17,12 @@ from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import Text
 from plantdesk.domain.server_state import Failed, On, PortTakenError, ServerError, ServerFailedError
 from plantdesk.platform import core_dumps, logs, output, paths
-from plantdesk.store import AutomaticBackups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from plantdesk.store import Store
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ _STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last one on W
 _POLL_INTERVAL = None if sys.platform == "linux" else 0.5
 
 
-def serve(open_store: Callable[[], Store], port: int, *, verbose: bool = False) -> None:
+def serve(location: StoreLocation, open_store: Callable[[], PlantStore], port: int, *, verbose: bool = False) -> None:
     """Serve until a signal, then answer the accepted requests and close. Call it on the main thread, for its signals.
 
     Prints one line when connections are accepted; if `verbose`, also one for each request, on standard error.
@@ -43,12 +43,12 @@ def serve(open_store: Callable[[], Store], port: int, *, verbose: bool = False) 
         _stop_signals() as signals,
         logs.writing_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(open_store()) as store,
-        contextlib.closing(AutomaticBackups(store.file)),
-        _running(Server(store, runtime_folder=paths.runtime_folder(), activity=activity), port) as url,
+        _backups(location, store),
+        _running(Server(store, location, runtime_folder=paths.runtime_folder(), activity=activity), port) as url,
     ):
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
-        logger.info("Listening on %s with %s", url, store.path)
+        logger.info("Listening on %s with %s", url, location.url)
         # A collection of all generations takes 20 ms for the objects of the start alone, and requests wait for it.
         gc.collect()
         gc.freeze()
@@ -62,6 +62,16 @@ def _activity(*, verbose: bool) -> Iterator[Activity]:
         return
     with contextlib.closing(RequestLog()) as log:
         yield Activity(log.add)
+
+
+@contextlib.contextmanager
+def _backups(location: StoreLocation, store: PlantStore) -> Iterator[None]:
+    end = None if location.backups is None else location.backups.begin(store)
+    try:
+        yield
+    finally:
+        if end is not None:
+            end()
 
 
 @contextlib.contextmanager

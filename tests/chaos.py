@@ -30,7 +30,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.store import Backups
+from plantdesk.store.sqlite.backups.folder import Backups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,8 @@ from plantdesk.domain.edits import SetTag, edited
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,9 +118,9 @@ class _Pictures:
         """Take all pictures."""
         from plantdesk import desktop
 
-        program = desktop.Desktop(self._app, self._database, 0)
+        program = desktop.Desktop(self._app, location_of(self._database), 0)
         program.preferences.change(updates_answered=True, window={"width": SIZE[0], "height": SIZE[1]})
-        program.preferences.change_store(self._database, sidebar=True, card=True)
+        program.preferences.change_store(str(self._database), sidebar=True, card=True)
         program.start()
         try:
             self._take(program)

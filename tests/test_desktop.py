@@ -32,8 +32,10 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.server_state import Failed, Off, On
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import logs, paths, settings, updates
-from plantdesk.store import Store, back_up
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
@@ -109,7 +111,7 @@ def running(
     background: bool = False,
     answered: bool = True,
 ) -> Iterator[ProgramDesk]:
-    desktop = Desktop(qapp, database, port)
+    desktop = Desktop(qapp, location_of(database), port)
     desktop.preferences.change(updates_answered=answered)
     assert desktop.start(background=background)
     desk = ProgramDesk(qtbot, desktop)
@@ -227,7 +229,7 @@ def test_the_first_frame_has_the_background_of_the_finished_window(
     qtbot: QtBot, qapp: QApplication, mode: str, colors: Colors
 ) -> None:
     settings.save(settings.Settings(theme=mode, updates_answered=True), paths.settings_file())
-    desktop = Desktop(qapp, paths.database_file(), 0)
+    desktop = Desktop(qapp, location_of(paths.database_file()), 0)
     assert desktop.start()
     assert desktop.window is not None
     frames = [desktop.window.grab().toImage()]
@@ -242,7 +244,7 @@ def test_the_first_frame_has_the_background_of_the_finished_window(
 @contextmanager
 def started_with_keys(qtbot: QtBot, qapp: QApplication, *keys: Qt.Key) -> Iterator[ProgramDesk]:
     """A window with keys that wait for the event loop while it is filled."""
-    desktop = Desktop(qapp, paths.database_file(), 0)
+    desktop = Desktop(qapp, location_of(paths.database_file()), 0)
     desktop.preferences.change(updates_answered=True)
     assert desktop.start()
     assert desktop.window is not None
@@ -269,7 +271,7 @@ def test_in_the_background_the_window_waits_and_the_api_is_on(qtbot: QtBot, qapp
     with running(qtbot, qapp, paths.database_file(), background=True) as desk:
         assert desk.window.isMinimized()
         desk.until_on()
-        again = Desktop(qapp, paths.database_file(), 0)
+        again = Desktop(qapp, location_of(paths.database_file()), 0)
         assert not again.start(background=True)
         again.close()
         assert desk.window.isMinimized()
@@ -503,7 +505,7 @@ def test_where_no_folder_can_be_made_the_window_opens_and_says_so(qtbot: QtBot, 
         desk.until_bar(shown=False)
         desk.add("Fern")
         desk.sees("Fern")
-        again = Desktop(qapp, None, 0)
+        again = Desktop(qapp, location_of(None), 0)
         assert not again.start(background=True)  # the window is locked by now
         again.close()
 
@@ -566,9 +568,10 @@ _STUCK = """
 import sys, time
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
+from plantdesk.store import location_of
 from plantdesk.ui.platform.single_window import SingleWindow
 app = QCoreApplication([])
-single = SingleWindow(Path(sys.argv[1]), Path(sys.argv[2]))
+single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
 assert single.take()
 print("taken", flush=True)
 sys.stdin.read()
@@ -596,7 +599,7 @@ def test_a_window_that_does_not_answer_is_reported(
         desk.until_bar(shown=True)
         desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))
         qtbot.waitUntil(lambda: "“other.db” is open in another PlantDesk" in desk.bar.text, timeout=TIMEOUT)
-        again = Desktop(qapp, tmp_path / "other.db", 0)
+        again = Desktop(qapp, location_of(tmp_path / "other.db"), 0)
         with pytest.raises(StuckWindowError) as stuck:
             again.start()
         box = again.show_failure(stuck.value)
@@ -782,7 +785,7 @@ def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(qt
     database, folder = paths.database_file(), paths.usable(paths.data_folder)
     with running(qtbot, qapp, database) as desk:
         desk.until_on()
-        second = SingleWindow(database, folder)
+        second = SingleWindow(location_of(database), folder)
         assert not second.take()
         desk.window.close()
         answers: list[bool] = []

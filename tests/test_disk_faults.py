@@ -21,10 +21,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import ErrorNumber, StoreFullError
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import NewPlant
-from plantdesk.store import BackupKind, Backups, Store, back_up
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 from tests.support.desk import TIMEOUT
 from tests.test_desktop import running

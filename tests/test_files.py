@@ -18,7 +18,8 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
 from plantdesk.platform import settings
-from plantdesk.store import Store
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def test_settings_are_loaded_from_any_content(tmp_path: Path) -> None:
 
 
 def test_runtime_files_may_have_any_content(tmp_path: Path) -> None:
-    with closing(runtime_file.RuntimeFile(tmp_path / "run", tmp_path / "plants.db")) as held:
+    with closing(runtime_file.RuntimeFile(tmp_path / "run", location_of(tmp_path / "plants.db"))) as held:
         held.prepare()
         held.write(_RUNTIME)
         (file,) = (tmp_path / "run").iterdir()
@@ -72,7 +73,7 @@ def test_runtime_files_may_have_any_content(tmp_path: Path) -> None:
         @given(_BYTES | _some_of(_RUNTIME._asdict()))
         def check(content: bytes) -> None:
             file.write_bytes(content)
-            assert runtime_file.find_server(tmp_path / "run", tmp_path / "plants.db") is None
+            assert runtime_file.find_server(tmp_path / "run", location_of(tmp_path / "plants.db")) is None
 
         check()
 

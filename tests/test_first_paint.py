@@ -32,6 +32,7 @@ _NEEDED = {
 _NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.window")}
 _PLATFORM = ("core_dumps", "display", "output", "paths", "settings", "windows")
 _NEEDED |= {f"plantdesk.platform.{each}" for each in _PLATFORM}
+_NEEDED |= {"plantdesk.store", "plantdesk.store.locations"}
 _NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "platform", "theme")}
 _NEEDED |= {"plantdesk.ui.platform.single_window", "plantdesk.ui.theme.colors", "plantdesk.ui.theme.first_colors"}
 

@@ -17,7 +17,7 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.platform import paths, settings
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.programs import runtimes
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.cli.commands.info import NOT_RUNNING
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.attackers import Target
 from tests.support.clients import rude_clients
 from tests.support.programs import SERVE, WINDOW, Home, running

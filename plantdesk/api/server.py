@@ -1,6 +1,6 @@
 """Starts, monitors and stops the API server, and reports its state to listeners.
 
-    server = Server(store, runtime_folder=paths.runtime_folder())
+    server = Server(store, location, runtime_folder=paths.runtime_folder())
     unsubscribe = server.subscribe(listener)   # listener(state): at once with the current state, then on its thread
     server.start(8721)                         # returns at once; listeners get Starting, then On or Failed
     server.stop()                              # returns when due responses are sent and listeners got Off
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.api.api_thread import ApiThread
-    from plantdesk.store import Store
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
 
 _log = logging.getLogger(__name__)
 
@@ -54,14 +55,19 @@ class Server:
 
     def __init__(
         self,
-        store: Store,
+        store: PlantStore,
+        location: StoreLocation | None = None,
         *,
         runtime_folder: Path | None = None,
         limits: ConnectionLimits | None = None,
         activity: Activity | None = None,
     ) -> None:
-        """While the server is on, it is announced in `runtime_folder`. `activity` records its requests."""
+        """While the server is on, `runtime_folder` says that it is the one of the store at `location`.
+
+        `activity` records its requests.
+        """
         self._store = store
+        self._location = location
         self._runtime_folder = runtime_folder
         self._limits = limits or ConnectionLimits()
         self._activity = activity or Activity()
@@ -140,8 +146,8 @@ class Server:
             sockets = [stack.enter_context(listener) for listener in listen(port)]
             identity = ServerIdentity(new_key(), sockets[0].getsockname()[1])
             announcement = None
-            if self._runtime_folder is not None:
-                announcement = Announcement(self._runtime_folder, self._store.path)
+            if self._runtime_folder is not None and self._location is not None:
+                announcement = Announcement(self._runtime_folder, self._location)
                 sockets += stack.enter_context(announcement.local_socket())
             thread = self._make_thread(sockets, identity)
             thread.start()

@@ -62,8 +62,9 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 def _open_default() -> int:
     from plantdesk.cli.commands import window
+    from plantdesk.store import location_of
 
-    return window.run(None, None)
+    return window.run(location_of(None), None)
 
 
 def _escape_unencodable() -> None:

@@ -157,8 +157,8 @@ def _run_backup(options: argparse.Namespace) -> int:
     if options.json and not options.list:
         options.parser.error(Text("--json has no effect without --list"))
     if options.list:
-        return backup.show(database_of(options, with_folder=False), as_json=options.json)
-    return backup.run(database_of(options, with_folder=False), options.file)
+        return backup.show(database_of(options), as_json=options.json)
+    return backup.run(database_of(options), options.file)
 
 
 def _add_help(commands: Commands, top: Parser) -> None:
@@ -181,7 +181,7 @@ def _add_info(commands: Commands) -> None:
 def _run_info(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import info
 
-    return info.run(database_of(options, with_folder=False), as_json=options.json, wait=options.wait)
+    return info.run(database_of(options), as_json=options.json, wait=options.wait)
 
 
 def _add_integration(commands: Commands) -> None:
@@ -287,20 +287,19 @@ def _run_token_create(options: argparse.Namespace) -> int:
 def _run_token_list(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import token
 
-    return token.show(database_of(options, with_folder=False), as_json=options.json)
+    return token.show(database_of(options), as_json=options.json)
 
 
 def _run_token_revoke(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import token
 
-    return token.revoke(database_of(options, with_folder=False), options.name, remove_plants=options.remove_plants)
+    return token.revoke(database_of(options), options.name, remove_plants=options.remove_plants)
 
 
 def _run_window(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import window
 
-    named: Path | None = options.database
-    return window.run(named and named.absolute(), options.port, background=bool(options.background))
+    return window.run(database_of(options), options.port, background=bool(options.background))
 
 
 _JSON = "print JSON, for scripts"
@@ -310,10 +309,6 @@ _SEARCH = (
     'only those with these words and "phrases"; also tag:x, tag:none, from:x, added:today, 7d or 2026-11, id:5-90; '
     "-word and -tag:x exclude (--search=-word)"
 )
-
-
-def _database(options: argparse.Namespace) -> Path:
-    return database_of(options, with_folder=False)  # these commands do not create a database
 
 
 def add_filter(command: Parser) -> None:
@@ -356,7 +351,7 @@ def _run_list(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import plants
 
     form = plants.Form.JSON if options.json else plants.Form.CSV if options.csv else plants.Form.TEXT
-    return plants.show_list(_database(options), filter_of(options), options.limit, form)
+    return plants.show_list(database_of(options), filter_of(options), options.limit, form)
 
 
 def _add_get(commands: Commands) -> None:
@@ -368,7 +363,7 @@ def _add_get(commands: Commands) -> None:
 def _run_get(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import plants
 
-    return plants.show(_database(options), options.id, as_json=options.json)
+    return plants.show(database_of(options), options.id, as_json=options.json)
 
 
 def _add_edit(commands: Commands) -> None:
@@ -388,7 +383,7 @@ def _run_edit(options: argparse.Namespace) -> int:
     if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
         options.parser.error(Text("give --name, --tag, --no-tag or --note"))
     requested = plants.NewValues(options.name, options.tag, options.no_tag, options.note)
-    return plants.edit(_database(options), options.id, requested)
+    return plants.edit(database_of(options), options.id, requested)
 
 
 def _add_delete(commands: Commands) -> None:
@@ -407,7 +402,7 @@ def _run_delete(options: argparse.Namespace) -> int:
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
     if requested.text is not None and parse_search(requested.text).is_everything:
         options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
-    return plants.delete(_database(options), options.ids, requested, confirmed=options.yes)
+    return plants.delete(database_of(options), options.ids, requested, confirmed=options.yes)
 
 
 def _add_tag(commands: Commands) -> None:
@@ -431,25 +426,25 @@ def _add_tag(commands: Commands) -> None:
 def _run_tag_list(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import tags
 
-    return tags.show(_database(options), as_json=options.json)
+    return tags.show(database_of(options), as_json=options.json)
 
 
 def _run_tag_rename(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import tags
 
-    return tags.rename(_database(options), options.tag, options.new)
+    return tags.rename(database_of(options), options.tag, options.new)
 
 
 def _run_tag_merge(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import tags
 
-    return tags.merge(_database(options), options.tags, options.into)
+    return tags.merge(database_of(options), options.tags, options.into)
 
 
 def _run_tag_remove(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import tags
 
-    return tags.remove(_database(options), options.tag)
+    return tags.remove(database_of(options), options.tag)
 
 
 def _add_history(commands: Commands) -> None:
@@ -468,19 +463,19 @@ def _add_history(commands: Commands) -> None:
 def _run_history(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import history
 
-    return history.show(_database(options), options.limit, as_json=options.json)
+    return history.show(database_of(options), options.limit, as_json=options.json)
 
 
 def _run_undo(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import history
 
-    return history.undo(_database(options), options.number)
+    return history.undo(database_of(options), options.number)
 
 
 def _run_redo(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import history
 
-    return history.redo(_database(options))
+    return history.redo(database_of(options))
 
 
 #: Of `OnClash`, which takes long to import.
@@ -512,9 +507,7 @@ def _add_export(commands: Commands) -> None:
 def _run_export(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import transfer
 
-    return transfer.export_plants(
-        database_of(options, with_folder=False), options.file, _format(options), filter_of(options)
-    )
+    return transfer.export_plants(database_of(options), options.file, _format(options), filter_of(options))
 
 
 def _add_import(commands: Commands) -> None:

@@ -6,7 +6,6 @@ import argparse
 import difflib
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
@@ -16,6 +15,8 @@ from plantdesk.platform.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from plantdesk.domain.locations import StoreLocation
 
 
 _MAX_PORT = 65535
@@ -164,7 +165,7 @@ def sentence(does: str) -> str:
 def add_database(command: Parser, dest: str) -> None:
     """Add the option --database."""
     text = "the database of plants (default: your own)"
-    command.add_argument("--database", dest=dest, metavar="FILE", type=Path, help=text)
+    command.add_argument("--database", dest=dest, metavar="FILE", help=text)
 
 
 def add_port(command: Parser, dest: str) -> None:
@@ -173,9 +174,8 @@ def add_port(command: Parser, dest: str) -> None:
     command.add_argument("--port", dest=dest, metavar="N", type=port, help=text)
 
 
-def database_of(options: argparse.Namespace, *, with_folder: bool = True) -> Path:
-    """Return the database of a command. Creates the folder of the default one if `with_folder`."""
-    from plantdesk.platform import paths
+def database_of(options: argparse.Namespace) -> StoreLocation:
+    """Return the database of a command."""
+    from plantdesk.store import location_of
 
-    chosen: Path | None = options.database
-    return paths.database_file(with_folder=with_folder) if chosen is None else chosen.absolute()
+    return location_of(options.database)

@@ -1,6 +1,6 @@
 """The interfaces of every kind of store. `tests/store/contract` tests each implementation.
 
-Files, backups and the way to open a store belong to its kind and are not part of this.
+`domain.locations` opens a store, `domain.backups` is about its backups.
 """
 
 from __future__ import annotations

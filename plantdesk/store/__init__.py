@@ -1,4 +1,4 @@
-"""The store: one SQLite file of plants, its one writer thread, and the readers of it.
+"""The stores: where they are, and how files of plants are read. What is in `sqlite` is reached through a location.
 
 Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, listeners are plain callables.
 """
@@ -8,59 +8,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from plantdesk.store.restore_text import preview_text
-from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
-from plantdesk.store.sqlite.files.open_checks import is_database
-from plantdesk.store.sqlite.read_only import ReadOnlyStore, plants_of_file, quick_names
+from plantdesk.store.locations import location_of
 
 if TYPE_CHECKING:
-    from plantdesk.store.sqlite.backups.difference import Difference, Group
-    from plantdesk.store.sqlite.backups.jobs import AutomaticBackups, back_up, copy_store
-    from plantdesk.store.sqlite.backups.restoring import Restored, RestorePreview, preview_restore, restore
-    from plantdesk.store.sqlite.queries import Reader
-    from plantdesk.store.sqlite.store import Store
-    from plantdesk.store.sqlite.tokens import TokenChecker, Tokens
+    from plantdesk.store.sqlite.files.open_checks import is_database
+    from plantdesk.store.sqlite.read_only import plants_of_file
 
-#: The modules of the names that need SQLAlchemy, whose import takes longer than a short command.
+#: The modules of names that are imported at their first use: the window needs a location before its first paint.
 _LAZY = {
-    "AutomaticBackups": "sqlite.backups.jobs",
-    "Difference": "sqlite.backups.difference",
-    "Group": "sqlite.backups.difference",
-    "Reader": "sqlite.queries",
-    "RestorePreview": "sqlite.backups.restoring",
-    "Restored": "sqlite.backups.restoring",
-    "Store": "sqlite.store",
-    "TokenChecker": "sqlite.tokens",
-    "Tokens": "sqlite.tokens",
-    "back_up": "sqlite.backups.jobs",
-    "copy_store": "sqlite.backups.jobs",
-    "preview_restore": "sqlite.backups.restoring",
-    "restore": "sqlite.backups.restoring",
+    "is_database": "sqlite.files.open_checks",
+    "plants_of_file": "sqlite.read_only",
 }
 
-__all__ = [
-    "AutomaticBackups",
-    "Backup",
-    "BackupKind",
-    "Backups",
-    "Difference",
-    "Group",
-    "ReadOnlyStore",
-    "Reader",
-    "RestorePreview",
-    "Restored",
-    "Store",
-    "TokenChecker",
-    "Tokens",
-    "back_up",
-    "copy_store",
-    "is_database",
-    "plants_of_file",
-    "preview_restore",
-    "preview_text",
-    "quick_names",
-    "restore",
-]
+__all__ = ["is_database", "location_of", "plants_of_file"]
 
 if not TYPE_CHECKING:
 

@@ -14,15 +14,14 @@ from plantdesk.ui.texts import error_text, plural, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from PySide6.QtWidgets import QStatusBar
 
     from plantdesk.domain.edits import Applied, Edit
     from plantdesk.domain.errors import PlantDeskError
     from plantdesk.domain.history import Change
+    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.menus import Menus
     from plantdesk.ui.page import Page
@@ -48,7 +47,7 @@ class WindowContext:
     #: What the window has changed; a feature that changes plants pushes its changes.
     undo_stack: UndoStack
     #: The file of the store, open or not.
-    path: Path
+    location: StoreLocation
 
     def report_change(self, change: Change, text: str = "") -> None:
         """Let the user undo a change of the window, and report it, by default by its title, with its undo."""
@@ -60,7 +59,7 @@ class WindowContext:
 class OpenStore(NamedTuple):
     """A store that the window shows, and its queries on the thread of the short tasks."""
 
-    store: Store
+    store: PlantStore
     queries: StoreQueries
 
 

@@ -40,17 +40,17 @@ class Preferences:
         """Change some settings."""
         self._apply(lambda settings: settings.changed(**values))
 
-    def of_store(self, path: Path) -> Mapping[str, object]:
+    def of_store(self, key: str) -> Mapping[str, object]:
         """Return what is remembered for one store: a JSON object, which may hold anything."""
-        return _of_store(self._settings, path)
+        return _of_store(self._settings, key)
 
-    def change_store(self, path: Path, **values: object) -> None:
+    def change_store(self, key: str, **values: object) -> None:
         """Change some of what is remembered for one store."""
 
         def changed(settings: Settings) -> Settings:
-            others = {key: value for key, value in settings.layouts.items() if key != str(path)}
+            others = {each: value for each, value in settings.layouts.items() if each != key}
             kept = dict(list(others.items())[-_MAX_STORES:])
-            return settings.changed(layouts={**kept, str(path): {**_of_store(settings, path), **values}})
+            return settings.changed(layouts={**kept, key: {**_of_store(settings, key), **values}})
 
         self._apply(changed)
 
@@ -72,6 +72,6 @@ class Preferences:
         self.set_aside = aside
 
 
-def _of_store(settings: Settings, path: Path) -> Mapping[str, object]:
-    values = settings.layouts.get(str(path))
+def _of_store(settings: Settings, key: str) -> Mapping[str, object]:
+    values = settings.layouts.get(key)
     return values if isinstance(values, dict) else {}

@@ -6,12 +6,12 @@ Separate from the window, which shows before these modules are imported.
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, Signal, Slot
 
 from plantdesk.platform import paths
+from plantdesk.store import location_of
 from plantdesk.ui.api_access.server_control import ApiControl
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.garbage_collector import GarbageCollector
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.server_state import ServerState
-    from plantdesk.store import Store
     from plantdesk.ui.api_access.server_control import StoreServer
     from plantdesk.ui.main_window import MainWindow
     from plantdesk.ui.preferences import Preferences
@@ -37,9 +38,9 @@ _LAYOUT_PASSES = 3
 class StoreServices(NamedTuple):
     """What runs on an open store."""
 
-    make_server: Callable[[Store], StoreServer]
+    make_server: Callable[[PlantStore, StoreLocation], StoreServer]
     #: Begins automatic backups, and returns a function that ends them.
-    begin_backups: Callable[[Store], Callable[[], None]]
+    begin_backups: Callable[[PlantStore, StoreLocation], Callable[[], None]]
 
 
 class Session(QObject):
@@ -51,22 +52,23 @@ class Session(QObject):
         self,
         window: MainWindow,
         preferences: Preferences,
+        location: StoreLocation,
         single: SingleWindow,
         port: int,
         services: StoreServices,
-        *,
-        named: bool,
     ) -> None:
-        """Prepare to open the store that `single` locks, whose file the user may have `named`."""
+        """Prepare to open the store at `location`, which `single` locks."""
         super().__init__()
         self._window = window
         self._preferences = preferences
         self._begin_backups = services.begin_backups
         self.bridge = Bridge()
-        self._api = ApiControl(self.bridge, preferences, port, services.make_server)
+        self._opener = StoreOpener(self.bridge, location, self)
+        self._api = ApiControl(
+            self.bridge, preferences, port, lambda store: services.make_server(store, self._opener.location)
+        )
         self._collector = GarbageCollector(self)
         self._api.settled.connect(self._collector.start)
-        self._opener = StoreOpener(self.bridge, single.path, self, named=named)
         self._opener.migrating.connect(self._on_migration)
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
@@ -91,7 +93,7 @@ class Session(QObject):
 
         Keys and clicks wait until then: the menus, and what their keys open, are visible only when painted once.
         """
-        content = Workspace(theme, self.bridge, self._preferences, self._api, self._opener.path, self._window)
+        content = Workspace(theme, self.bridge, self._preferences, self._api, self._opener.location, self._window)
         content.file_chosen.connect(self._on_file_chosen)
         content.try_again_requested.connect(self._try_again)
         content.new_store_requested.connect(partial(self._try_again, create=True))
@@ -146,25 +148,25 @@ class Session(QObject):
             self._workspace.show_migration(share)
 
     @Slot(object)
-    def _on_opened(self, store: Store) -> None:
+    def _on_opened(self, store: PlantStore) -> None:
         if not self._single.is_locked:  # its folder could not be written to before
-            single = SingleWindow(self._opener.path, paths.usable(paths.data_folder))
+            single = SingleWindow(self._opener.location, paths.usable(paths.data_folder))
             if single.take():
                 self._adopt(single)
         self._unsubscribe += [
             store.subscribe_health(self.bridge.notify_health),
             store.subscribe(self.bridge.notify_changes),
-            self._begin_backups(store),
+            self._begin_backups(store, self._opener.location),
         ]
         if self._workspace is not None:
-            self._workspace.set_store(store, named=self._opener.named)
+            self._workspace.set_store(store)
         self._api.serve(store)
 
     @Slot(object)
     def _on_not_opened(self, reason: PlantDeskError) -> None:
         self._collector.start()
         if self._workspace is not None:
-            self._workspace.show_no_store(self._opener.path, reason)
+            self._workspace.show_no_store(reason)
         self._api.show_no_store()
 
     # --- another file ---
@@ -172,20 +174,22 @@ class Session(QObject):
     @Slot(str)
     def _on_file_chosen(self, name: str) -> None:
         """Open another file, once this window has its lock."""
-        path = Path(name).absolute()
-        single = SingleWindow(path, paths.usable(paths.data_folder))
+        location = location_of(name)
+        single = SingleWindow(location, paths.usable(paths.data_folder))
         if single.key == self._single.key:
             self._try_again()
         elif single.take():
-            self._use(path, single)
+            self._use(location, single)
         else:
-            single.ask_other().asked.connect(partial(self._on_other_asked, path, single))
+            single.ask_other().asked.connect(partial(self._on_other_asked, location, single))
             single.setParent(self)  # until it is asked
 
-    def _use(self, path: Path, single: SingleWindow) -> None:
+    def _use(self, location: StoreLocation, single: SingleWindow) -> None:
         self._single.release()
         self._adopt(single)
-        self._opener.use(path)
+        self._opener.use(location)
+        if self._workspace is not None:
+            self._workspace.set_location(location)
         self._try_again()
 
     def _adopt(self, single: SingleWindow) -> None:
@@ -193,10 +197,10 @@ class Session(QObject):
         single.listen()
         single.raise_requested.connect(self._window.show_in_front)
 
-    def _on_other_asked(self, path: Path, single: SingleWindow, answered: bool) -> None:
+    def _on_other_asked(self, location: StoreLocation, single: SingleWindow, answered: bool) -> None:
         if single.is_locked:
-            self._use(path, single)
+            self._use(location, single)
         elif answered:
             self.left.emit()
         elif self._workspace is not None:
-            self._workspace.show_no_store(self._opener.path, StuckWindowError(path))
+            self._workspace.show_no_store(StuckWindowError(location))

@@ -1,8 +1,7 @@
-"""Opens the store in the background, and again when its file has changed since an attempt that failed."""
+"""Opens the store in the background, and again when its location has changed since an attempt that failed."""
 
 from __future__ import annotations
 
-import os
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,30 +12,15 @@ from plantdesk.domain.errors import PlantDeskError, StoreBusyError, StoreFullErr
 from plantdesk.platform import paths
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plantdesk.store import Store
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 
 
-def signature(path: Path) -> object:
-    """Return identity, size, modification time and permissions of a file and its folder; compare for equality."""
-    return [_of(each) for each in (path, path.parent)]
-
-
-def _of(path: Path) -> object:
-    try:
-        status = path.stat()
-    except OSError as error:
-        return error.errno
-    content = None if path.is_dir() else (status.st_size, status.st_mtime_ns)
-    return status.st_dev, status.st_ino, status.st_mode, status.st_uid, content, os.access(path, os.W_OK)
-
-
-#: Milliseconds between two checks of a file that could not be opened.
+#: Milliseconds between two checks of a store that could not be opened.
 _RETRY_DELAY = 2000
-#: Causes that can pass without a change of the file.
+#: Causes that can pass without a change of the location's state.
 _PASSING = (StoreBusyError, StoreFullError, StoreUnreachableError, paths.FolderUnusableError)
 
 
@@ -59,16 +43,14 @@ class StoreOpener(QObject):
     opened = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, bridge: Bridge, path: Path, parent: QObject | None = None, *, named: bool) -> None:
-        """Prepare to open the file at `path`; unless it is `named` by the user, create its folder."""
+    def __init__(self, bridge: Bridge, location: StoreLocation, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.path = path
-        self.named = named
+        self.location = location
         self.state = StoreState.CLOSED
         self._bridge = bridge
         self._opening: Task | None = None
-        self._store: Store | None = None
-        self._signature: object = None
+        self._store: PlantStore | None = None
+        self._tried: object = None
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
         self._retry.timeout.connect(self._check_again)
 
@@ -78,30 +60,26 @@ class StoreOpener(QObject):
             return
         self.state = StoreState.OPENING
         self._retry.stop()
-        path, named = self.path, self.named
+        location = self.location
 
-        def open_store(task: Task) -> Store:
-            from plantdesk.store import Store
-
-            task.complete(partial(self._note, signature(path)))
-            if not named:
-                paths.data_folder()
-            store = Store(path, create=create, progress=task.report)
+        def open_store(task: Task) -> PlantStore:
+            task.complete(partial(self._note, location.state()))
+            store = location.open(create=create, progress=task.report)
             if task.complete(partial(self._keep, store)):
                 return store
-            store.close()  # the program ends, or the user has chosen another file meanwhile
+            store.close()  # the program ends, or the user has chosen another store meanwhile
             raise InterruptedError
 
         self._opening = self._bridge.long_tasks.ask(
             self, open_store, self._on_opened, self._on_failed, progress=self.migrating.emit
         )
 
-    def use(self, path: Path) -> None:
-        """Prepare to open another file, which the user has named, instead of one that is not open yet."""
+    def use(self, location: StoreLocation) -> None:
+        """Prepare to open another store instead of one that is not open yet."""
         store = self._take_store()
         if store is not None:
             self._bridge.long_tasks.ask(self, lambda _task: store.close())
-        self.path, self.named, self.state = path, True, StoreState.CLOSED
+        self.location, self.state = location, StoreState.CLOSED
 
     def stop(self) -> None:
         """Open nothing from now on by itself."""
@@ -113,7 +91,7 @@ class StoreOpener(QObject):
         if store is not None:
             store.close()
 
-    def _take_store(self) -> Store | None:
+    def _take_store(self) -> PlantStore | None:
         """Cancel the opening, and return the store; one that is open later is closed by its own thread."""
         if self._opening is not None:
             self._opening.cancel()
@@ -122,13 +100,13 @@ class StoreOpener(QObject):
 
     def _note(self, found: object) -> None:
         """Note what is opened; on the thread of the task, before anything on the GUI thread reads it."""
-        self._signature = found
+        self._tried = found
 
-    def _keep(self, store: Store) -> None:
+    def _keep(self, store: PlantStore) -> None:
         """Own the store; on the thread of the task."""
         self._store = store
 
-    def _on_opened(self, store: Store) -> None:
+    def _on_opened(self, store: PlantStore) -> None:
         self.state = StoreState.OPEN
         self.opened.emit(store)
 
@@ -136,17 +114,17 @@ class StoreOpener(QObject):
         self.state = StoreState.CLOSED
         self.failed.emit(error if isinstance(error, PlantDeskError) else _UnopenedError())
         if isinstance(error, _PASSING):
-            self._signature = None
+            self._tried = None
         self._retry.start()
 
     @Slot()
     def _check_again(self) -> None:
-        """Open the store if its file has changed since the last attempt, or if the cause may have passed."""
-        path = self.path
-        self._bridge.long_tasks.ask(self, lambda _task: signature(path), self._on_signature)
+        """Open the store if its state has changed since the last attempt, or if the cause may have passed."""
+        location = self.location
+        self._bridge.long_tasks.ask(self, lambda _task: location.state(), self._on_state)
 
-    def _on_signature(self, found: object) -> None:
-        if found != self._signature:
+    def _on_state(self, found: object) -> None:
+        if found != self._tried:
             self.open()
         elif self.state is StoreState.CLOSED:
             self._retry.start()

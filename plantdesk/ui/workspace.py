@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
     from plantdesk.domain.errors import PlantDeskError
-    from plantdesk.store import Store
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.ui.api_access.server_control import ServerControl
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import Feature
@@ -66,10 +67,10 @@ class Workspace(Page):
         bridge: Bridge,
         preferences: Preferences,
         server: ServerControl,
-        path: Path,
+        location: StoreLocation,
         window: MainWindow,
     ) -> None:
-        """Fill `window`; `path` is the file that will be opened."""
+        """Fill `window`; `location` is that of the store that will be opened."""
         super().__init__(theme, window)
         self._window = window
         self._opened: OpenStore | None = None
@@ -83,7 +84,7 @@ class Workspace(Page):
             status_bar=self._make_status_bar(window),
             message=MessageLine(theme),
             undo_stack=UndoStack(bridge, self),
-            path=path,
+            location=location,
         )
         self._features = self._make_features(server)
         question = CloseQuestion(window, self._context, self._features)
@@ -184,11 +185,15 @@ class Workspace(Page):
 
     # --- the store ---
 
-    def set_store(self, store: Store, *, named: bool) -> None:
-        """Show the plants of a store; its file is in the title when the user `named` it."""
+    def set_location(self, location: StoreLocation) -> None:
+        """Expect the store of another location."""
+        self._context.location = location
+
+    def set_store(self, store: PlantStore) -> None:
+        """Show the plants of the store that was opened; its name is in the title unless it is the user's own."""
         self._no_store_reason = None
-        self._context.path = store.path
-        self._window.set_file_name(store.path.name if named else None)
+        location = self._context.location
+        self._window.set_file_name(None if location.is_own else location.name)
         self._opened = OpenStore(store, StoreQueries(self._context.bridge.short_tasks, store))
         for feature in self._features:
             feature.set_store(self._opened)
@@ -204,9 +209,8 @@ class Workspace(Page):
         for feature in self._features:
             feature.show_migration(share)
 
-    def show_no_store(self, path: Path, reason: PlantDeskError) -> None:
-        """Show why the file at `path` cannot be opened, and what to do about it; what is typed stays."""
-        self._context.path = path
+    def show_no_store(self, reason: PlantDeskError) -> None:
+        """Show why the store cannot be opened, and what to do about it; what is typed stays."""
         if str(reason) == self._no_store_reason:  # another attempt with the same result
             return
         self._no_store_reason = str(reason)

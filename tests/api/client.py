@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.api.server import Server
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
 
 TIMEOUT = 20.0
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.api.server import Server
-from plantdesk.store import Store
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from tests.api.client import Api
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _served(
 ) -> Api:
     store = Store(path)
     stack.callback(store.close)
-    server = Server(store, limits=limits, runtime_folder=runtime_folder)
+    server = Server(store, location_of(store.path), limits=limits, runtime_folder=runtime_folder)
     stack.callback(server.stop)
     server.start(0)
     return Api(store, server)

@@ -191,7 +191,7 @@ _IN_ANOTHER_PROCESS = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 with closing(Store(Path(sys.argv[1]))) as store:
     if sys.argv[2] == "create":
         print(store.tokens.create("elsewhere").result().token)

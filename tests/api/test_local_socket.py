@@ -15,6 +15,7 @@ import pytest
 
 from plantdesk.api.discovery.runtime_file import find_server
 from plantdesk.domain.errors import ErrorNumber
+from plantdesk.store import location_of
 from tests.api.client import TIMEOUT, Answer, Api, answers
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def api(serve: Serve, folder: Path) -> Api:
 
 
 def path_of(api: Api, folder: Path) -> Path:
-    runtime = find_server(folder, api.path)
+    runtime = find_server(folder, location_of(api.path))
     assert runtime is not None
     return Path(runtime.socket)
 
@@ -83,7 +84,7 @@ def test_the_folder_is_made_private(serve: Serve, folder: Path) -> None:
 def test_with_too_long_a_path_only_the_port_is_served(serve: Serve, tmp_path: Path) -> None:
     folder = tmp_path / ("x" * 100)
     api = serve(runtime_folder=folder)
-    runtime = find_server(folder, api.path)
+    runtime = find_server(folder, location_of(api.path))
     assert runtime is not None
     assert runtime.socket == ""
     assert json.loads(api.post({"id": 1, "name": "Fern"}).body) == {"name": "Fern"}

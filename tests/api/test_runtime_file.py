@@ -18,7 +18,8 @@ from plantdesk.api.discovery.server_identity import ServerIdentity, is_running, 
 from plantdesk.api.http.requests import ConnectionLimits
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import Failed, On, PortOfOtherUserError
-from plantdesk.store import Store
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from tests.api.client import TIMEOUT, Api
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
 
         def start(database: Path) -> tuple[Server, int]:
             store = stack.enter_context(closing(Store(database)))
-            server = Server(store, runtime_folder=folder, limits=ConnectionLimits(check_interval=0.05))
+            server = Server(
+                store, location_of(store.path), runtime_folder=folder, limits=ConnectionLimits(check_interval=0.05)
+            )
             stack.callback(server.stop)
             server.start(0)
             state = server.settled(TIMEOUT)
@@ -55,7 +58,7 @@ def start(folder: Path) -> Iterator[Callable[[Path], tuple[Server, int]]]:
 
 
 def found(folder: Path, database: Path) -> int | None:
-    runtime = find_server(folder, database)
+    runtime = find_server(folder, location_of(database))
     return runtime and runtime.port
 
 
@@ -108,7 +111,7 @@ def test_the_file_of_a_killed_server_is_ignored_and_removed(
     with socket.create_server(("127.0.0.1", 0)) as squatter:
         squatter.setblocking(False)
         runtime = RUNTIME._replace(port=squatter.getsockname()[1])
-        with closing(RuntimeFile(folder, tmp_path / "plants.db")) as file:
+        with closing(RuntimeFile(folder, location_of(tmp_path / "plants.db"))) as file:
             file.write(runtime)
             (path,) = folder.iterdir()
             content = path.read_bytes()
@@ -142,7 +145,7 @@ def test_a_file_that_is_not_private_is_ignored(
 
 def test_a_server_proves_its_key_without_sending_it(serve: Serve, folder: Path) -> None:
     api = serve(runtime_folder=folder)
-    runtime = find_server(folder, api.path)
+    runtime = find_server(folder, location_of(api.path))
     assert runtime is not None
     assert is_running(runtime.identity, timeout=TIMEOUT)
     assert not is_running(ServerIdentity(new_key(), api.port), timeout=TIMEOUT)
@@ -159,7 +162,7 @@ def test_only_a_valid_nonce_is_answered(api: Api, nonce: str | None) -> None:
 
 def test_a_forwarded_challenge_is_refused(serve: Serve, folder: Path) -> None:
     api = serve(runtime_folder=folder)
-    runtime = find_server(folder, api.path)
+    runtime = find_server(folder, location_of(api.path))
     assert runtime is not None
 
     def pass_on(client: socket.socket) -> None:
@@ -240,9 +243,9 @@ def port_of_other_user() -> Iterator[int]:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose a port is")
 def test_a_port_of_another_user_is_not_contacted(port_of_other_user: int, folder: Path, tmp_path: Path) -> None:
     folder.mkdir(mode=0o700)
-    with closing(RuntimeFile(folder, tmp_path / "plants.db")) as file:
+    with closing(RuntimeFile(folder, location_of(tmp_path / "plants.db"))) as file:
         file.write(RUNTIME._replace(port=port_of_other_user))
-        assert find_server(folder, tmp_path / "plants.db") is None
+        assert find_server(folder, location_of(tmp_path / "plants.db")) is None
 
 
 @root

@@ -29,7 +29,7 @@ from plantdesk.domain.server_state import (
     TooFewDescriptorsError,
 )
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.api.client import one_answer
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ from pathlib import Path
 from plantdesk.api.server import Server
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.server_state import On
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 with closing(Store(Path(sys.argv[1]))) as store:
     server = Server(store)
     server.start(0)

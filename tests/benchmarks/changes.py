@@ -24,7 +24,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 
 if TYPE_CHECKING:

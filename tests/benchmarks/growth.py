@@ -21,7 +21,7 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import Order, View
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.benchmarks.views import fill
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from PySide6.QtWidgets import QApplication
 
 from plantdesk.desktop import Desktop
 from plantdesk.domain.server_state import On
-from plantdesk.store import Store
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from tests.api.client import one_answer
 from tests.support.attackers import ATTACKS, Target
 
@@ -158,7 +159,7 @@ def main() -> None:
         with closing(Store(database)) as store:
             token = store.tokens.create("benchmark").result().token
         app = QApplication([])
-        desktop = Desktop(app, database, 0)
+        desktop = Desktop(app, location_of(database), 0)
         desktop.start()
         bench = Bench(app, desktop, token, seconds)
         print(f"{'attack':22}{'good answers, ms: median, 99 %, longest':28}   memory       window late, ms: the same")

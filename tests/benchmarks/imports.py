@@ -24,7 +24,7 @@ from contextlib import closing
 from pathlib import Path
 
 from plantdesk.domain.import_batches import ImportBatch, OnClash
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.benchmarks.changes import Adding
 
 _SCHEMA = """CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, seq INTEGER NOT NULL UNIQUE,

@@ -19,7 +19,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import On
 from plantdesk.domain.strict_json import parse_object
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.attackers import Target
 from tests.support.clients import Clients, rude_clients
 from tests.support.costs import cpu_seconds

@@ -31,7 +31,8 @@ from plantdesk.desktop import Desktop
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.server_state import On
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plants.search_field import SearchField
 from plantdesk.ui.plants.table.cells import PENDING, Column
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -45,7 +46,7 @@ import sys, time
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 store = Store(Path(sys.argv[1]))
 for line in sys.stdin:
     store.add(new_plant({"id": int(line), "name": f"! aloe {10**9 - int(line)}"}), COMMAND).result()
@@ -145,7 +146,7 @@ def _fill(database: Path, plants: int) -> None:
 
 def _desktop(app: QApplication, database: Path) -> tuple[Desktop, int]:
     """Open the window, wait for the API, and return its port as well."""
-    desktop = Desktop(app, database, 0)
+    desktop = Desktop(app, location_of(database), 0)
     desktop.start()
     while not isinstance(desktop.state, On):
         app.processEvents()

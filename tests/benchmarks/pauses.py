@@ -25,7 +25,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.server_state import On
 from plantdesk.domain.strict_json import parse_object
 from plantdesk.platform import settings
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import Reading, opened, rows_of

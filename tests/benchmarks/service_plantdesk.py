@@ -14,7 +14,7 @@ from pathlib import Path
 
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import On
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 
 
 def main() -> None:

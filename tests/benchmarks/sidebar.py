@@ -29,7 +29,8 @@ from plantdesk.domain.import_batches import ImportBatch, OnClash
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import plant_fields
-from plantdesk.store import Store
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.sidebar.model import ENTRY_ROLE
 from plantdesk.ui.sidebar.view import SidebarView
 from tests.benchmarks.table import Pulse
@@ -159,7 +160,7 @@ def open_window(plants: int) -> Iterator[tuple[Desktop, Path]]:
         Store(path).close()
         with closing(sqlite3.connect(path)) as database, database:
             database.execute(_FILL, (plants,))
-        desktop = Desktop(QApplication([]), path, 0)
+        desktop = Desktop(QApplication([]), location_of(path), 0)
         desktop.preferences.change(updates_answered=True)
         desktop.start()
         yield desktop, path

@@ -18,7 +18,7 @@ from plantdesk.cli.main import main
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import NewPlant
 from plantdesk.platform import paths
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plantdesk.cli.main import main as plantdesk
 from plantdesk.domain.selections import Selection
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.inputs import Reading, opened
 from tests.corpus import second_readers

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,9 +19,12 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
-from plantdesk.store import Backups, Store, back_up, copy_store, preview_restore, restore
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up, copy_store
+from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.files import opening
 from plantdesk.store.sqlite.history import is_prunable, prune
+from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import BAD_HISTORIES, BAD_ROWS, HARMLESS, REFUSED, SIDE_FILES
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import project
 from linux import completions
 from plantdesk.cli.main import main
 from plantdesk.platform import paths
-from plantdesk.store import Backups
+from plantdesk.store.sqlite.backups.folder import Backups
 
 if TYPE_CHECKING:
     from collections.abc import Callable

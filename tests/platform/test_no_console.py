@@ -16,7 +16,7 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.platform import output, paths
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.programs import runtimes
 
 _WITHOUT = (

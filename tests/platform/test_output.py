@@ -18,7 +18,7 @@ from plantdesk.cli.main import main
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 
 closes_streams = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell closes them")
 needs_full = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")

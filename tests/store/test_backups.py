@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import (
     BackupFolderError,
     StoreBusyError,
@@ -23,11 +24,11 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import COMMAND, now_ms
 from plantdesk.domain.validation import NewPlant
-from plantdesk.store import AutomaticBackups, Backup, BackupKind, Backups, Store, back_up, copy_store
-from plantdesk.store.sqlite.backups.folder import copy_database, outdated
-from plantdesk.store.sqlite.backups.jobs import HOUR, back_up_if_due
+from plantdesk.store.sqlite.backups.folder import Backups, copy_database, outdated
+from plantdesk.store.sqlite.backups.jobs import HOUR, AutomaticBackups, back_up, back_up_if_due, copy_store
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.migrations import apply_steps
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

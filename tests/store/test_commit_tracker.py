@@ -18,9 +18,9 @@ from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import StoreError
 from plantdesk.domain.records import COMMAND, Changes
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
 from plantdesk.store.sqlite.commit_tracker import CommitTracker, is_locked
 from plantdesk.store.sqlite.connections import connect
+from plantdesk.store.sqlite.store import Store
 from tests.store.test_backups import until
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ import sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 store, first, count = Store(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
 for start in range(first, first + count, 7):  # many small commits

@@ -13,8 +13,10 @@ from plantdesk.domain.import_batches import ImportBatch, OnClash
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import plant_fields
-from plantdesk.store import Store, back_up, restore
+from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.counts import count_plants
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,10 +17,10 @@ import pytest
 from plantdesk.domain.errors import StoreMovedError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
 from plantdesk.store.sqlite import idle_work
 from plantdesk.store.sqlite.files import file_watch
 from plantdesk.store.sqlite.files.file_watch import FileWatch
+from plantdesk.store.sqlite.store import Store
 from tests.store.test_backups import until
 
 if TYPE_CHECKING:

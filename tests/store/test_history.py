@@ -15,8 +15,10 @@ from plantdesk.domain.import_batches import ImportRow, OnClash, batch_of
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store, back_up, restore
 from plantdesk.store.sqlite import history
+from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.store import Store
 from tests.store.contract.test_changes import add, apply, rows, undo
 from tests.store.test_backups import until
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.store import Store
 from plantdesk.store.sqlite.files.file_watch import FileWatch, LastWrite
+from plantdesk.store.sqlite.store import Store
 from tests.store.test_file_watch import SECONDS, commit_elsewhere
 
 if TYPE_CHECKING:

@@ -15,14 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plantdesk.domain.backups import preview_text
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store, copy_store, preview_restore, preview_text, restore
+from plantdesk.store.sqlite.backups.jobs import copy_store
+from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.files.log_origin import is_own_log
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
+from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
 from tests.support.wal import checkpoint_writes
 
@@ -38,7 +41,7 @@ from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.edits import SetTag
 from plantdesk.domain.selections import Selection
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from plantdesk.domain.validation import new_plant
 store = Store(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):
@@ -161,7 +164,7 @@ _ADD_AFTER_A_CHECKPOINT_AND_DIE = f"""
 import os, signal, sqlite3, sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from plantdesk.domain.validation import new_plant
 store = Store(Path(sys.argv[1]))
 for plant_id in range({_LATER.start}, {_LATER.stop}):

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlmodel import SQLModel, create_engine
 
-from plantdesk.store import Store, tables
+from plantdesk.store import tables
 from plantdesk.store.sqlite import migrations
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps, migrate
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -35,8 +35,10 @@ from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID, Pla
 from plantdesk.domain.selections import Contains, HasTag, Selection
 from plantdesk.domain.validation import NewPlant, new_plant, plant_fields
 from plantdesk.domain.views import Order, View
-from plantdesk.store import Store, back_up, restore
 from plantdesk.store.sqlite import counts, history
+from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 from tests.support.cases import cases
 

@@ -24,10 +24,12 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import PlantFields, new_plant
-from plantdesk.store import Backups, Store, back_up
 from plantdesk.store.sqlite import idle_work
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -200,7 +202,9 @@ import sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import PlantFields, new_plant
-from plantdesk.store import Backups, Store, back_up
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.files import file_lock
 print("ready", flush=True)
 sys.stdin.readline()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from plantdesk.domain.records import Changes, PlantRow
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
 
 
 def _content(store: Store) -> dict[int, PlantRow]:

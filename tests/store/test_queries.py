@@ -15,7 +15,7 @@ from plantdesk.domain.views import View
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
 
 SECONDS = 10
 

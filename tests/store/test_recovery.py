@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import BackupKind, Backups, Store, back_up, preview_restore, restore
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.files.open_checks import check_file
+from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 from tests.support.wal import checkpoint_writes
 
@@ -31,7 +35,7 @@ import os, signal, sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 store = Store(Path(sys.argv[1]))
 plants = [(new_plant({{"id": number, "name": "x" * 2000}}), COMMAND) for number in range({PLANTS})]
@@ -45,7 +49,7 @@ import sys
 from pathlib import Path
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 store, first = Store(Path(sys.argv[1])), 0
 while True:

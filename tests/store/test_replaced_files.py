@@ -13,11 +13,14 @@ from queue import SimpleQueue
 
 import pytest
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreMovedError, TokenRefusedError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import NewPlant, new_plant
-from plantdesk.store import BackupKind, Backups, Store, back_up, restore
-from plantdesk.store.sqlite.backups.jobs import back_up_if_due
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up, back_up_if_due
+from plantdesk.store.sqlite.backups.restoring import restore
+from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")

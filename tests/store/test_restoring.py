@@ -11,15 +11,19 @@ import pytest
 from plantdesk.domain.errors import BackupUnusableError, StoreBusyError, StoreError, StoreGoneError, TokenRefusedError
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.validation import NewPlant
-from plantdesk.store import Backup, Backups, Store, back_up, preview_restore, restore
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.backups.restoring import preview_restore, restore
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
+from plantdesk.store.sqlite.store import Store
 from tests.hostile_stores.generator import store as hostile_store
 from tests.store.test_backups import damage, ids_in, make_older
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from plantdesk.domain.backups import Backup
     from plantdesk.domain.records import Source
 
 SECONDS = 10

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
     IdTakenError,
     StoreBusyError,
@@ -23,8 +24,9 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.validation import NewPlant, new_plant
 from plantdesk.domain.views import View
-from plantdesk.store import BackupKind, Backups, Store
 from plantdesk.store.sqlite import connections, idle_work
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

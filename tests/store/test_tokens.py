@@ -14,15 +14,15 @@ from plantdesk.domain.edits import edited
 from plantdesk.domain.errors import TokenRefusedError
 from plantdesk.domain.records import COMMAND, Changes
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
 from plantdesk.store.sqlite import tokens
 from plantdesk.store.sqlite.files.store_file import StoreFile
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from plantdesk.store import TokenChecker
+    from plantdesk.store.sqlite.tokens import TokenChecker
 
 SECONDS = 10
 

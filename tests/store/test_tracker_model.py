@@ -23,7 +23,7 @@ from plantdesk.domain.errors import PlantDeskError, StoreError
 from plantdesk.domain.records import COMMAND, FORM, Changes, Source
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.adding import add_each
 from tests.support.cases import cases
 

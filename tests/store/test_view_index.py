@@ -20,8 +20,9 @@ from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import NewPlant, new_plant
 from plantdesk.domain.views import Order, View
-from plantdesk.store import Reader, Store
 from plantdesk.store.sqlite import queries, text_index
+from plantdesk.store.sqlite.queries import Reader
+from plantdesk.store.sqlite.store import Store
 from plantdesk.store.sqlite.view_index import MAX_CHANGED, MIN_PLANTS, ViewIndex
 from tests.support.adding import add_each
 from tests.support.cases import cases

@@ -12,7 +12,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 
 _SECONDS = 30
 

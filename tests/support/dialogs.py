@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.theme.theme import Theme
 
 _CSV = "id;name;tag;note\n11;Aster;bed 4;sunny\n12;Ivy;;\n;Rose;bed 2;\n1;Fern;;\ntwelve;Thyme;;\n"

@@ -20,6 +20,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreGoneError
 from plantdesk.domain.history import ChangeKind
@@ -28,9 +29,11 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
-from plantdesk.store import BackupKind, Backups, Store, back_up, restore
-from plantdesk.store.sqlite.backups.jobs import back_up_if_due
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up, back_up_if_due
+from plantdesk.store.sqlite.backups.restoring import restore
 from plantdesk.store.sqlite.migrations import apply_steps
+from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
 

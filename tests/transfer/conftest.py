@@ -9,7 +9,7 @@ import pytest
 
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,8 +21,8 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store import Store
 from plantdesk.store.sqlite import row_reads
+from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import checked_target, file_source
 from plantdesk.transfer.writing import DELIMITERS, SEPARATORS, csv_pieces, json_pieces, pieces
 from tests.support.adding import add_each

@@ -18,7 +18,7 @@ from plantdesk.domain.import_batches import OnClash
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer.files import file_source
 from plantdesk.transfer.importing import FileImport, ImportOptions
 from plantdesk.transfer.text import FileError

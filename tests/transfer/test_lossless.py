@@ -15,7 +15,7 @@ from plantdesk.domain.edits import Insert
 from plantdesk.domain.records import FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
 
 TEXTS = st.text() | st.text(alphabet="\"',;\t|\r\n\0 =a'\ufeff\u2028\x1a")

@@ -10,7 +10,7 @@ import pytest
 from plantdesk.cli.main import main
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import paths
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer import delimited
 from plantdesk.transfer.pasted import pasted_plants
 from tests.transfer.conftest import stored

@@ -24,7 +24,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from plantdesk.transfer import writing
 from plantdesk.transfer.workbooks import opened_workbook
 from tests.support.costs import cpu_seconds

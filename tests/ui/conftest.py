@@ -15,7 +15,8 @@ from shiboken6 import getAllValidWrappers
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.server_state import Off
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.main_window import MainWindow
@@ -128,7 +129,7 @@ def context(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Itera
         status_bar=window.statusBar(),
         message=message,
         undo_stack=UndoStack(bridge, window),
-        path=tmp_path / "plants.db",
+        location=location_of(tmp_path / "plants.db"),
     )
     yield context
     window.close()
@@ -143,7 +144,7 @@ def bare(qtbot: QtBot, theme: Theme, bridge: Bridge, tmp_path: Path) -> Iterator
     qtbot.addWidget(window)
     with qtbot.waitActive(window):
         window.show()
-    workspace = Workspace(theme, bridge, preferences, NoServer(), tmp_path / "plants.db", window)
+    workspace = Workspace(theme, bridge, preferences, NoServer(), location_of(tmp_path / "plants.db"), window)
     qtbot.waitUntil(workspace.isVisible)
     yield workspace
     workspace.release_store()

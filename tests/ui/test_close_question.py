@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.workspace import Workspace
 
 
@@ -74,7 +74,7 @@ def desk(
     file.write_text("name\nAster\n", encoding="utf-8")
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(file)], ""))
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     return ImportingDesk(qtbot, bare, other_program, file)
 
 

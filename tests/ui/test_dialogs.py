@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.theme.theme import Theme
     from plantdesk.ui.workspace import Workspace
 
@@ -70,7 +70,7 @@ class Window(Desk):
 def window(qtbot: QtBot, bare: Workspace, theme: Theme, store: Store, tmp_path: Path) -> Window:
     fill(store)
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     return Window(qtbot, bare, Dialogs(Desk(qtbot, bare.window()), theme, store, tmp_path))
 
 

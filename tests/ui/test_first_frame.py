@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint
 
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
+from plantdesk.store import location_of
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QRect
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
     from tests.ui.conftest import Adder
@@ -40,7 +41,7 @@ class Frame(Desk):
         super().__init__(qtbot, window)
         qtbot.addWidget(window)
         self.theme = theme
-        self.workspace = Workspace(theme, bridge, preferences, NoServer(), folder / "plants.db", window)
+        self.workspace = Workspace(theme, bridge, preferences, NoServer(), location_of(folder / "plants.db"), window)
         with qtbot.waitExposed(window):
             window.show()
 
@@ -73,7 +74,7 @@ def test_the_first_frame_has_the_last_layout(
     store.add(new_plant({"id": 12_345_678_901, "name": "Basil", "tag": "bed 4"}), COMMAND).result()
     before = Frame(qtbot, theme, bridge, tmp_path)
     before.workspace.complete()
-    before.workspace.set_store(store, named=False)
+    before.workspace.set_store(store)
     before.until(lambda: before.columns[Column.SOURCE] > 0 and "kitchen" in before.entries)
     before.field("Search by name, tag or ID").setText("-dill")
     before.until(lambda: before.the(PlantTableView).model().rowCount() == 2)
@@ -88,7 +89,7 @@ def test_the_first_frame_has_the_last_layout(
     assert after.field("Search by name, tag or ID").text() == "-dill"
     assert after.has_bars
     after.until(lambda: after.message.text.startswith("Opening your plants…"))
-    after.workspace.set_store(store, named=False)
+    after.workspace.set_store(store)
     after.until(lambda: after.the(PlantTableView).model().rowCount() == 2)
     assert (after.places, after.columns, after.entries) == (places, columns, entries)
     after.until(lambda: not after.has_bars and not after.message.text.startswith("Opening"))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableWidget, QWid
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, ServerFailedError
-from plantdesk.store import back_up
+from plantdesk.store.sqlite.backups.jobs import FileBackups, back_up
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
     from tests.ui.conftest import Adder
@@ -164,7 +164,7 @@ def test_the_preview_of_a_restore(
     file = backup.with_name("<b>“x”<br>\u202e.db" if os.name == "posix" else "“x”\u202e.db")
     backup.rename(file)
     add(name)
-    dialog = RestoreDialog(theme, bridge, store.path)
+    dialog = RestoreDialog(theme, bridge, FileBackups(store.path))
     shown(qtbot, dialog)
     dialog.choose_file(file)
     qtbot.waitUntil(

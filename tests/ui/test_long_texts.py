@@ -22,7 +22,7 @@ from tests.support.desk import Desk
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.workspace import Workspace
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -33,7 +33,7 @@ MEGABYTE = "x" * 1_000_000
 def desk(qtbot: QtBot, bare: Workspace, store: Store) -> Desk:
     store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), FORM).result()
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     desk = Desk(qtbot, bare.window())
     desk.window.resize(1300, 800)
     table, view = desk.the(PlantTableView), desk.the(SidebarView)

@@ -18,15 +18,15 @@ _A, _B = Path("/plants/a.db"), Path("/plants/b.db")
 def test_windows_keep_what_others_have_changed(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     window_a, window_b = Preferences(file), Preferences(file)
-    window_b.change_store(_B, searches=["dry"])
+    window_b.change_store(str(_B), searches=["dry"])
     window_a.change(theme="dark")
-    window_a.change_store(_A, card=True)
+    window_a.change_store(str(_A), card=True)
     window_b.change(window={"width": 900})
-    window_b.change_store(_B, card=False)
+    window_b.change_store(str(_B), card=False)
     saved = Preferences(file)
     assert (saved.settings.theme, saved.settings.window.width) == ("dark", 900)
-    assert saved.of_store(_A) == {"card": True}
-    assert saved.of_store(_B) == {"searches": ["dry"], "card": False}
+    assert saved.of_store(str(_A)) == {"card": True}
+    assert saved.of_store(str(_B)) == {"searches": ["dry"], "card": False}
     assert window_b.settings.theme == "system"  # it does not follow
 
 
@@ -36,7 +36,7 @@ def test_no_change_is_lost_when_windows_write_at_once(tmp_path: Path) -> None:
     def write(window: int) -> None:
         preferences = Preferences(file)
         for number in range(10):
-            preferences.change_store(Path(f"/plants/{window}.db"), **{f"{number}": number})
+            preferences.change_store(str(Path(f"/plants/{window}.db")), **{f"{number}": number})
 
     windows = [threading.Thread(target=write, args=(window,)) for window in range(4)]
     for each in windows:
@@ -44,7 +44,7 @@ def test_no_change_is_lost_when_windows_write_at_once(tmp_path: Path) -> None:
     for each in windows:
         each.join()
     saved = Preferences(file)
-    assert all(len(saved.of_store(Path(f"/plants/{window}.db"))) == 10 for window in range(4))
+    assert all(len(saved.of_store(str(Path(f"/plants/{window}.db")))) == 10 for window in range(4))
 
 
 def test_a_change_is_kept_in_memory_while_the_file_is_locked(

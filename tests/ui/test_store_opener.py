@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from plantdesk.store import location_of
 from plantdesk.store.sqlite.files.file_lock import locked
 from plantdesk.ui.store_opener import StoreOpener
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.bridge import Bridge
 
 
@@ -24,13 +25,13 @@ def _writers() -> int:
 def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(
     qtbot: QtBot, bridge: Bridge, tmp_path: Path
 ) -> None:
-    opener = StoreOpener(bridge, tmp_path / "slow.db", named=True)
+    opener = StoreOpener(bridge, location_of(tmp_path / "slow.db"))
     opened: list[Store] = []
     opener.opened.connect(opened.append)
     before = _writers()
     with locked(tmp_path / "slow.db"):  # another process opens it
         opener.open(create=True)
-        opener.use(tmp_path / "chosen.db")
+        opener.use(location_of(tmp_path / "chosen.db"))
         with qtbot.waitSignal(opener.opened):
             opener.open(create=True)
     qtbot.waitUntil(lambda: _writers() == before + 1 and (tmp_path / "slow.db").exists(), timeout=20_000)

@@ -4,8 +4,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from plantdesk.domain.errors import StoreBusyError
-from plantdesk.store import Reader
 from plantdesk.store.sqlite.connections import translate_errors
+from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.store_queries import StoreQueries, next_free_id
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.domain.protocols import PlantReader
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.background import Task
     from tests.ui.conftest import Adder
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
@@ -128,7 +128,7 @@ def _spoken(widget: QWidget) -> str:
 def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: Store, add: Adder) -> WindowDesk:
     add("Aloe", "Basil", "Cactus")
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     desk = WindowDesk(qtbot, bridge, bare)
     qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3)
     desk.server_is(On("http://127.0.0.1:8721", 8721))

@@ -14,7 +14,7 @@ import pytest
 
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.use.user import Screen, User, until
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Runtime files, by which scripts find the running servers of a store and verify their identity.
 
-Each server has its own file, `<store>-<server>.json`, so that a store may have several; `<store>` is a hash of the
-store's real path. Its Unix domain socket is beside it. A server holds a lock on its file, which ends with its process:
+Each server has its own file, `<store>-<server>.json`, so that a store may have several; `<store>` is a hash of the key
+of its location. Its Unix domain socket is beside it. A server holds a lock on its file, which ends with its process:
 a file without a lock is stale. The file holds the server's key, but never a token. The server works without it: where
 the folder is not writable, it only logs a warning.
 """
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
     from pathlib import Path
 
+    from plantdesk.domain.locations import StoreLocation
+
 
 _MAX_FILE = 65_536
 _MAX_PORT = 65_535
@@ -60,9 +62,9 @@ class Runtime(NamedTuple):
 class RuntimeFile:
     """The runtime file of one server, from `write` to `close`. For one thread at a time."""
 
-    def __init__(self, folder: Path, database: Path) -> None:
+    def __init__(self, folder: Path, store: StoreLocation) -> None:
         """Choose a file name in `folder`; create nothing."""
-        self._path = folder / f"{_store_name(database)}-{secrets.token_hex(4)}.json"
+        self._path = folder / f"{_store_name(store)}-{secrets.token_hex(4)}.json"
         self._runtime: Runtime | None = None
         self._locked: TextIOWrapper | None = None
 
@@ -124,12 +126,12 @@ class RuntimeFile:
             self._locked = None
 
 
-def find_server(folder: Path, database: Path) -> Runtime | None:
-    """Return the newest running server of `database`, None where none runs. Creates nothing.
+def find_server(folder: Path, store: StoreLocation) -> Runtime | None:
+    """Return the newest running server of a store, None where none runs. Creates nothing.
 
     Each candidate must prove its identity within a second.
     """
-    return _newest(folder, f"{_store_name(database)}-*.json")
+    return _newest(folder, f"{_store_name(store)}-*.json")
 
 
 def find_server_on_port(folder: Path, port: int) -> Runtime | None:
@@ -145,9 +147,8 @@ def _newest(folder: Path, pattern: str, port: int | None = None) -> Runtime | No
     return None
 
 
-def _store_name(database: Path) -> str:
-    real = os.path.normcase(os.path.realpath(database))
-    return hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
+def _store_name(store: StoreLocation) -> str:
+    return hashlib.sha256(os.fsencode(store.key)).hexdigest()[:16]
 
 
 # --- reading runtime files ---
@@ -216,11 +217,11 @@ _log = logging.getLogger(__name__)
 
 
 class Announcement:
-    """Announces one server of `database` in `folder`. For the server's thread."""
+    """Announces one server of a store in `folder`. For the server's thread."""
 
-    def __init__(self, folder: Path, database: Path) -> None:
-        self._database = database
-        self._file = RuntimeFile(folder, database)
+    def __init__(self, folder: Path, store: StoreLocation) -> None:
+        self._store = store
+        self._file = RuntimeFile(folder, store)
         self._socket = ""
         self._is_published = False
         self._has_warned = False
@@ -257,8 +258,7 @@ class Announcement:
     def _runtime(self, url: str, identity: ServerIdentity) -> Runtime:
         started = now_ms()
         key = identity.key.decode()
-        database = str(self._database)
-        return Runtime(url, identity.port, self._socket, os.getpid(), started, database, __version__, key)
+        return Runtime(url, identity.port, self._socket, os.getpid(), started, self._store.url, __version__, key)
 
     def withdraw(self) -> None:
         """Remove the runtime file."""

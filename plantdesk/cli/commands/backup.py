@@ -7,31 +7,34 @@ from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import undo_command
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json, print_table
-from plantdesk.domain.errors import Text
+from plantdesk.domain.backups import preview_text
+from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
-from plantdesk.store import Backups, back_up, copy_store, preview_restore, preview_text, restore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store import Backup, Restored
+    from plantdesk.domain.backups import Backup, Restored, StoreBackups
+    from plantdesk.domain.locations import StoreLocation
 
 _KIB = 1024
 
 
-def run(database: Path, file: Path | None) -> int:
+def run(database: StoreLocation, file: Path | None) -> int:
     """Back up to `file`, or to the folder of backups, and print the path. Raises StoreError."""
+    backups = _backups(database)
     if file is None:
-        output.write(str(back_up(database).path))
+        output.write(str(backups.make().path))
     else:
-        copy_store(database, file)
+        backups.copy_to(file)
         output.write(str(file))
     return 0
 
 
-def show(database: Path, *, as_json: bool) -> int:
+def show(database: StoreLocation, *, as_json: bool) -> int:
     """Print the backups, newest first, as a table or in JSON. Raises StoreError."""
-    backups = Backups(database)
+    backups = _backups(database)
     found = backups.newest_first()
     if as_json:
         print_json([_facts(each) for each in found])
@@ -45,19 +48,20 @@ def show(database: Path, *, as_json: bool) -> int:
     return 0
 
 
-def restore_backup(database: Path, file: Path, *, dry_run: bool, confirmed: bool) -> int:
+def restore_backup(database: StoreLocation, file: Path, *, dry_run: bool, confirmed: bool) -> int:
     """Print what restoring `file` changes, and restore it, after a question unless `confirmed`.
 
     Raises BackupUnusableError, StoreError, NotConfirmedError.
     """
-    file = _resolved(database, file)
+    backups = _backups(database)
+    file = _resolved(backups, file)
     if not confirmed:
-        preview = preview_restore(database, file)
+        preview = backups.preview(file)
         output.write(str(preview_text(preview, file.name)))
         if dry_run or preview.changes_nothing:
             return 0
         confirm("Restore? The present state is backed up first.", Text("Nothing was restored"))
-    restored = restore(database, file)
+    restored = backups.restore(file, COMMAND)
     if confirmed:  # no preview before: checking each row of the backup takes seconds
         output.write(str(preview_text(restored.preview, file.name)))
     if not restored.preview.changes_nothing:
@@ -70,13 +74,19 @@ def _facts(backup: Backup) -> dict[str, object]:
     return {"file": str(backup.path), "made_at": made_at, "why": str(backup.kind), "size": backup.size}
 
 
-def _resolved(database: Path, file: Path) -> Path:
+def _backups(database: StoreLocation) -> StoreBackups:
+    if database.backups is None:
+        raise PlantDeskError(Text("PlantDesk makes no backups of this database: whoever manages the server does."))
+    return database.backups
+
+
+def _resolved(backups: StoreBackups, file: Path) -> Path:
     """Return the path of `file`, which may be a name that `plantdesk backup --list` prints."""
-    known = Backups(database).folder / file
+    known = backups.folder / file
     return known if not file.exists() and known.exists() else file
 
 
-def _summary(restored: Restored, database: Path) -> str:
+def _summary(restored: Restored, database: StoreLocation) -> str:
     count = restored.preview.plants
     lines = ["Restored 1 plant." if count == 1 else f"Restored {count:,} plants."]
     if restored.change is not None:

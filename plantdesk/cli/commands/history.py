@@ -12,16 +12,15 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.history import Change
+    from plantdesk.domain.locations import StoreLocation
 
 #: Ids of skipped plants that are printed.
 _MAX_IDS = 10
 
 
-def show(database: Path, limit: int, *, as_json: bool) -> int:
+def show(database: StoreLocation, limit: int, *, as_json: bool) -> int:
     """Print the newest changes as a table or in JSON. Raises StoreError."""
     with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
         changes = reader.history(limit)
@@ -34,7 +33,7 @@ def show(database: Path, limit: int, *, as_json: bool) -> int:
     return 0
 
 
-def undo(database: Path, number: int | None) -> int:
+def undo(database: StoreLocation, number: int | None) -> int:
     """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
     with closing(open_existing_store(database)) as store:
         try:
@@ -45,7 +44,7 @@ def undo(database: Path, number: int | None) -> int:
     return 0
 
 
-def redo(database: Path) -> int:
+def redo(database: StoreLocation) -> int:
     """Take back the latest undo. Raises NothingToUndoError, UndoConflictError, StoreError."""
     with closing(open_existing_store(database)) as store:
         _report(store.redo(COMMAND).result())

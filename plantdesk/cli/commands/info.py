@@ -13,13 +13,14 @@ from plantdesk.platform import output, paths
 
 if TYPE_CHECKING:
     from plantdesk.api.discovery.runtime_file import Runtime
+    from plantdesk.domain.locations import StoreLocation
 
 #: The exit code where no server of the store runs.
 NOT_RUNNING = 3
 _POLL_INTERVAL = 0.1
 
 
-def run(database: Path, *, as_json: bool, wait: float) -> int:
+def run(database: StoreLocation, *, as_json: bool, wait: float) -> int:
     """Print the state of the server of `database`, after waiting up to `wait` seconds for one.
 
     Returns 0, or NOT_RUNNING where none runs.
@@ -29,7 +30,7 @@ def run(database: Path, *, as_json: bool, wait: float) -> int:
     return NOT_RUNNING if runtime is None else 0
 
 
-def _wait_for_server(database: Path, deadline: float) -> Runtime | None:
+def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None:
     while (runtime := runtime_file.find_server(paths.runtime_folder(), database)) is None:
         remaining = deadline - time.monotonic()
         if remaining <= 0:
@@ -38,7 +39,7 @@ def _wait_for_server(database: Path, deadline: float) -> Runtime | None:
     return runtime
 
 
-def _facts(database: Path, runtime: Runtime | None) -> dict[str, object]:
+def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object]:
     """Return the same members whether it runs or not, for scripts."""
     return {
         "running": runtime is not None,
@@ -46,19 +47,19 @@ def _facts(database: Path, runtime: Runtime | None) -> dict[str, object]:
         "port": runtime and runtime.port,
         "socket": runtime and _socket(runtime),
         "pid": runtime and runtime.pid,
-        "database": str(database),
+        "database": database.url,
         "version": runtime.version if runtime else __version__,
     }
 
 
-def _text(database: Path, runtime: Runtime | None) -> str:
+def _text(database: StoreLocation, runtime: Runtime | None) -> str:
     if runtime is None:
-        return f"PlantDesk {__version__} is not running.\nDatabase: {database}"
+        return f"PlantDesk {__version__} is not running.\nDatabase: {database.url}"
     lines = [f"PlantDesk {runtime.version} is running (process {runtime.pid}).", f"Address: {runtime.url}/plants"]
     lines.append(f"Port: {runtime.port}")
     if _socket(runtime):
         lines.append(f"Unix socket: {runtime.socket}")
-    return "\n".join([*lines, f"Database: {database}"])
+    return "\n".join([*lines, f"Database: {database.url}"])
 
 
 def _socket(runtime: Runtime) -> str | None:

@@ -17,18 +17,18 @@ from plantdesk.domain.edits import KEEP, Delete, DeleteAll, edited
 from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
 from plantdesk.domain.records import COMMAND, parse_id
 from plantdesk.domain.validation import new_plant, plant_fields
-from plantdesk.platform import output, paths
+from plantdesk.platform import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from plantdesk.domain.edits import Applied, Edit
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.records import PlantRow
-    from plantdesk.store import Store
 
 
-def add(database: Path, name: str, chosen_id: str | None, tag: str | None) -> int:
+def add(database: StoreLocation, name: str, chosen_id: str | None, tag: str | None) -> int:
     """Add the plant and print its id. Raises InvalidPlantError, IdTakenError, StoreError."""
     values = {"name": name} if tag is None else {"name": name, "tag": tag}
     with closing(open_store(database)) as store:
@@ -69,7 +69,7 @@ class NewValues(NamedTuple):
     note: str | None
 
 
-def show_list(database: Path, requested: Filter, limit: int | None, form: Form) -> int:
+def show_list(database: StoreLocation, requested: Filter, limit: int | None, form: Form) -> int:
     """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
     with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
         rows = reader.selected(selection_of(store, requested), limit)
@@ -80,7 +80,7 @@ def show_list(database: Path, requested: Filter, limit: int | None, form: Form) 
     return 0
 
 
-def show(database: Path, plant_id: str, *, as_json: bool) -> int:
+def show(database: StoreLocation, plant_id: str, *, as_json: bool) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
     with closing(open_existing_store(database)) as store:
         row = _plant(store, parse_id(plant_id))
@@ -96,7 +96,7 @@ def show(database: Path, plant_id: str, *, as_json: bool) -> int:
     return 0
 
 
-def edit(database: Path, plant_id: str, requested: NewValues) -> int:
+def edit(database: StoreLocation, plant_id: str, requested: NewValues) -> int:
     """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
     with closing(open_existing_store(database)) as store:
         row = _plant(store, parse_id(plant_id))
@@ -110,7 +110,7 @@ def edit(database: Path, plant_id: str, requested: NewValues) -> int:
     return 0
 
 
-def delete(database: Path, ids: Sequence[str], requested: Filter, *, confirmed: bool) -> int:
+def delete(database: StoreLocation, ids: Sequence[str], requested: Filter, *, confirmed: bool) -> int:
     """Delete plants by id or by filter, after a question if there are several.
 
     Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, EditConflictError,
@@ -132,7 +132,7 @@ def delete(database: Path, ids: Sequence[str], requested: Filter, *, confirmed: 
     return 0
 
 
-def report(applied: Applied, database: Path) -> None:
+def report(applied: Applied, database: StoreLocation) -> None:
     """Print on standard error what was changed, and how to undo it."""
     if applied.change is None:
         output.report("Nothing to change.")
@@ -141,13 +141,12 @@ def report(applied: Applied, database: Path) -> None:
         output.report(f"{title}. To undo it, type: {undo_command(database, applied.change.number)}")
 
 
-def undo_command(database: Path, number: int) -> str:
+def undo_command(database: StoreLocation, number: int) -> str:
     """Return what the user types to undo a change of this database."""
-    is_own = database == paths.database_file(with_folder=False)
-    return f"plantdesk undo {number}" + ("" if is_own else f" --database {shlex.quote(str(database))}")
+    return f"plantdesk undo {number}" + ("" if database.is_own else f" --database {shlex.quote(database.url)}")
 
 
-def _plant(store: Store, plant_id: int) -> PlantRow:
+def _plant(store: PlantStore, plant_id: int) -> PlantRow:
     with closing(store.reader()) as reader:
         row = reader.plant(plant_id)
     if row is None:

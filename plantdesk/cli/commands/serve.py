@@ -9,12 +9,12 @@ from plantdesk.cli.commands.stores import open_store
 from plantdesk.platform import paths, settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from plantdesk.domain.locations import StoreLocation
 
 
-def run(database: Path, port: int | None, *, verbose: bool = False) -> int:
+def run(database: StoreLocation, port: int | None, *, verbose: bool = False) -> int:
     """Serve until a signal. `port` None is that of the settings. Raises StoreError, ServerError."""
     if port is None:
         port = settings.load(paths.settings_file()).port
-    headless.serve(lambda: open_store(database), port, verbose=verbose)
+    headless.serve(database, lambda: open_store(database), port, verbose=verbose)
     return 0

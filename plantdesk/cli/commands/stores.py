@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,43 +10,34 @@ from plantdesk.domain.errors import NoStoreError, UnknownSourceError
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import AddedBy, HasTag, Selection
-from plantdesk.store import Backups, ReadOnlyStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
+    from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.selections import Term
-    from plantdesk.store import Store
 
 
-def open_existing_store(database: Path) -> Store:
+def open_existing_store(database: StoreLocation) -> PlantStore:
     """Open a store that should be there; the caller closes it. Raises NoStoreError, StoreError."""
-    if not is_store(database):
+    if not database.exists():
         raise NoStoreError(database.name)
     return open_store(database)
 
 
-def is_store(database: Path) -> bool:
-    """Whether a store is at a path, or the log or backups of one."""
-    names = database, database.with_name(f"{database.name}-wal")
-    return any(map(os.path.lexists, names)) or bool(Backups(database).newest_first())
-
-
-def open_read_only(database: Path) -> ReadOnlyStore:
+def open_read_only(database: StoreLocation) -> ReadOnlyPlants:
     """Open a store that should be there to read it; the caller closes it. Raises NoStoreError, StoreError."""
-    if not is_store(database):
+    if not database.exists():
         raise NoStoreError(database.name)
     with _shown_progress() as progress:
-        return ReadOnlyStore(database, progress=progress)
+        return database.open_read_only(progress)
 
 
-def open_store(database: Path) -> Store:
+def open_store(database: StoreLocation) -> PlantStore:
     """Open the store, or create it; the caller closes it. Raises StoreError."""
-    from plantdesk.store import Store
-
     with _shown_progress() as progress:
-        return Store(database, progress=progress)
+        return database.open(progress=progress)
 
 
 @contextmanager
@@ -90,7 +80,7 @@ class Filter(NamedTuple):
     since: int | None = None
 
 
-def selection_of(store: Store | ReadOnlyStore, requested: Filter) -> Selection:
+def selection_of(store: PlantStore | ReadOnlyPlants, requested: Filter) -> Selection:
     """Return the set of plants that a filter selects. Raises UnknownSourceError, StoreError."""
     groups: list[tuple[Term, ...]] = [*parse_search(requested.text or "").groups]
     if requested.without_tag or requested.tag is not None:
@@ -100,7 +90,7 @@ def selection_of(store: Store | ReadOnlyStore, requested: Filter) -> Selection:
     return Selection(tuple(groups), requested.since)
 
 
-def _sources(store: Store | ReadOnlyStore, name: str) -> tuple[AddedBy, ...]:
+def _sources(store: PlantStore | ReadOnlyPlants, name: str) -> tuple[AddedBy, ...]:
     """Return the kind of source that `name` is, else those with this label, of tokens. Raises UnknownSourceError."""
     if name in set(SourceKind):
         return (AddedBy(SourceKind(name)),)

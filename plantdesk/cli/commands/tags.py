@@ -15,13 +15,13 @@ from plantdesk.domain.validation import plant_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.store import Store
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
 
 
-def show(database: Path, *, as_json: bool) -> int:
+def show(database: StoreLocation, *, as_json: bool) -> int:
     """Print the tags with the number of their plants. Raises StoreError."""
     with closing(open_existing_store(database)) as store, closing(store.reader()) as reader:
         counts = reader.tag_counts()
@@ -32,7 +32,7 @@ def show(database: Path, *, as_json: bool) -> int:
     return 0
 
 
-def rename(database: Path, tag: str, new: str) -> int:
+def rename(database: StoreLocation, tag: str, new: str) -> int:
     """Rename a tag. Raises UnknownTagError, TagTakenError, InvalidPlantError, StoreError."""
     with closing(open_existing_store(database)) as store:
         known = _tags(store)
@@ -42,7 +42,7 @@ def rename(database: Path, tag: str, new: str) -> int:
     return 0
 
 
-def merge(database: Path, tags: Sequence[str], into: str) -> int:
+def merge(database: StoreLocation, tags: Sequence[str], into: str) -> int:
     """Give the plants of `tags` the tag `into`. Raises UnknownTagError, InvalidPlantError, StoreError."""
     with closing(open_existing_store(database)) as store:
         merged = tuple(dict.fromkeys(tags))
@@ -50,14 +50,14 @@ def merge(database: Path, tags: Sequence[str], into: str) -> int:
     return 0
 
 
-def remove(database: Path, tag: str) -> int:
+def remove(database: StoreLocation, tag: str) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
     with closing(open_existing_store(database)) as store:
         report(_apply(store, RenameTag(tag, None), [tag], _tags(store)), database)
     return 0
 
 
-def _apply(store: Store, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
+def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
     for tag in tags:
         if tag not in known:
             raise UnknownTagError(tag)
@@ -67,6 +67,6 @@ def _apply(store: Store, edit: RenameTag | MergeTags, tags: Sequence[str], known
     return store.apply([edit], COMMAND).result()
 
 
-def _tags(store: Store) -> set[str]:
+def _tags(store: PlantStore) -> set[str]:
     with closing(store.reader()) as reader:
         return set(reader.tag_counts())

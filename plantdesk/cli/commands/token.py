@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.records import TokenRow
 
 _HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")
@@ -53,7 +54,7 @@ class TokenLimits(NamedTuple):
     max_plants: int | None = None
 
 
-def create(database: Path, name: str, limits: TokenLimits, file: Path | None) -> int:
+def create(database: StoreLocation, name: str, limits: TokenLimits, file: Path | None) -> int:
     """Create a token and write it, alone, to the new `file` or to standard output.
 
     Raises InvalidTokenNameError, TokenFileExistsError, TokenNotWrittenError, StoreError, OSError.
@@ -68,7 +69,7 @@ def create(database: Path, name: str, limits: TokenLimits, file: Path | None) ->
     return 0
 
 
-def show(database: Path, *, as_json: bool) -> int:
+def show(database: StoreLocation, *, as_json: bool) -> int:
     """Print the tokens, newest first, as a table or in JSON. Raises NoStoreError, StoreError."""
     with closing(open_existing_store(database)) as store:
         rows = store.tokens.list()
@@ -82,7 +83,7 @@ def show(database: Path, *, as_json: bool) -> int:
     return 0
 
 
-def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
+def revoke(database: StoreLocation, name: str, *, remove_plants: bool) -> int:
     """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, NoStoreError, StoreError."""
     with closing(open_existing_store(database)) as store:
         if remove_plants:
@@ -94,7 +95,7 @@ def revoke(database: Path, name: str, *, remove_plants: bool) -> int:
     return 0
 
 
-def _create(database: Path, name: str, limits: TokenLimits, write: Callable[[str], None]) -> None:
+def _create(database: StoreLocation, name: str, limits: TokenLimits, write: Callable[[str], None]) -> None:
     expires_at = None if limits.lifetime is None else _milliseconds(datetime.now(UTC) + limits.lifetime)
     with closing(open_store(database)) as store:
         created = store.tokens.create(name, expires_at, limits.max_plants).result()

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import report
-from plantdesk.cli.commands.stores import is_store, open_read_only, open_store, selection_of
+from plantdesk.cli.commands.stores import open_read_only, open_store, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, print_json, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
 from plantdesk.domain.import_batches import ImportClashError, OnClash
+from plantdesk.store import location_of
 from plantdesk.transfer.columns import NoColumnError
 from plantdesk.transfer.exporting import write_plants
 from plantdesk.transfer.files import checked_target, file_source, is_replaced
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
     from plantdesk.cli.commands.stores import Filter
     from plantdesk.domain.edits import Applied
-    from plantdesk.store import Store
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.transfer.importing import FileReading, ImportOptions, Preview
 
 
@@ -38,7 +40,7 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _MAX_NAMED = 10
 
 
-def export_plants(database: Path, file: Path, given: Format | None, requested: Filter) -> int:
+def export_plants(database: StoreLocation, file: Path, given: Format | None, requested: Filter) -> int:
     """Write plants to `file` in insertion order; a file that exists is replaced when all is written.
 
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
@@ -52,7 +54,7 @@ def export_plants(database: Path, file: Path, given: Format | None, requested: F
 
 
 def import_plants(
-    database: Path,
+    database: StoreLocation,
     files: Sequence[Path],
     options: ImportOptions,
     rejects: Path | None,
@@ -131,12 +133,12 @@ def _hints() -> Iterator[None]:
 
 
 @contextmanager
-def _opened(database: Path, *, dry_run: bool) -> Iterator[Store]:
+def _opened(database: StoreLocation, *, dry_run: bool) -> Iterator[PlantStore]:
     """Open the store; a dry run creates none, but compares with an empty one."""
     with ExitStack() as stack:
-        if dry_run and not is_store(database):
+        if dry_run and not database.exists():
             folder = stack.enter_context(tempfile.TemporaryDirectory())
-            database = Path(folder) / database.name
+            database = location_of(Path(folder) / database.name)
         yield stack.enter_context(closing(open_store(database)))
 
 

@@ -6,11 +6,11 @@ import gc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from plantdesk.domain.locations import StoreLocation
 
 
-def run(database: Path | None, port: int | None, *, background: bool = False) -> int:
-    """Open the window and return the exit code when it is closed; without `database`, with the user's own store.
+def run(database: StoreLocation, port: int | None, *, background: bool = False) -> int:
+    """Open the window and return the exit code when it is closed.
 
     Raises PlantDeskError where no window can open.
     """

@@ -11,7 +11,7 @@ from typing_extensions import override
 from plantdesk.domain.errors import BackupUnusableError, StoreReadOnlyError, Text
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.import_batches import SavedPlant
-from plantdesk.domain.protocols import PlantPages
+from plantdesk.domain.locations import ReadOnlyPlants
 from plantdesk.store.sqlite.backups.restore_source import load
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _QUICK_TIMEOUT = 500
 
 
-class ReadOnlyStore(PlantPages):
+class ReadOnlyStore(ReadOnlyPlants):
     """Opens a store as `Store` does, but without a writer; imports SQLAlchemy only for `reader` and `pages`.
 
     One thread at a time may use it.
@@ -52,8 +52,8 @@ class ReadOnlyStore(PlantPages):
             self._file.close()
             raise
 
+    @override
     def reader(self) -> Reader:
-        """Return a reader, which the caller closes. Raises StoreError."""
         from plantdesk.store.sqlite.queries import Reader
 
         return Reader(self._file)
@@ -79,8 +79,8 @@ class ReadOnlyStore(PlantPages):
                 return
             yield page
 
+    @override
     def close(self) -> None:
-        """Close the file. May be called again."""
         self._connection.close()
         self._file.close()
 

@@ -11,6 +11,7 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
     BackupFolderError,
     StoreDamagedError,
@@ -19,7 +20,7 @@ from plantdesk.domain.errors import (
     StoreReadOnlyError,
     StoreUnreachableError,
 )
-from plantdesk.store.sqlite.backups.folder import BackupKind, Backups
+from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.commit_tracker import CommitTracker
 from plantdesk.store.sqlite.connections import translate_errors
 from plantdesk.store.sqlite.engines import driver_connection, make_engine

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from plantdesk.domain.activity import Activity
+    from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.server_state import ServerError, ServerState
-    from plantdesk.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.preferences import Preferences
 
@@ -75,14 +75,14 @@ class ApiControl(QObject):
     settled = Signal()
 
     def __init__(
-        self, bridge: Bridge, preferences: Preferences, port: int, make_server: Callable[[Store], StoreServer]
+        self, bridge: Bridge, preferences: Preferences, port: int, make_server: Callable[[PlantStore], StoreServer]
     ) -> None:
         super().__init__()
         self._bridge = bridge
         self._preferences = preferences
         self._port = port
         self._make_server = make_server
-        self._store: Store | None = None
+        self._store: PlantStore | None = None
         self._server: StoreServer | None = None
         self._failure: ServerError | None = None
         self._worker = bridge.worker("server-control")
@@ -132,7 +132,7 @@ class ApiControl(QObject):
         self._failure = NoOpenStoreError()
         self._signal_state()
 
-    def serve(self, store: Store) -> None:
+    def serve(self, store: PlantStore) -> None:
         """Create the server of `store`, and start it if the API is enabled."""
         self._store = store
         self._failure = None

@@ -10,14 +10,15 @@ from PySide6.QtGui import QDesktopServices
 from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
+from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, plural
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from plantdesk.store import Backup, Restored
+    from plantdesk.domain.backups import Backup, Restored
     from plantdesk.ui.backups.restore_dialog import RestoreDialog
-    from plantdesk.ui.feature import WindowContext
+    from plantdesk.ui.feature import OpenStore, WindowContext
 
 
 class BackupController(Feature):
@@ -32,30 +33,44 @@ class BackupController(Feature):
         super().__init__(context)
         self._toast = context.page.toast
         self._dialog: RestoreDialog | None = None
-        context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up)
-        context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog)
+        self._actions = [
+            context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up),
+            context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog),
+        ]
+        self._show_actions()
+
+    @override
+    def set_store(self, opened: OpenStore) -> None:
+        self._show_actions()
+
+    def _show_actions(self) -> None:
+        """Offer backups where PlantDesk makes them."""
+        for action in self._actions:
+            action.setVisible(self.context.location.backups is not None)
 
     @Slot()
     def back_up(self) -> None:
         """Make a backup now."""
-        from plantdesk.store import back_up
-
-        path = self.context.path
+        backups = self.context.location.backups
+        if backups is None:
+            return
         self.set_running(self.tr("A backup is being made: it would not be finished."))
         self._toast.show_progress(self.tr("Backing up…"))
-        self.context.bridge.long_tasks.ask(self, lambda _task: back_up(path), self._on_backed_up, self._show_failure)
+        self.context.bridge.long_tasks.ask(self, lambda _task: backups.make(), self._on_backed_up, self._show_failure)
 
     @Slot()
-    def open_dialog(self) -> RestoreDialog:
+    def open_dialog(self) -> None:
         """Open the dialog of the backups."""
         from plantdesk.ui.backups.restore_dialog import RestoreDialog
 
         context = self.context
-        dialog = self._dialog = RestoreDialog(context.theme, context.bridge, context.path, context.page)
+        backups = context.location.backups
+        if backups is None:
+            return
+        dialog = self._dialog = RestoreDialog(context.theme, context.bridge, backups, context.page)
         dialog.restore_requested.connect(self._restore)
         dialog.finished.connect(self._on_dialog_closed)
         dialog.open()
-        return dialog
 
     def _on_backed_up(self, backup: Backup) -> None:
         self.set_running("")
@@ -79,12 +94,12 @@ class BackupController(Feature):
 
     @Slot(object)
     def _restore(self, file: Path) -> None:
-        from plantdesk.store import restore
-
-        path = self.context.path
+        backups = self.context.location.backups
+        if backups is None:
+            return
         self.set_running(self.tr("A restore is running: the plants would stay as they are."))
         self.context.bridge.long_tasks.ask(
-            self, lambda _task: restore(path, file, FORM), self._on_restored, self._show_failure
+            self, lambda _task: backups.restore(file, FORM), self._on_restored, self._show_failure
         )
 
     def _on_restored(self, restored: Restored) -> None:

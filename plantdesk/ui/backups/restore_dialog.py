@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.store import BackupKind, Backups, preview_restore, preview_text
+from plantdesk.domain.backups import BackupKind, preview_text
 from plantdesk.ui.qt import add_layout, override
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
@@ -20,7 +20,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from plantdesk.store import Backup, RestorePreview
+    from plantdesk.domain.backups import Backup, RestorePreview, StoreBackups
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.theme.theme import Theme
 
@@ -37,12 +37,12 @@ class RestoreDialog(Dialog):
 
     restore_requested = Signal(object)
 
-    def __init__(self, theme: Theme, bridge: Bridge, path: Path, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, bridge: Bridge, backups: StoreBackups, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Restore a backup"), parent)
         self._theme = theme
         self._bridge = bridge
-        self._path = path
-        self._backups: list[Backup] = []
+        self._backups = backups
+        self._listed: list[Backup] = []
         self._file: Path | None = None
         self._comparing: Path | None = None
         heads = (self.tr("Made"), self.tr("Why"), self.tr("Size"))
@@ -61,7 +61,7 @@ class RestoreDialog(Dialog):
         self._cancel_button.clicked.connect(self.reject)
         self._restore_button.clicked.connect(self._on_restore)
         self._choose(None)
-        bridge.short_tasks.ask(self, lambda _task: Backups(path).newest_first(), self._on_listed, self.show_failure)
+        bridge.short_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, self.show_failure)
 
     def choose_file(self, file: Path) -> None:
         """Preview a file that is not in the list."""
@@ -85,7 +85,7 @@ class RestoreDialog(Dialog):
     # --- the list ---
 
     def _on_listed(self, backups: list[Backup]) -> None:
-        self._backups = backups
+        self._listed = backups
         self._table.show_rows([(_moment(each.made_at), self._why(each.kind), _size(each.size)) for each in backups])
         self._card.setVisible(bool(backups))
         self.fit_height(self.width())
@@ -102,12 +102,15 @@ class RestoreDialog(Dialog):
     def _on_selection(self) -> None:
         row = self._table.selected_row
         if row is not None:
-            self._choose(self._backups[row].path)
+            self._choose(self._listed[row].path)
 
     @Slot()
     def _on_another_file(self) -> None:
         name, _ = QFileDialog.getOpenFileName(
-            self, self.tr("Choose a backup"), str(self._path.parent), self.tr("Plant stores (*.db)")
+            self,
+            self.tr("Choose a backup"),
+            str(self._backups.folder.parent),
+            self.tr("Plant stores (*{suffix})").format(suffix=self._backups.suffix),
         )
         if name:
             self.choose_file(Path(name))
@@ -123,11 +126,11 @@ class RestoreDialog(Dialog):
 
     def _compare(self) -> None:
         """Compare one backup at a time: each comparison copies a whole file."""
-        path, file = self._path, self._file
+        file = self._file
         if file is not None and self._comparing is None:
             self._comparing = file
             self._bridge.long_tasks.ask(
-                self, lambda _task: preview_restore(path, file), self._on_compared, self._on_not_compared
+                self, lambda _task: self._backups.preview(file), self._on_compared, self._on_not_compared
             )
 
     def _on_compared(self, preview: RestorePreview) -> None:

@@ -96,14 +96,14 @@ class Card(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._opened = opened
-        requested = self.context.preferences.of_store(opened.store.path).get("card") is True
+        requested = self.context.preferences.of_store(self.context.location.key).get("card") is True
         self._pane.set_requested(requested=requested)
 
     @override
     def release_store(self) -> None:
         if self._opened is None:
             return
-        self.context.preferences.change_store(self._opened.store.path, card=self._pane.is_requested)
+        self.context.preferences.change_store(self.context.location.key, card=self._pane.is_requested)
         if self._draft is not None:
             self._draft.save_both()
             self._draft.deleteLater()

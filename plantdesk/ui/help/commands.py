@@ -21,7 +21,8 @@ class HelpCommands(Feature):
         super().__init__(context)
         menus = context.menus
         menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/", "F1")
-        menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder)
+        if context.location.folder is not None:
+            menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder)
         about = menus.add(Section.HELP_ABOUT, self.tr("&About PlantDesk"), self._show_about)
         about.setMenuRole(QAction.MenuRole.AboutRole)
 
@@ -33,7 +34,7 @@ class HelpCommands(Feature):
 
     @Slot()
     def _open_data_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.context.path.parent)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.context.location.folder)))
 
     @Slot()
     def _show_about(self) -> None:

@@ -107,7 +107,7 @@ class StoreNotice(Feature):
         name, _ = QFileDialog.getSaveFileName(
             self.context.page,
             self.tr("Choose a plant store, or name a new one"),
-            str(self.context.path.parent),
+            str(self.context.location.folder or paths.home_folder()),
             self.tr("Plant stores (*.db)"),
             options=QFileDialog.Option.DontConfirmOverwrite,
         )

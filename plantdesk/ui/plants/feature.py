@@ -72,7 +72,7 @@ class Plants(Feature):
         self._form = PlantForm(context.theme, context.message)
         self._add_controller = AddPlantController(self._form, context.bridge, context.undo_stack, self)
         self._remembered = RememberedView(context.preferences, self._form, self._add_controller.unsaved)
-        self._remembered.show_form(context.path)
+        self._remembered.show_form(context.location)
         self._add_controller.unsaved.shown.connect(self._on_unsaved_shown)
         self._add_controller.unsaved.settled.connect(self._on_unsaved_settled)
         self._add_controller.unsaved.discarded.connect(self._on_discarded)
@@ -95,9 +95,9 @@ class Plants(Feature):
     @override
     def complete(self) -> None:
         self._form.focus_name()  # only now: what is not yet visible in a window that is active gets no focus
-        self._remembered.restore_unsaved(self.context.path)
+        self._remembered.restore_unsaved(self.context.location)
         self.context.page.set_main_pane(self._browser, self._browser.needed_width)
-        self._show_layout(self._remembered.show_layout(self.context.path, self._browser))
+        self._show_layout(self._remembered.show_layout(self.context.location, self._browser))
         self.context.page.sidebar.changed.connect(self._on_sidebar_changed)
         self._on_sidebar_changed()
         self.context.page.add_part(Part.SEARCH, self._browser.search_field, self._focus_search)
@@ -107,8 +107,8 @@ class Plants(Feature):
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
         self._selected.set_store(opened.store)
-        self._remembered.restore_unsaved(opened.store.path)
-        self._show_layout(self._remembered.restore(opened.store.path, self._browser))
+        self._remembered.restore_unsaved(self.context.location)
+        self._show_layout(self._remembered.restore(self.context.location, self._browser))
         self._browser.set_store(opened.store)
         self._contents.set_store(opened.queries)
         if self._editing is not None:
@@ -130,7 +130,7 @@ class Plants(Feature):
     @override
     def release_store(self) -> None:
         self._add_controller.forget_store()
-        self._remembered.save(self.context.path, self._browser)
+        self._remembered.save(self.context.location, self._browser)
         if self._editing is not None:
             self._editing.release_store()
         self._selected.set_store(None)

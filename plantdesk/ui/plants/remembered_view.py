@@ -8,8 +8,7 @@ from plantdesk.ui.plants.table.columns import TableLayout, from_json
 from plantdesk.ui.plants.table.position import position_from_json
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from plantdesk.domain.locations import StoreLocation
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.form import PlantForm
     from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
@@ -29,23 +28,23 @@ class RememberedView:
         self._preferences = preferences
         self._form = form
         self._unsaved = unsaved
-        self._unsaved_of: Path | None = None
-        self._path: Path | None = None
+        self._unsaved_of: str | None = None
+        self._restored: str | None = None
         self._last_search = ""
 
-    def show_form(self, path: Path) -> None:
+    def show_form(self, location: StoreLocation) -> None:
         """Give the form the room that it had, for its first paint."""
-        widest_id = self._preferences.of_store(path).get("widest_id")
+        widest_id = self._preferences.of_store(location.key).get("widest_id")
         if isinstance(widest_id, str):
             self._form.make_room(widest_id[:_LONGEST_ID])
 
-    def restore_unsaved(self, path: Path) -> None:
+    def restore_unsaved(self, location: StoreLocation) -> None:
         """List the plants that an earlier window could not save in this store; those of this window go along."""
-        if path != self._unsaved_of:
+        if location.key != self._unsaved_of:
             if self._unsaved_of is not None:
                 self._preferences.change_store(self._unsaved_of, unsaved=[])
-            self._unsaved_of = path
-            self._unsaved.restore(self._preferences.of_store(path).get("unsaved"))
+            self._unsaved_of = location.key
+            self._unsaved.restore(self._preferences.of_store(location.key).get("unsaved"))
 
     def save_unsaved(self) -> None:
         """Remember the plants that are not saved."""
@@ -54,9 +53,9 @@ class RememberedView:
             if values or "unsaved" in self._preferences.of_store(self._unsaved_of):
                 self._preferences.change_store(self._unsaved_of, unsaved=values)
 
-    def show_layout(self, path: Path, browser: PlantBrowser) -> TableLayout:
+    def show_layout(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
         """Show columns, order and search as they were, before the store is open; return the layout."""
-        values = self._preferences.of_store(path)
+        values = self._preferences.of_store(location.key)
         layout = from_json(values)
         browser.table.set_table_layout(layout)
         widest_id, has_sources = values.get("widest_id"), values.get("sources") is True
@@ -70,10 +69,10 @@ class RememberedView:
         browser.search_bar.set_search(self._last_search)
         return layout
 
-    def restore(self, path: Path, browser: PlantBrowser) -> TableLayout:
+    def restore(self, location: StoreLocation, browser: PlantBrowser) -> TableLayout:
         """Show the plants as they were, unless a search was typed already, and what was typed; return the layout."""
-        self._path = path
-        values = self._preferences.of_store(path)
+        self._restored = location.key
+        values = self._preferences.of_store(location.key)
         layout = from_json(values)
         browser.table.set_table_layout(layout)
         if browser.search_bar.text == self._last_search:
@@ -87,19 +86,19 @@ class RememberedView:
             self._form.tag_field.set_pinned(pinned=True)
         return layout
 
-    def save(self, path: Path, browser: PlantBrowser) -> None:
-        """Remember the view, once for each store that was opened; for one that was not, at `path`, what was typed."""
+    def save(self, location: StoreLocation, browser: PlantBrowser) -> None:
+        """Remember the view, once for each store that was opened; for one that was not, what was typed."""
         draft = list(self._form.texts) if self._form.name_text or self._form.id_text else []
         if draft:
             self._unsaved.edited = None  # it is in the form
         self.save_unsaved()
-        if self._path is None:
+        if self._restored is None:
             if any(draft):
-                self._preferences.change_store(path, draft=draft)
+                self._preferences.change_store(location.key, draft=draft)
         else:
             self._last_search = browser.search_bar.text
             self._preferences.change_store(
-                self._path,
+                self._restored,
                 **browser.table.table_layout().as_json(),
                 search=self._last_search,
                 widest_id=browser.table.columns.widest_id,
@@ -109,4 +108,4 @@ class RememberedView:
                 draft=draft,
                 pinned=self._form.tag_field.is_pinned,
             )
-            self._path = None
+            self._restored = None

@@ -16,6 +16,8 @@ from plantdesk.domain.errors import PlantDeskError, Text
 if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+    from plantdesk.domain.locations import StoreLocation
+
 _log = logging.getLogger(__name__)
 
 #: Milliseconds within which an open window must answer.
@@ -33,8 +35,8 @@ class StuckWindowError(PlantDeskError):
 
     text = Text("“{file}” is open in another PlantDesk, which does not answer. End that program, then try again.")
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(file=path.name)
+    def __init__(self, store: StoreLocation) -> None:
+        super().__init__(file=store.name)
 
 
 class SingleWindow(QObject):
@@ -42,12 +44,11 @@ class SingleWindow(QObject):
 
     raise_requested = Signal()
 
-    def __init__(self, store: Path, folder: Path | None, parent: QObject | None = None) -> None:
+    def __init__(self, store: StoreLocation, folder: Path | None, parent: QObject | None = None) -> None:
         """Lock in `folder`, a local one that is the user's alone; None where there is no such folder: nothing locks."""
         super().__init__(parent)
-        self.path = store
         # Not hashlib, whose OpenSSL takes 5 ms of the start: CRC-32 distinguishes a user's few stores as well.
-        self.key = f"{zlib.crc32(os.path.realpath(store).encode('utf-8', 'surrogateescape')):08x}"
+        self.key = f"{zlib.crc32(store.key.encode('utf-8', 'surrogateescape')):08x}"
         self._name = _socket_name(self.key, folder)
         # Besides the server: two starts at once must not both find nobody listening. Qt recognises stale locks.
         self._lock = QLockFile(str(folder / f"window-{self.key}.lock")) if folder is not None else None

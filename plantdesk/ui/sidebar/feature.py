@@ -33,9 +33,9 @@ from plantdesk.ui.texts import plural, quoted, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from plantdesk.domain.errors import StoreError
+    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import Changes
     from plantdesk.domain.views import Counts
@@ -97,15 +97,15 @@ class Sidebar(Feature):
         self._known = Known()
         self._connect()
         context.page.sidebar.set_content(self._view)
-        self._show_remembered(context.path)
+        self._show_remembered(context.location)
 
     @override
     def complete(self) -> None:
         self.context.page.add_part(Part.SIDEBAR, self._view, self._view.focus_list)
 
-    def _show_remembered(self, path: Path) -> None:
+    def _show_remembered(self, location: StoreLocation) -> None:
         """Show what the sidebar of a store was, so that nothing comes or goes when the store is counted."""
-        remembered = self.context.preferences.of_store(path)
+        remembered = self.context.preferences.of_store(location.key)
         self._known = known_from_json(remembered.get("known"))
         self._searches = saved_searches.from_json(remembered.get("searches"))
         self.context.theme.tags.set_chosen(hues_from_json(remembered.get("hues")))
@@ -115,7 +115,7 @@ class Sidebar(Feature):
     @override
     def set_store(self, opened: OpenStore) -> None:
         self._store = opened.store
-        self._show_remembered(opened.store.path)
+        self._show_remembered(self.context.location)
         bridge, store = self.context.bridge, opened.store
         counts = Counter(bridge, store, "plant-counts", self._count, self._on_counted, self)
         counts.max_pause_ms = _COUNTS_PAUSE_MS
@@ -130,7 +130,7 @@ class Sidebar(Feature):
         if self._store is not None:
             requested = self.context.page.sidebar.is_requested
             known = {} if self._contents is None else {"known": known_of(self._contents)}
-            self.context.preferences.change_store(self.context.path, sidebar=requested, **known)
+            self.context.preferences.change_store(self.context.location.key, sidebar=requested, **known)
         for counter in self._counters:
             counter.close()
         self._counters.clear()
@@ -357,7 +357,7 @@ class Sidebar(Feature):
     def _set_searches(self, searches: list[SavedSearch]) -> None:
         self._searches = searches
         if self._store is not None:
-            self.context.preferences.change_store(self.context.path, searches=saved_searches.as_json(searches))
+            self.context.preferences.change_store(self.context.location.key, searches=saved_searches.as_json(searches))
         self._show()
         self._count_soon()
 

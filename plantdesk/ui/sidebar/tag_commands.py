@@ -161,7 +161,7 @@ class TagCommands(QObject):
 
     def _set_colors(self, chosen: dict[str, int]) -> None:
         self._context.theme.tags.set_chosen(chosen)
-        self._context.preferences.change_store(self._context.path, hues=chosen)
+        self._context.preferences.change_store(self._context.location.key, hues=chosen)
 
     def _dot(self, hue: int) -> QIcon:
         pixmap = QPixmap(ICON, ICON)

@@ -17,7 +17,7 @@ from plantdesk.domain.search import parse_search, parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.domain.views import View
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from tests.support.cases import cases
 
 if TYPE_CHECKING:

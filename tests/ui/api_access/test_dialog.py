@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.domain.server_state import ServerState
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.theme.theme import Theme

@@ -17,7 +17,7 @@ from plantdesk.ui.api_access.snippets import TOKEN_FILE, Language, snippet
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableWidget
 from shiboken6 import isValid
 
-from plantdesk.store import BackupKind, Backups, back_up
+from plantdesk.domain.backups import BackupKind
+from plantdesk.store.sqlite.backups.folder import Backups
+from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.ui.backups.controller import BackupController
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from tests.support.desk import Desk
@@ -19,7 +21,8 @@ from tests.support.desk import Desk
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Backup, Store
+    from plantdesk.domain.backups import Backup
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import WindowContext
     from tests.ui.conftest import Adder

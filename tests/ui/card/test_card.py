@@ -16,7 +16,7 @@ from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Reader
+from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.card.feature import Card
 from plantdesk.ui.card.note_edit import NoteEdit
 from plantdesk.ui.edit.commands import EditCommands
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.domain.edits import Edit
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.store_queries import StoreQueries
     from tests.ui.conftest import Adder

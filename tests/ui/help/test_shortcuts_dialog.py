@@ -57,5 +57,5 @@ def test_a_diagnosis_without_private_data_can_be_copied(qtbot: QtBot, context: W
     assert diagnosis == about.the(QPlainTextEdit).toPlainText()
     assert f"PlantDesk: {__version__}" in diagnosis
     assert "Qt: 6" in diagnosis
-    assert str(context.path.parent) not in diagnosis
+    assert str(context.location.folder) not in diagnosis
     assert any("MIT licence" in text for text in about.texts())

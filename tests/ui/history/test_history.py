@@ -14,7 +14,7 @@ from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import COMMAND, FORM, PlantRow
 from plantdesk.domain.selections import Selection
-from plantdesk.store import Reader
+from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.history.change_list import ChangeList
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from plantdesk.domain.edits import Edit
     from plantdesk.domain.records import Source
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.store_queries import StoreQueries
     from tests.ui.conftest import Adder

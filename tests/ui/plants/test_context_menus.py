@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.store_queries import StoreQueries
     from plantdesk.ui.workspace import Workspace
@@ -136,7 +136,7 @@ def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
 ) -> None:
     add("Aloe")
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     desk = Desk(qtbot, bare.window())
     table = desk.the(PlantTableView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 1)

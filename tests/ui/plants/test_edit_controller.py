@@ -13,7 +13,7 @@ from plantdesk.domain.edits import KEEP, Delete, edited
 from plantdesk.domain.errors import StoreUnreachableError
 from plantdesk.domain.records import COMMAND, Changes, PlantRow
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Reader
+from plantdesk.store.sqlite.queries import Reader
 from plantdesk.ui.edit.commands import EditCommands
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QLineEdit
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.store_queries import StoreQueries

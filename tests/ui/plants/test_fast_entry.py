@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.workspace import Workspace
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -91,7 +91,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store) -> EntryDesk:
         values = {"id": plant_id, "name": name} | ({} if tag is None else {"tag": tag})
         store.add(new_plant(values), FORM).result(SECONDS)
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     desk = EntryDesk(qtbot, bare, store)
     qtbot.waitUntil(lambda: desk.the(PlantTableView).model().rowCount() == 4)
     return desk
@@ -517,7 +517,7 @@ def test_what_is_half_typed_and_the_pin_survive_closing(desk: EntryDesk) -> None
     for field in (desk.id, desk.name, desk.tag):
         field.setText("")
     desk.button("Pin").setChecked(False)
-    desk.workspace.set_store(desk.store, named=False)
+    desk.workspace.set_store(desk.store)
     assert (desk.id.text(), desk.name.text(), desk.tag.text()) == ("77", "half a name", "hall")
     assert desk.action("Keep tag for the next plant").isChecked()
 

@@ -10,7 +10,8 @@ from PySide6.QtTest import QTest
 
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store import location_of
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.feature import OpenStore
 from plantdesk.ui.plants.feature import Plants
 from plantdesk.ui.plants.search_field import SearchField
@@ -48,6 +49,7 @@ class LayoutDesk(Desk):
     def open(self, store: Store) -> None:
         self.close()
         self.queries = StoreQueries(self.context.bridge.short_tasks, store)
+        self.context.location = location_of(store.path)
         self.plants.set_store(OpenStore(store, self.queries))
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from tests.ui.plants.test_undo_selection import UndoDesk
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
 
@@ -30,7 +30,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
     """Plants 1 to 10, the newest on top."""
     add(*(f"Plant {number}" for number in range(1, 11)), tag="office")
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     desk = UndoDesk(qtbot, bare.window())
     desk.until_rows(10)
     return desk

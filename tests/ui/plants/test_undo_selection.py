@@ -17,7 +17,7 @@ from tests.support.desk import TIMEOUT, Desk
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.workspace import Workspace
     from tests.ui.conftest import Adder
 
@@ -57,7 +57,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> UndoDesk:
     """Plants 1 to 200, the newest on top."""
     add(*(f"Plant {number:03}" for number in range(1, 201)))
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     desk = UndoDesk(qtbot, bare.window())
     desk.until_rows(200)
     return desk

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plantdesk.store import location_of
 from plantdesk.ui.platform import single_window
 from plantdesk.ui.platform.single_window import SingleWindow
 
@@ -24,25 +25,27 @@ _ASK = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
+from plantdesk.store import location_of
 from plantdesk.ui.platform.single_window import SingleWindow
 app = QCoreApplication([])
-single = SingleWindow(Path(sys.argv[1]), Path(sys.argv[2]))
+single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
 sys.exit(0 if not single.take() and single.raise_other() else 1)
 """
 _TAKE_AND_DIE = """
 import os, signal, sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
+from plantdesk.store import location_of
 from plantdesk.ui.platform.single_window import SingleWindow
 app = QCoreApplication([])
-single = SingleWindow(Path(sys.argv[1]), Path(sys.argv[2]))
+single = SingleWindow(location_of(sys.argv[1]), Path(sys.argv[2]))
 assert single.take()
 os._exit(1)
 """
 
 
 def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
-    first = SingleWindow(tmp_path / "plants.db", tmp_path)
+    first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
     assert first.take()
     first.listen()
     asking = subprocess.Popen([sys.executable, "-c", _ASK, str(tmp_path / "plants.db"), str(tmp_path)])
@@ -54,7 +57,7 @@ def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
 
 
 def test_another_store_has_a_window_of_its_own(tmp_path: Path) -> None:
-    first, other = (SingleWindow(tmp_path / name, tmp_path) for name in ("plants.db", "other.db"))
+    first, other = (SingleWindow(location_of(tmp_path / name), tmp_path) for name in ("plants.db", "other.db"))
     assert first.take()
     first.listen()
     assert other.take()
@@ -67,7 +70,7 @@ def test_what_a_killed_window_leaves_behind_is_in_nobodys_way(tmp_path: Path) ->
     store = tmp_path / "plants.db"
     subprocess.run([sys.executable, "-c", _TAKE_AND_DIE, str(store), str(tmp_path)], check=False)
     assert list(tmp_path.glob("*.lock"))
-    single = SingleWindow(store, tmp_path)
+    single = SingleWindow(location_of(store), tmp_path)
     assert single.take()
     single.release()
 
@@ -80,7 +83,7 @@ def test_the_socket_is_in_a_folder_of_the_user_alone(tmp_path: Path, monkeypatch
     open_to_all.chmod(0o777)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(private))
     for folder in (private, long, open_to_all):
-        single = SingleWindow(tmp_path / f"{folder.name}.db", folder)
+        single = SingleWindow(location_of(tmp_path / f"{folder.name}.db"), folder)
         assert single.take()
         single.listen()
         assert (private / f"w-{single.key}").is_socket()
@@ -95,7 +98,7 @@ def test_a_socket_that_cannot_be_made_is_logged(
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     folder = tmp_path / ("x" * 120)
     folder.mkdir()
-    single = SingleWindow(tmp_path / "plants.db", folder)
+    single = SingleWindow(location_of(tmp_path / "plants.db"), folder)
     assert single.take()
     single.listen()
     assert "cannot bring this window to the front" in caplog.text
@@ -104,7 +107,7 @@ def test_a_socket_that_cannot_be_made_is_logged(
 
 @pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the system does not know the user of a peer")
 def test_a_process_of_another_user_is_no_window_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = SingleWindow(tmp_path / "plants.db", tmp_path)
+    first = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path)
     assert first.take()
     path = tmp_path / f"w-{first.key}"
     with socket.socket(socket.AF_UNIX) as squatter:  # it answers as a window does, but as another user
@@ -131,12 +134,12 @@ def _answer(server: socket.socket) -> None:
 def test_a_folder_without_room_for_a_lock_keeps_no_window_closed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    single = SingleWindow(tmp_path / "plants.db", tmp_path / "missing")
+    single = SingleWindow(location_of(tmp_path / "plants.db"), tmp_path / "missing")
     assert single.take()
     assert "cannot be locked" in caplog.text
     single.listen()
     single.release()
-    nowhere = SingleWindow(tmp_path / "plants.db", None)
+    nowhere = SingleWindow(location_of(tmp_path / "plants.db"), None)
     assert nowhere.take()
     nowhere.listen()
     nowhere.release()
@@ -153,7 +156,7 @@ def test_a_read_only_folder_is_not_another_window() -> None:
 
 
 def test_a_start_during_closing_waits_and_opens_the_window(qtbot: QtBot, tmp_path: Path) -> None:
-    first, second = (SingleWindow(tmp_path / "plants.db", tmp_path) for _ in range(2))
+    first, second = (SingleWindow(location_of(tmp_path / "plants.db"), tmp_path) for _ in range(2))
     assert first.take()
     first.listen()
     first.stop_listening()  # it still writes

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from plantdesk.domain.protocols import PlantReader
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.background import Task
     from plantdesk.ui.bridge import Bridge
 

@@ -24,7 +24,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
-from plantdesk.store import Store
+from plantdesk.store.sqlite.store import Store
 from plantdesk.ui.plant_drag import plants_data
 from plantdesk.ui.plants.filter_chips import FilterChip
 from plantdesk.ui.plants.search_field import SearchField
@@ -154,7 +154,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> SidebarDesk
     for plant_id, name, tag in ((10, "Cactus", "kitchen"), (11, "Dill", "hall")):
         store.add(new_plant({"id": plant_id, "name": name, "tag": tag}), source).result(10)
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     desk = SidebarDesk(qtbot, bare)
     desk.sees("Aloe", "Basil", "Cactus", "Dill")
     qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
@@ -198,7 +198,7 @@ def test_the_numbers_follow_every_change(desk: SidebarDesk, add: Adder, other_pr
 def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: Store, add: Adder) -> None:
     add("Aloe")
     bare.complete()
-    bare.set_store(store, named=False)
+    bare.set_store(store)
     desk = SidebarDesk(qtbot, bare)
     qtbot.waitUntil(lambda: desk.entries() == {"All plants": "1", "Today": "1", "No tag": "1"})
 
@@ -389,7 +389,7 @@ def test_what_is_typed_for_a_tag_is_saved_when_the_store_is_closed(desk: Sidebar
     desk.press(Qt.Key.Key_F2)
     QTest.keyClicks(desk.editor, "cellar")
     desk.workspace.release_store()
-    desk.workspace.set_store(store, named=False)
+    desk.workspace.set_store(store)
     desk.qtbot.waitUntil(lambda: desk.entries().get("cellar") == "2")
 
 
@@ -441,7 +441,7 @@ def test_a_colour_is_chosen_and_remembered(desk: SidebarDesk, store: Store, them
     tags = desk.view.itemDelegate()
     assert isinstance(tags, EntryDelegate)
     desk.workspace.release_store()
-    desk.workspace.set_store(store, named=False)
+    desk.workspace.set_store(store)
     assert theme.tags.hue("kitchen") == 11  # type: ignore[attr-defined]
 
 
@@ -461,7 +461,7 @@ def test_the_colour_of_a_removed_tag_returns_with_an_undo_and_is_forgotten_later
     desk.press(Qt.Key.Key_Delete)
     desk.qtbot.waitUntil(lambda: "kitchen" not in desk.entries())
     desk.workspace.release_store()
-    desk.workspace.set_store(store, named=False)
+    desk.workspace.set_store(store)
     desk.qtbot.waitUntil(lambda: theme.tags.chosen == {"hall": 3})
 
 
@@ -584,7 +584,7 @@ def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDesk, stor
     desk.click("All plants")
     assert desk.search.text() == ""
     desk.workspace.release_store()
-    desk.workspace.set_store(store, named=False)
+    desk.workspace.set_store(store)
     desk.qtbot.waitUntil(lambda: desk.entries().get("Spines") == "2")
     desk.click("Spines")
     desk.sees("Cactus", "Cactus two")
@@ -600,7 +600,7 @@ def test_the_search_is_remembered_for_each_store(desk: SidebarDesk, store: Store
     desk.click("kitchen")
     desk.sees("Aloe", "Cactus")
     desk.workspace.release_store()
-    desk.workspace.set_store(store, named=False)
+    desk.workspace.set_store(store)
     desk.sees("Aloe", "Cactus")
     assert desk.chips() == ["kitchen"]
     desk.qtbot.waitUntil(lambda: desk.active() == ["kitchen"])  # when the tags are counted
@@ -628,7 +628,7 @@ def test_ctrl_b_hides_it_for_good(desk: SidebarDesk, store: Store) -> None:
     desk.press(Qt.Key.Key_B, CONTROL)
     assert not desk.view.isVisible()
     desk.workspace.release_store()
-    desk.workspace.set_store(store, named=False)
+    desk.workspace.set_store(store)
     assert not desk.view.isVisible()
     desk.press(Qt.Key.Key_B, CONTROL)
     assert desk.view.isVisible()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.feature import WindowContext
     from plantdesk.ui.store_queries import StoreQueries
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from plantdesk.domain.backups import Difference, Group
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 
 if TYPE_CHECKING:
@@ -23,25 +24,6 @@ _DIFFERS = """SELECT EXISTS (SELECT 1 FROM other.plant AS b LEFT JOIN main.plant
                              WHERE p.id IS NULL OR p.name IS NOT b.name OR p.tag IS NOT b.tag OR p.note IS NOT b.note
                                 OR p.seq IS NOT b.seq)
               OR (SELECT count(*) FROM main.plant) <> (SELECT count(*) FROM other.plant)"""
-
-
-class Group(NamedTuple):
-    """Some plants of a difference: how many, and the newest of them by id and name."""
-
-    size: int
-    newest: tuple[tuple[int, str], ...]
-
-
-class Difference(NamedTuple):
-    """What becomes of the plants of a store when those of another replace them."""
-
-    returning: Group
-    leaving: Group
-    changing: Group
-
-    def __bool__(self) -> bool:
-        """Whether there is any."""
-        return any(group.size for group in self)
 
 
 @contextlib.contextmanager

@@ -10,9 +10,9 @@ import logging
 import re
 import sqlite3
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullError, Text
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import commit_key
@@ -37,37 +37,11 @@ _LEGACY_SUFFIX = ".db"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class BackupKind(StrEnum):
-    """Why a backup was made; part of its name."""
-
-    AUTOMATIC = "auto"
-    BY_HAND = "manual"
-    BEFORE_RESTORE = "before-restore"
-    BEFORE_UPDATE = "before-update"
-    #: What a store held when another file took its place.
-    REPLACED = "replaced"
-    #: No backup, but a file that was set aside, with its log; what can still be read of it can be restored.
-    DAMAGED = "damaged"
-
-
 _BEFORE_CHANGES = (
     BackupKind.BEFORE_RESTORE,
     BackupKind.BEFORE_UPDATE,
     BackupKind.REPLACED,
 )
-
-
-class Backup(NamedTuple):
-    """A backup that is there. `made_at` is in milliseconds since 1970, UTC; `size` in bytes.
-
-    `number` gives the order in which backups were made, whatever the clock said; 0 in those of PlantDesk 0.1.0.
-    """
-
-    path: Path
-    made_at: int
-    kind: BackupKind
-    size: int
-    number: int = 0
 
 
 class Backups:

@@ -6,12 +6,13 @@ import contextlib
 import logging
 import sqlite3
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from plantdesk.domain.backups import Backup, BackupKind
 from plantdesk.domain.errors import DiskReserveError, StoreError, StoreUnreachableError, Text
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite.backups.difference import attached, same
-from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups, copy_database, unusable
+from plantdesk.store.sqlite.backups.folder import Backups, copy_database, unusable
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.disk_space import is_low
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
@@ -19,8 +20,13 @@ from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, check_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from plantdesk.domain.backups import Restored, RestorePreview
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import Source
+    from plantdesk.store.sqlite.store import Store
 
 _log = logging.getLogger(__name__)
 
@@ -122,3 +128,33 @@ def _unchanged(connection: sqlite3.Connection, backup: Path) -> bool:
                 return same(connection)
     except (StoreError, sqlite3.Error):  # a backup of an older schema, or one that cannot be read: make a new one
         return False
+
+
+class FileBackups(Backups):
+    """The backups of the store in a file, see `StoreBackups`."""
+
+    suffix = ".db"
+
+    def make(self) -> Backup:
+        """Back up what is committed."""
+        return back_up(self._path)
+
+    def copy_to(self, file: Path) -> None:
+        """Copy the store to a new file."""
+        copy_store(self._path, file)
+
+    def preview(self, backup: Path) -> RestorePreview:
+        """Return what restoring a backup would do."""
+        from plantdesk.store.sqlite.backups.restoring import preview_restore
+
+        return preview_restore(self._path, backup)
+
+    def restore(self, backup: Path, source: Source) -> Restored:
+        """Make the plants of a backup those of the store."""
+        from plantdesk.store.sqlite.backups.restoring import restore
+
+        return restore(self._path, backup, source)
+
+    def begin(self, store: PlantStore) -> Callable[[], None]:
+        """Back up an open store by time; return the function that ends it."""
+        return AutomaticBackups(cast("Store", store).file).close

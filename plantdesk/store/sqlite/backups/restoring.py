@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from plantdesk.domain.backups import Backup, BackupKind, Difference, Restored, RestorePreview
 from plantdesk.domain.errors import (
     StoreBusyError,
     StoreDamagedError,
@@ -22,8 +23,8 @@ from plantdesk.domain.errors import (
 from plantdesk.domain.history import Change, ChangeKind, parameter
 from plantdesk.domain.records import COMMAND, Source, SourceKind
 from plantdesk.store.sqlite import commit_key, token_usage
-from plantdesk.store.sqlite.backups.difference import Difference, difference
-from plantdesk.store.sqlite.backups.folder import Backup, BackupKind, Backups
+from plantdesk.store.sqlite.backups.difference import difference
+from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
 from plantdesk.store.sqlite.changes import ChangeEntry, begin, record
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
@@ -68,34 +69,6 @@ _ADD = """INSERT INTO main.plant (id, name, tag, seq, added_at, source_id, folde
 _VALID_TOKENS = """SELECT name, source_id, digest, CAST(created_at AS INTEGER), CAST(expires_at AS INTEGER),
                           CAST(last_used_at AS INTEGER), CAST(plants_added AS INTEGER) FROM token
                    WHERE revoked_at IS NULL AND typeof(digest) = 'blob' AND length(digest) = 32"""
-
-
-class RestorePreview(NamedTuple):
-    """What restoring a backup would do. `difference` is None when the present file is damaged or not there at all.
-
-    `is_partial`: the file is damaged, and only `plants` of its plants can be read. `has_foreign_log`: a log beside it
-    is of another file and is not read.
-    """
-
-    plants: int
-    difference: Difference | None
-    is_partial: bool = False
-    has_foreign_log: bool = False
-
-    @property
-    def changes_nothing(self) -> bool:
-        """Whether the plants of the backup are those of the store."""
-        return self.difference is not None and not self.difference
-
-
-class Restored(NamedTuple):
-    """What was done: `saved` is where the state before is kept, None when there was none or nothing changed."""
-
-    preview: RestorePreview
-    saved: Path | None
-    tokens_kept: bool
-    #: The change of the history, which can be undone; None in a new store.
-    change: Change | None = None
 
 
 def preview_restore(path: Path, backup: Path) -> RestorePreview:

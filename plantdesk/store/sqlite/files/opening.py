@@ -14,6 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.errors import (
     FolderMissingError,
     ForeignFileError,
@@ -28,7 +29,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.store.sqlite import commit_key
-from plantdesk.store.sqlite.backups.folder import BackupKind, Backups, fill_copy
+from plantdesk.store.sqlite.backups.folder import Backups, fill_copy
 from plantdesk.store.sqlite.connections import (
     DISK_FULL,
     LOCK_SECONDS,

@@ -12,7 +12,7 @@ from plantdesk.ui.plants.table.cells import Column
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.table.view import PlantTableView
     from tests.ui.conftest import Adder

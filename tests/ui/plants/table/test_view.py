@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from plantdesk.store import Store
+    from plantdesk.store.sqlite.store import Store
     from plantdesk.ui.bridge import Bridge
     from plantdesk.ui.plants.browser import PlantBrowser
     from plantdesk.ui.plants.table.view import PlantTableView

@@ -1,0 +1,158 @@
+"""The backups of a store: what they are, what restoring one would change, and what a kind of store does with them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from plantdesk.domain.errors import Text, joined, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from plantdesk.domain.history import Change
+    from plantdesk.domain.protocols import PlantStore
+    from plantdesk.domain.records import Source
+
+_MAX_NAME = 30
+
+
+class BackupKind(StrEnum):
+    """Why a backup was made; part of its name."""
+
+    AUTOMATIC = "auto"
+    BY_HAND = "manual"
+    BEFORE_RESTORE = "before-restore"
+    BEFORE_UPDATE = "before-update"
+    #: What a store held when another file took its place.
+    REPLACED = "replaced"
+    #: No backup, but a file that was set aside, with its log; what can still be read of it can be restored.
+    DAMAGED = "damaged"
+
+
+class Backup(NamedTuple):
+    """A backup that is there. `made_at` is in milliseconds since 1970, UTC; `size` in bytes.
+
+    `number` gives the order in which backups were made, whatever the clock said; 0 in those of PlantDesk 0.1.0.
+    """
+
+    path: Path
+    made_at: int
+    kind: BackupKind
+    size: int
+    number: int = 0
+
+
+class Group(NamedTuple):
+    """Some plants of a difference: how many, and the newest of them by id and name."""
+
+    size: int
+    newest: tuple[tuple[int, str], ...]
+
+
+class Difference(NamedTuple):
+    """What becomes of the plants of a store when those of another replace them."""
+
+    returning: Group
+    leaving: Group
+    changing: Group
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return any(group.size for group in self)
+
+
+class RestorePreview(NamedTuple):
+    """What restoring a backup would do. `difference` is None when the present file is damaged or not there at all.
+
+    `is_partial`: the file is damaged, and only `plants` of its plants can be read. `has_foreign_log`: a log beside it
+    is of another file and is not read.
+    """
+
+    plants: int
+    difference: Difference | None
+    is_partial: bool = False
+    has_foreign_log: bool = False
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether the plants of the backup are those of the store."""
+        return self.difference is not None and not self.difference
+
+
+class Restored(NamedTuple):
+    """What was done: `saved` is where the state before is kept, None when there was none or nothing changed."""
+
+    preview: RestorePreview
+    saved: Path | None
+    tokens_kept: bool
+    #: The change of the history, which can be undone; None in a new store.
+    change: Change | None = None
+
+
+def preview_text(preview: RestorePreview, file_name: str) -> Text:
+    """Return what restoring the backup `file_name` would change, one line per kind of change."""
+    file = shortened(file_name)
+    lines = [Text("“{file}” holds {plants}.", file=file, plants=_plants(preview.plants))]
+    if preview.has_foreign_log:
+        log = Text("The log “{file}-wal” beside it belongs to another file, and its plants are not read.")
+        lines.append(log.filled(file=file))
+    if preview.difference is None:
+        kept = Text("All of them come back, which cannot be undone. The damaged file, if there is one, is kept.")
+        lines.append(kept)
+    elif preview.changes_nothing:
+        lines.append(Text("They are the plants that are here now: nothing would change."))
+    else:
+        kinds = Text("Comes back: {plants}"), Text("Goes: {plants}"), Text("Changes back: {plants}")
+        for kind, group in zip(kinds, preview.difference, strict=True):
+            if group.size:
+                change = kind.filled(plants=_plants(group.size))
+                lines.append(Text("{change} ({names})", change=change, names=_names(group)))
+    return joined(lines, Text("{first}\n{second}"))
+
+
+def _plants(count: int) -> Text:
+    return Text("{count:,} plants", one="1 plant", count=count)
+
+
+def _names(group: Group) -> str:
+    names = ", ".join(f"{plant_id} “{shortened(name, _MAX_NAME)}”" for plant_id, name in group.newest)
+    return f"{names}, …" if group.size > len(group.newest) else names
+
+
+class StoreBackups(Protocol):
+    """The backups of the store at a location, whether that is open, damaged or missing.
+
+    All methods may be called from any thread, and wait for the disk.
+    """
+
+    @property
+    def folder(self) -> Path:
+        """Where they are."""
+
+    @property
+    def suffix(self) -> str:
+        """The ending of their names, such as `.db`."""
+
+    def newest_first(self) -> list[Backup]:
+        """Return the backups that are there, and what was set aside. Raises BackupFolderError."""
+
+    def make(self) -> Backup:
+        """Back up what is committed, durable when this returns. Raises StoreError."""
+
+    def copy_to(self, file: Path) -> None:
+        """Copy the store to a new file; no token is valid in it. Raises StoreError."""
+
+    def preview(self, backup: Path) -> RestorePreview:
+        """Return what restoring a backup would do, and change nothing. Raises BackupUnusableError and StoreError."""
+
+    def restore(self, backup: Path, source: Source) -> Restored:
+        """Make the plants of a backup those of the store, after a backup of the present state.
+
+        It is a change of `source` in the history, unless a new store has to be made. Other programs may have the store
+        open. Raises BackupUnusableError and StoreError; then nothing was changed.
+        """
+
+    def begin(self, store: PlantStore) -> Callable[[], None]:
+        """Back up an open store by time from now on; the returned function ends that, after a backup under way."""

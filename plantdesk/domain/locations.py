@@ -1,0 +1,77 @@
+"""Where a store is. Window, server and commands know a store by its location and by `PlantStore`, never by a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from plantdesk.domain.protocols import PlantPages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from plantdesk.domain.backups import StoreBackups
+    from plantdesk.domain.protocols import PlantReader, PlantStore
+
+
+class ReadOnlyPlants(PlantPages, Protocol):
+    """A store that is only read. One thread at a time may use it."""
+
+    def reader(self) -> PlantReader:
+        """Return a reader, which the caller closes. Raises StoreError."""
+
+    def close(self) -> None:
+        """Close the store."""
+
+
+class StoreLocation(Protocol):
+    """Where a store is: one class for each kind of store. All methods may be called from any thread."""
+
+    @property
+    def url(self) -> str:
+        """The location as the option `--database` takes it, without a password."""
+
+    @property
+    def name(self) -> str:
+        """The location as a title shows it."""
+
+    @property
+    def key(self) -> str:
+        """What is the same for each way to write the location: identifies settings, window and server of the store."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the user's own store, which no option names."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder in which the store is, if it is in one."""
+
+    @property
+    def backups(self) -> StoreBackups | None:
+        """The backups that PlantDesk makes of the store; None where somebody else makes them."""
+
+    def exists(self) -> bool:
+        """Whether there is a store, or what is left of one."""
+
+    def state(self) -> object:
+        """Return what decides whether the store can be opened; the same as before: trying again is no use.
+
+        Waits for the disk or the network.
+        """
+
+    def open(self, *, create: bool = False, progress: Callable[[float], None] | None = None) -> PlantStore:
+        """Open the store, make it where there is none, and bring its schema up to date; the caller closes it.
+
+        `create` makes a new one even where something says that there was one. `progress` is called on this thread with
+        the share of a migration that is done. Raises StoreError and FolderUnusableError.
+        """
+
+    def open_read_only(self, progress: Callable[[float], None] | None = None) -> ReadOnlyPlants:
+        """Open the store as `open` does, to read it quickly; the caller closes it. Raises StoreError."""
+
+    def quick_names(self) -> tuple[list[str], list[str]]:
+        """Return the tags and the names of the valid tokens for a shell, which must not wait; change nothing.
+
+        Raises StoreError and OSError.
+        """

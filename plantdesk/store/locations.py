@@ -1,0 +1,109 @@
+"""The location of a store in a file, and the way from what a user names to the location of a store of any kind.
+
+Imports little: the window needs it before its first paint, and each command.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from plantdesk.domain.backups import StoreBackups
+    from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
+    from plantdesk.domain.protocols import PlantStore
+
+
+def location_of(database: str | Path | None) -> StoreLocation:
+    """Return the location that a user names; None: that of the user's own store. Raises NoHomeFolderError."""
+    if database is not None:
+        return SqliteLocation(Path(database).absolute())
+    from plantdesk.platform import paths
+
+    return SqliteLocation(paths.database_file(with_folder=False), is_own=True)
+
+
+@dataclass(frozen=True)
+class SqliteLocation:
+    """A StoreLocation: a SQLite file, whose folder PlantDesk makes where it is the user's own."""
+
+    path: Path
+    is_own: bool = False
+
+    @property
+    def url(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.path.name
+
+    @cached_property
+    def key(self) -> str:
+        """The path behind symbolic links."""
+        return os.path.normcase(os.path.realpath(self.path))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file."""
+        return self.path.parent
+
+    @cached_property
+    def backups(self) -> StoreBackups:
+        """The backups beside the file."""
+        from plantdesk.store.sqlite.backups.jobs import FileBackups
+
+        return FileBackups(self.path)
+
+    def exists(self) -> bool:
+        """Whether there is the file, its log or a backup."""
+        from plantdesk.store.sqlite.backups.folder import Backups
+
+        names = self.path, self.path.with_name(f"{self.path.name}-wal")
+        return any(map(os.path.lexists, names)) or bool(Backups(self.path).newest_first())
+
+    def state(self) -> object:
+        """Return identity, size, time and permissions of file and folder."""
+        return [_state_of(each) for each in (self.path, self.folder)]
+
+    def open(self, *, create: bool = False, progress: Callable[[float], None] | None = None) -> PlantStore:
+        """Open the store; make the folder where it is the user's own."""
+        from plantdesk.store.sqlite.store import Store
+
+        self._make_folder()
+        return Store(self.path, create=create, progress=progress)
+
+    def open_read_only(self, progress: Callable[[float], None] | None = None) -> ReadOnlyPlants:
+        """Open the store without a writer."""
+        from plantdesk.store.sqlite.read_only import ReadOnlyStore
+
+        return ReadOnlyStore(self.path, progress=progress)
+
+    def quick_names(self) -> tuple[list[str], list[str]]:
+        """Return tags and tokens without the store's lock."""
+        from plantdesk.store.sqlite.read_only import quick_names
+
+        return quick_names(self.path)
+
+    def _make_folder(self) -> None:
+        if self.is_own:
+            from plantdesk.platform import paths
+
+            paths.data_folder()
+
+
+def _state_of(path: Path) -> object:
+    """Return identity, size, modification time and permissions of a file or folder."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        return error.errno
+    content = None if path.is_dir() else (status.st_size, status.st_mtime_ns)
+    return status.st_dev, status.st_ino, status.st_mode, status.st_uid, content, os.access(path, os.W_OK)
