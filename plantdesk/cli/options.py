@@ -305,6 +305,7 @@ def _run_window(options: argparse.Namespace) -> int:
 _JSON = "print JSON, for scripts"
 #: SQLite accepts expressions up to a depth of 1,000.
 _MAX_WORDS = 300
+_TIMES = "12h, 7d, today, yesterday, 2026-11-21 or 2026-11-21T18:00"
 _SEARCH = (
     'only those with these words and "phrases"; also tag:x, tag:none, from:x, added:today, 7d or 2026-11, id:5-90; '
     "-word and -tag:x exclude (--search=-word)"
@@ -322,9 +323,7 @@ def add_filter(command: Parser) -> None:
         metavar="SOURCE",
         help="only those of: form, command, import, token, or a token's name",
     )
-    command.add_argument(
-        "--since", metavar="TIME", type=time_ago, help="only those added since: 12h, 7d, 2026-11-21 or 2026-11-21T18:00"
-    )
+    command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those added since: {_TIMES}")
 
 
 def filter_of(options: argparse.Namespace) -> Filter:
@@ -451,6 +450,7 @@ def _add_history(commands: Commands) -> None:
     does = "list the changes of plants, newest first"
     command = add_command(commands, "history", does, _run_history, "database")
     command.add_argument("--limit", metavar="N", type=whole_number, default=100, help="list at most N (default: 100)")
+    command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those since: {_TIMES}")
     command.add_argument("--json", action="store_true", help=_JSON)
     does = "undo a change; again: the change before it"
     undo = add_command(commands, "undo", does, _run_undo, "database")
@@ -463,7 +463,7 @@ def _add_history(commands: Commands) -> None:
 def _run_history(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import history
 
-    return history.show(database_of(options), options.limit, as_json=options.json)
+    return history.show(database_of(options), options.limit, options.since or 0, as_json=options.json)
 
 
 def _run_undo(options: argparse.Namespace) -> int:

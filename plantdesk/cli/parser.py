@@ -114,13 +114,17 @@ def unicode_text(text: str) -> str:
 
 def time_ago(text: str) -> int:
     """Parse a time: a duration before now, a date or a time of the local time zone. Return milliseconds since 1970."""
+    today = datetime.now(UTC).astimezone().date()
+    days = {"today": today, "yesterday": today - timedelta(days=1)}
     try:
         time = datetime.now(UTC) - span(text)
     except argparse.ArgumentTypeError:
         try:
-            time = datetime.fromisoformat(text).astimezone(UTC)
+            time = datetime.fromisoformat(str(days.get(text.lower(), text))).astimezone(UTC)
         except (ValueError, OverflowError, OSError):
-            message = Text("“{text}” is not a time: give 12h, 7d, a date as 2026-11-21, or 2026-11-21T18:00", text=text)
+            message = Text(
+                "“{text}” is not a time: give 12h, 7d, today, yesterday, 2026-11-21, or 2026-11-21T18:00", text=text
+            )
             raise argparse.ArgumentTypeError(message) from None
     return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 

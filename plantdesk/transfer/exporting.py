@@ -16,7 +16,6 @@ from plantdesk.transfer.writing import (
     DELIMITERS,
     SEPARATORS,
     csv_pieces,
-    fitting,
     json_pieces,
     pieces,
     values_of,
@@ -53,8 +52,6 @@ def write_plants(
             progress(count)
 
     if form is Format.XLSX:
-        for _ in fitting(map(_values, reader.pages(selection))):  # before anything is written
-            pass
         _write_workbook(file, counted(reader.pages(selection), len))
         return count
     with _written(file) as write:

@@ -54,7 +54,7 @@ class FileReading(NamedTuple):
     """How a file was read: `columns` are the names of the fields' columns, `ignored` those of other columns.
 
     `encoding` and `delimiter` are None where the format has none, `doubtful_cell` where the encoding is no guess.
-    `other_tables` is the number of tables of the file that were not read.
+    `other_tables` is the number of tables of the file that were not read, `links` that of links read as their text.
     """
 
     name: str
@@ -65,12 +65,14 @@ class FileReading(NamedTuple):
     columns: dict[str, str]
     ignored: tuple[str, ...]
     other_tables: int
+    links: int
 
 
 class Preview(NamedTuple):
     """The numbers of rows by outcome, the first invalid rows, and the first that clash.
 
-    `blank` are the rows without any text, which are left out, `other_tables` those of the files that are not read.
+    `blank` are the rows without any text, which are left out, `other_tables` those of the files that are not read, and
+    `links` those that are read as their text.
     """
 
     counts: ImportCounts
@@ -79,6 +81,7 @@ class Preview(NamedTuple):
     invalid_rows: Sequence[Refused]
     clashing_rows: Sequence[Refused]
     other_tables: int
+    links: int
 
 
 def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
@@ -92,7 +95,7 @@ def _reading_of(name: str, file: Input, reader: RowReader) -> FileReading:
         None if delimiter == ONE_COLUMN else delimiter,
         {field: reader.columns[field] for field in READ if field in reader.columns},
         tuple(reader.ignored),
-        table.other_tables if isinstance(table, MarkdownTable) else 0,
+        *((table.other_tables, table.links) if isinstance(table, MarkdownTable) else (0, 0)),
     )
 
 
@@ -105,6 +108,10 @@ class InvalidRowsError(PlantDeskError):
 
     def __init__(self, count: int) -> None:
         super().__init__(count=count)
+
+
+class NoNamesError(InvalidRowsError):
+    """No object of a JSON file has a member for the name."""
 
 
 class FileImport:
@@ -164,7 +171,8 @@ class FileImport:
         counts = self._import.compare(on_clash, set().union(*self._fields))
         clashing = list(itertools.islice(self._clashes(), self._max_listed))
         others = sum(reading.other_tables for reading in self.readings)
-        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, others)
+        links = sum(reading.links for reading in self.readings)
+        return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, others, links)
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.
@@ -172,7 +180,8 @@ class FileImport:
         Raises InvalidRowsError, ImportClashError, StoreError, InterruptedError.
         """
         if self._invalid and not skip_invalid:
-            raise InvalidRowsError(self._invalid)
+            has_names = all("name" in reading.columns for reading in self.readings)
+            raise (InvalidRowsError if has_names else NoNamesError)(self._invalid)
         others = len(self._names) - 1
         return self._import.apply(self._names[0] + (f" +{others}" if others else ""), progress)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from plantdesk.transfer.text import TextFile
 
     Row = tuple[int, list[str | None]]
+    Lines = Iterator[tuple[int, str]]
 
 #: Rows of a batch.
 _MAX_ROWS = 1000
@@ -37,6 +38,7 @@ _MARKS = (
         for each in (r"\*", "_", "~")
     ),
 )
+_LINK = _MARKS[1][0]
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
@@ -45,9 +47,11 @@ class MarkdownTable:
 
     def __init__(self, text: TextFile) -> None:
         """Read up to the first rows of the table. Raises FileError and OSError."""
-        found: tuple[list[str], Iterator[Row]] | None = None
+        found: tuple[list[str], Lines] | None = None
         #: Tables that are not read, as far as the file is; after `batches` all of them.
         self.other_tables = 0
+        #: Links in the rows so far, of which only the text is read.
+        self.links = 0
         self._tables = _tables(text)
         for head, rows in self._tables:
             if "name" in map(field_of, head):
@@ -60,7 +64,8 @@ class MarkdownTable:
             self.other_tables -= 1  # the first one
         if found is None:
             raise text.error(Text("It has no table."))
-        names, self._rest = found
+        names, rest = found
+        self._rest = map(self._row, rest)
         self._first = [*itertools.islice(self._rest, SAMPLED)]
         self._layout = Layout(names, has_header=False, fields=guessed(names, [row for _, row in self._first]))
 
@@ -81,19 +86,24 @@ class MarkdownTable:
             self.other_tables += 1
             deque(others, maxlen=0)
 
+    def _row(self, line: tuple[int, str]) -> Row:
+        number, text = line
+        self.links += len(_LINK.findall(text))
+        return number, _cells(text)
+
 
 def is_table(lines: list[str]) -> bool:
     """Return whether lines begin with a Markdown table."""
     return len(lines) > 1 and "|" in lines[0] and "|" in lines[1] and _is_rule(lines[1])
 
 
-def _tables(text: TextFile) -> Iterator[tuple[list[str], Iterator[Row]]]:
-    """Yield the header of each table and its rows, which have to be read before the next table."""
+def _tables(text: TextFile) -> Iterator[tuple[list[str], Lines]]:
+    """Yield the header of each table and the lines of its rows, which have to be read before the next table."""
     head, lines = "", text.lines()
     for line in lines:
         if "|" in head and _is_rule(line) and len(_cells(line)) == len(_cells(head)):
             body = itertools.takewhile(lambda each: each.strip() and "|" in each, lines)
-            yield [cell or "" for cell in _cells(head)], ((text.line, _cells(each)) for each in body)
+            yield [cell or "" for cell in _cells(head)], ((text.line, each) for each in body)
             head = ""
         else:
             head = line

@@ -11,7 +11,7 @@ from plantdesk.domain.errors import PlantDeskError, Text
 from plantdesk.domain.import_batches import ImportBatch, ImportRow, batch_of
 from plantdesk.domain.records import parse_id
 from plantdesk.domain.validation import UnfitNumber, new_plant, plant_fields, plant_note
-from plantdesk.transfer.columns import READ, Columns, Layout, NoColumnError, layout_of, letters_of, mapped
+from plantdesk.transfer.columns import READ, SAMPLED, Columns, Layout, NoColumnError, layout_of, letters_of, mapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -77,7 +77,8 @@ class RowReader:
         if "name" not in layout.fields:
             raise NoColumnError(layout.names)
         self.fields = set(layout.fields)
-        self._note_columns(layout.names, layout.fields)
+        unnamed = _unnamed_columns(layout, first)
+        self._note_columns([unnamed.get(at, name) for at, name in enumerate(layout.names)], layout.fields)
         self._positions = [layout.fields.get(field) for field in READ]
         if layout.has_header:
             first = first._replace(lines=first.lines[1:], rows=first.rows[1:])
@@ -239,6 +240,16 @@ class RowReader:
         if len(self.ignored) < _MAX_IGNORED:
             taken = set(positions.values())
             self.ignored |= {name: None for at, name in enumerate(names[:_MAX_IGNORED]) if name and at not in taken}
+
+
+def _unnamed_columns(layout: Layout, first: Batch) -> dict[int, str]:
+    """Return names for the columns without one, by their positions, that have cells in the first rows."""
+    rows = first.rows[1:SAMPLED] if layout.has_header else ()
+    return {
+        at: f"column {letters_of(at) if first.is_sheet else at + 1}"
+        for at, name in enumerate(layout.names[:_MAX_IGNORED])
+        if not name and any(row[at : at + 1] and row[at] for row in rows)
+    }
 
 
 def _value_of(field: str, value: object) -> object:

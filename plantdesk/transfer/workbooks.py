@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from array import array
 from contextlib import ExitStack, closing, contextmanager
+from decimal import Decimal
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -252,7 +253,7 @@ def _number(value: str, code: str) -> str:
         number = float(value)
         if number != int(number):
             return str(number)
-        value = str(int(number))
+        value = str(int(Decimal(repr(number))))  # the digits that identify it, as Excel shows; int() adds others
     return str(int(value)).zfill(len(code) if _ZEROS.fullmatch(code) else 0)
 
 

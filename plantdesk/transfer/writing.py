@@ -165,7 +165,7 @@ class WorkbookLimitError(PlantDeskError):
         super().__init__(reason=reason)
 
 
-def fitting(batches: Iterable[Sequence[Values]]) -> Iterator[Sequence[Values]]:
+def _fitting(batches: Iterable[Sequence[Values]]) -> Iterator[Sequence[Values]]:
     """Yield plants again. Raises WorkbookLimitError for one that does not fit in a sheet."""
     number = 1
     for batch in batches:
@@ -197,7 +197,7 @@ def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[Values]]) -> No
         with archive.open("xl/worksheets/sheet1.xml", "w") as sheet:
             sheet.write((_BEGIN + _row(1, map(_sheet_cell, FIELDS))).encode())
             number, size = 1, 0
-            for batch in fitting(batches):
+            for batch in _fitting(batches):
                 rows = [_row(at, _plant_cells(values)) for at, values in enumerate(batch, number + 1)]
                 number += len(rows)
                 data = "".join(rows).encode()

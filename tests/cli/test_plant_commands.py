@@ -72,6 +72,8 @@ def listed(run: Run, *arguments: str) -> list[int]:
         (["--from", "greenhouse"], [9]),
         (["--from", "token", "--since", "1h"], [9]),
         (["--since", "2999-01-01"], []),
+        (["--since", "today"], [9, 2, -1, 3]),
+        (["--since", "Yesterday"], [9, 2, -1, 3]),
     ],
 )
 def test_list_shows_what_matches_newest_first(run: Run, arguments: list[str], ids: list[int]) -> None:
@@ -141,7 +143,7 @@ def test_what_cannot_be_done_is_refused_and_changes_nothing(run: Run, arguments:
         ["delete"],
         ["delete", "3", "--tag", "kitchen"],
         ["tag"],
-        ["list", "--since", "yesterday"],
+        ["list", "--since", "tomorrow"],
         ["list", "--json", "--csv"],
         ["list", "--limit", "0"],
         ["list", "--search", "rose " * 301],
@@ -201,6 +203,8 @@ def test_tags_are_listed_renamed_merged_and_removed(run: Run) -> None:
         assert run("undo")[0] == 0
     assert counts() == {"desert": 1, "kitchen": 2}
     assert "(undone)" in run("history")[1]
+    assert run("history", "--since", "yesterday") == run("history")
+    assert run("history", "--since", "2999-01-01")[1:] == ("", "There are no changes since then.\n")
 
 
 def test_an_undo_reports_what_it_left(run: Run) -> None:

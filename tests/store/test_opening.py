@@ -21,12 +21,14 @@ from plantdesk.domain.errors import (
     StoreError,
     StoreGoneError,
     StoreReadOnlyError,
+    StoreUnreachableError,
 )
 from plantdesk.domain.records import COMMAND, FORM
 from plantdesk.domain.validation import PlantFields, new_plant
 from plantdesk.store.sqlite import idle_work
 from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.jobs import back_up
+from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files import file_lock
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.store import Store
@@ -353,3 +355,8 @@ def test_the_sources_that_a_foreign_store_lacks_are_added(path: Path) -> None:
     with closing(Store(path)) as store:
         assert store.add(new_plant({"id": 50, "name": "Fern"}), FORM).result().source == FORM
         assert store.add_as_next(PlantFields(name="Moss"), COMMAND).result().id == 51
+
+
+def test_an_error_of_sqlite_without_a_message_of_its_own_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnreachableError, match=r"cannot be reached \(SQLITE_CANTOPEN\)"), translate_errors():
+        connect(tmp_path / "missing.db").execute("SELECT 1")

@@ -182,6 +182,7 @@ def test_a_dry_run_counts_and_changes_nothing(write: Write, capfd: pytest.Captur
                 "columns": {"id": "id", "name": "name"},
                 "ignored": [],
                 "other_tables": 0,
+                "links": 0,
             }
         ],
     }
@@ -447,3 +448,15 @@ def test_the_draft_of_a_killed_import_is_removed_by_the_next_command() -> None:
     assert main(["add", "--name", "Rose"]) == 0
     assert not [*folder.glob(".plants.db.*.new*")]
     assert [name for _, name, *_ in stored()] == ["Ivy", "Rose"]
+
+
+def test_objects_without_a_name_can_be_mapped(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    file = write(b'[{"plant of mine": "Fern"}]', "a.json")
+    assert main(["import", file]) == 1
+    assert "Use --map name=MEMBER" in capfd.readouterr().err
+    assert main(["import", file, "--map", "name=plant of mine"]) == 0
+
+
+def test_a_column_without_a_header_is_named_by_its_number(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", write(b",name,,tag\n0,Fern,,a\n1,Ivy,,b\n")]) == 0
+    assert "not read: “column 1”\n" in capfd.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -104,6 +105,18 @@ def test_other_tables_of_a_file_are_counted(tmp_path: Path, capfd: pytest.Captur
     said = capfd.readouterr().err
     assert "2 other tables are not read" in said
     assert "2 new" in said
+
+
+def test_links_that_are_read_as_their_text_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "note.md"
+    file.write_text(
+        "| name | tag |\n|-|-|\n| [Fern](https://a.b/c) | ![d](e.png) |\n| Ivy | [[f]] |\n", encoding="utf-8"
+    )
+    assert main(["import", str(file), "--json"]) == 0
+    printed = capfd.readouterr()
+    assert "2 links are read as their text" in printed.err
+    assert json.loads(printed.out)["files"][0]["links"] == 2
+    assert stored() == [(1, "Fern", "d", None), (2, "Ivy", "f", None)]
 
 
 def test_markdown_without_a_table_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 _MAX_IDS = 10
 
 
-def show(database: StoreLocation, limit: int, *, as_json: bool) -> int:
-    """Print the newest changes as a table or in JSON. Raises StoreError."""
+def show(database: StoreLocation, limit: int, since: int, *, as_json: bool) -> int:
+    """Print the newest changes since a time, in milliseconds since 1970, as a table or in JSON. Raises StoreError."""
     with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
-        changes = reader.history(limit)
+        changes = [change for change in reader.history(limit) if change.made_at >= since]
     if as_json:
         print_json([_facts(change) for change in changes])
     elif changes:
         print_table(("NUMBER", "TIME", "BY", "PLANTS", "CHANGE"), [_cells(change) for change in changes])
+    elif since:
+        output.report("There are no changes since then.")
     else:
         output.report("There are no changes yet: plants were only added.")
     return 0

@@ -20,7 +20,7 @@ from plantdesk.transfer.columns import NoColumnError
 from plantdesk.transfer.exporting import write_plants
 from plantdesk.transfer.files import checked_target, file_source, is_replaced
 from plantdesk.transfer.formats import PIPE, WRITTEN, Format, format_of
-from plantdesk.transfer.importing import FileImport, InvalidRowsError
+from plantdesk.transfer.importing import FileImport, InvalidRowsError, NoNamesError
 from plantdesk.transfer.text import UnknownEncodingError
 
 if TYPE_CHECKING:
@@ -126,6 +126,9 @@ def _hints() -> Iterator[None]:
         if error.likely:
             hint = Text("Use --encoding {encoding}.", encoding=error.likely[0])
         raise PlantDeskError(joined([error.text, hint])) from error
+    except NoNamesError as error:
+        hint = Text("Use --map name=MEMBER with the member that is the name.")
+        raise PlantDeskError(joined([error.text, hint])) from error
     except InvalidRowsError as error:
         raise PlantDeskError(joined([error.text, Text("Correct the file, or add --skip-invalid.")])) from error
     except ImportClashError as error:
@@ -181,6 +184,9 @@ def _reading_text(reading: FileReading) -> str:
     if reading.other_tables:
         others = reading.other_tables
         parts.append("1 other table is not read" if others == 1 else f"{others:,} other tables are not read")
+    if reading.links:
+        links = reading.links
+        parts.append("1 link is read as its text" if links == 1 else f"{links:,} links are read as their text")
     return f"{shortened(reading.name, 60)}: {'; '.join(parts)}"
 
 
@@ -201,6 +207,7 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
             "columns": reading.columns,
             "ignored": reading.ignored,
             "other_tables": reading.other_tables,
+            "links": reading.links,
         }
         for reading in files_import.readings
     ]

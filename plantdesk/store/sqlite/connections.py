@@ -29,6 +29,7 @@ from plantdesk.domain.errors import (
     StoreFullError,
     StoreReadOnlyError,
     StoreUnreachableError,
+    Text,
 )
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ _decode = partial(str, encoding="utf-8", errors="replace")
 _BY_CODE: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_BUSY: StoreBusyError,
     sqlite3.SQLITE_LOCKED: StoreBusyError,
+    sqlite3.SQLITE_PROTOCOL: StoreBusyError,  # others have begun so many logs meanwhile that no snapshot was read
     sqlite3.SQLITE_FULL: StoreFullError,
     sqlite3.SQLITE_IOERR_SHMSIZE: StoreFullError,  # the index of the log finds no space
     sqlite3.SQLITE_READONLY: StoreReadOnlyError,
@@ -160,7 +162,12 @@ def store_error(error: sqlite3.Error) -> StoreError:
     """Return the StoreError that stands for an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", None)
     cause = _BY_CODE.get(code) or _BY_CODE.get(code & 0xFF) if code is not None else None
-    return cause() if cause else StoreUnreachableError()
+    if cause is None:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        return StoreUnreachableError(
+            Text("The plant store cannot be reached ({name}). Check its disk and folder."), name=name
+        )
+    return cause()
 
 
 def translate_errors() -> AbstractContextManager[None]:

@@ -274,6 +274,9 @@ class ImportDialog(Dialog):
             if others := preview.other_tables:
                 one, many = self.tr("1 other table is not read"), self.tr("{count} other tables are not read")
                 parts.append(plural(others, one, many))
+            if links := preview.links:
+                one, many = self.tr("1 link is read as its text"), self.tr("{count} links are read as their text")
+                parts.append(plural(links, one, many))
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
