@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from plantdesk.domain.history import Change
 from plantdesk.domain.records import FORM
 from plantdesk.ui.menus import Key, key_text
-from plantdesk.ui.texts import error_text, plural, shown
+from plantdesk.ui.texts import error_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
     from plantdesk.domain.edits import Applied, Edit
-    from plantdesk.domain.errors import PlantDeskError
+    from plantdesk.domain.errors import PlantDeskError, Text
     from plantdesk.domain.history import Change
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
@@ -122,13 +122,10 @@ class PlantChanges(QObject):
         self,
         store: PlantStore,
         edits: Sequence[Edit],
-        one: str,
-        many: str,
-        *,
+        text: Text,
         done: Callable[[Change | None], object] | None = None,
-        **values: str,
     ) -> None:
-        """Make one change of `edits`; `one` and `many` report it, with `{count}` and `values` (see `texts.plural`).
+        """Make one change of `edits`; `text` reports it, and gets the number of plants as `count`.
 
         `done` gets the change when it was made, None where it changed no plant.
         """
@@ -139,7 +136,7 @@ class PlantChanges(QObject):
             if change is None:
                 self._context.page.toast.show_message(self.tr("There was nothing to change."))
             else:
-                self._context.report_change(change, plural(change.plants, one, many, **values))
+                self._context.report_change(change, shown(text.filled(count=change.plants)))
             if done is not None:
                 done(change)
 

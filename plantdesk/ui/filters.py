@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.search import search_text
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasTag, Not
-from plantdesk.ui.texts import one_line, plural, source_text, tag_text
+from plantdesk.ui.texts import one_line, shown, source_text, tag_text
 
 if TYPE_CHECKING:
     from datetime import date
@@ -74,7 +75,7 @@ def _days_text(first: date | int, last: date | int) -> str:
     if (first, last) == (1, 1):
         return translate("Filters", "Yesterday")
     if isinstance(first, int):
-        return plural(first + 1, translate("Filters", "Last day"), translate("Filters", "Last {count} days"))
+        return shown(Text("Last {count:,} days", one="Last day", count=first + 1))
     if first != last:
         return ""
     return QLocale().toString(QDate(first.year, first.month, first.day), QLocale.FormatType.ShortFormat)

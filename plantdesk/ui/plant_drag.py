@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QMimeData, QRectF, QSize, Qt
+from PySide6.QtCore import QMimeData, QRectF, QSize, Qt
 from PySide6.QtGui import QDrag, QFontMetrics, QPainter, QPixmap
 from shiboken6 import isValid
 
-from plantdesk.ui.texts import plural
+from plantdesk.domain.errors import Text
+from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import M
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ def drag_plants(source: QWidget, count: int, theme: Theme, notify: Callable[[boo
     """
     drag = QDrag(source)
     drag.setMimeData(plants_data())
-    one, many = QCoreApplication.translate("Drag", "1 plant"), QCoreApplication.translate("Drag", "{count} plants")
-    drag.setPixmap(_label(plural(count, one, many), theme, source.devicePixelRatioF()))
+    drag.setPixmap(
+        _label(shown(Text("{count:,} plants", one="1 plant", count=count)), theme, source.devicePixelRatioF())
+    )
     notify(True)
     drag.exec(Qt.DropAction.CopyAction)
     if isValid(source):  # the window may have been closed meanwhile

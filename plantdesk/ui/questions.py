@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from shiboken6 import isValid
 
-from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.domain.errors import Text
+from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import BarKind
 
@@ -51,7 +52,7 @@ class CloseQuestion(QObject):
             title = self.tr("Close PlantDesk and cancel this?")
             self._ask(title, running, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
-            title = plural(unsaved, self.tr("1 plant is not saved."), self.tr("{count} plants are not saved."))
+            title = shown(Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=unsaved))
             text, confirm = self._kept() if self._context.preferences.are_saved else self._lost()
             self._ask(title, text, confirm, self.tr("&Show them"))
         return not running and not unsaved

@@ -83,11 +83,6 @@ def long_time(timestamp: int) -> str:
     return f"{long_date(timestamp)}, {QLocale().toString(clock, QLocale.FormatType.ShortFormat)}"
 
 
-def plural(count: int, one: str, many: str, **values: str) -> str:
-    """Return `one` or `many` with `count` in place of `{count}`, and the other values in place of their names."""
-    return (one if count == 1 else many).format(count=QLocale().toString(count), **values)
-
-
 def shown(text: Text) -> str:
     """Return a text in the language of the window, with numbers as the locale writes them."""
     count = text.values.get("count")

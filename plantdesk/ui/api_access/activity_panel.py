@@ -8,9 +8,9 @@ from PySide6.QtCore import QLocale, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import ErrorNumber
+from plantdesk.domain.errors import ErrorNumber, Text
 from plantdesk.ui.api_access.snippets import curl_of
-from plantdesk.ui.texts import exact_time, one_line, plural, quoted, source_text
+from plantdesk.ui.texts import exact_time, one_line, quoted, shown, source_text
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.fold import Fold
 from plantdesk.ui.widgets.plain_table import PlainTable
@@ -84,11 +84,11 @@ class ActivityPanel(QWidget):
             self._show_answers()
 
     def _remark(self, total: int) -> str:
-        shown = sum(answer.requests for answer in self._answers)
-        if total > shown:
-            text = self.tr("the last {shown} of {count}")
-            return plural(total, text, text, shown=QLocale().toString(shown))
-        return plural(total, self.tr("1 request"), self.tr("{count} requests")) if total else ""
+        listed = sum(answer.requests for answer in self._answers)
+        if total > listed:
+            number = QLocale().toString
+            return self.tr("the last {listed} of {count}").format(listed=number(listed), count=number(total))
+        return shown(Text("{count:,} requests", one="1 request", count=total)) if total else ""
 
     def _can_show_more(self) -> bool:
         return self._fold.is_open and self._table.max_rows == _FEW < len(self._answers)
@@ -150,15 +150,15 @@ class ActivityPanel(QWidget):
         clock = exact_time(answer.at)
         who = self.tr("An unknown program") if answer.source is None else source_text(answer.source)
         if answer.requests > 1:
-            one, many = self.tr("{who} added {count} plant"), self.tr("{who} added {count} plants")
+            text = Text("{who} added {count:,} plants", one="{who} added 1 plant")
             if not answer.is_new:
-                one, many = self.tr("{who} sent {count} plant again"), self.tr("{who} sent {count} plants again")
+                text = Text("{who} sent {count:,} plants again", one="{who} sent 1 plant again")
             result = self.tr("the latest is ID {id}").format(id=answer.plant_id)
-            return clock, plural(answer.requests, one, many, who=who), result
+            return clock, shown(text.filled(count=answer.requests, who=who)), result
         if answer.number is None:
-            text = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name}")
+            added = self.tr("{who} added {name}") if answer.is_new else self.tr("{who} sent {name}")
             result = self.tr("ID {id}") if answer.is_new else self.tr("ID {id} was there already")
-            return clock, text.format(who=who, name=quoted(answer.name, 40)), result.format(id=answer.plant_id)
+            return clock, added.format(who=who, name=quoted(answer.name, 40)), result.format(id=answer.plant_id)
         return clock, self.tr("{who} was refused").format(who=who), self._reason(answer)
 
     def _reason(self, answer: Answer) -> str:

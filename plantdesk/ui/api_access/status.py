@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStyle, QWidget
 
-from plantdesk.domain.errors import shortened
+from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, Starting
 from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.texts import ago, error_text, one_line, plural, quoted
+from plantdesk.ui.texts import ago, error_text, one_line, quoted, shown
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.widgets.buttons import CopyButton
 from plantdesk.ui.widgets.icon import Icon
@@ -106,9 +106,9 @@ class ApiStatus(QWidget):
             is_same_run = abs(row.added_at - added_at) < _RUN_MS
             self._runs[row.source.label] = (count + 1 if is_same_run else 1, row.added_at)
         newest = foreign[-1]
-        one, many = self.tr("{name} from {who}"), self.tr("{count} plants from {who}")
         name, who = quoted(newest.name, 40), shortened(one_line(newest.source.label), 30)
-        text = plural(self._runs[newest.source.label][0], one, many, name=name, who=who)
+        template = Text("{count:,} plants from {who}", one="{name} from {who}")
+        text = shown(template.filled(count=self._runs[newest.source.label][0], name=name, who=who))
         self._last = (text, newest.added_at)
         self._tick.start()
         self._show_activity()

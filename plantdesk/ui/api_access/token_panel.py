@@ -15,7 +15,7 @@ from plantdesk.domain.records import FORM, now_ms
 from plantdesk.platform.atomic_replace import write_private
 from plantdesk.transfer.files import checked_target
 from plantdesk.ui.qt import add_layout, set_properties
-from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, plural
+from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, shown
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.buttons import CloseButton, CopyButton
 from plantdesk.ui.widgets.dialog import MessageBox
@@ -130,11 +130,11 @@ class TokenPanel(QWidget):
         """Revoke the token of the selected row and delete its plants, if the user confirms it."""
         row = self._selected_row()
         if row is not None:
-            one, many = (
-                self.tr("All plants that it added are deleted as well: 1 by now. That can be undone."),
-                self.tr("All plants that it added are deleted as well: {count} by now. That can be undone."),
+            template = Text(
+                "All plants that it added are deleted as well: {count:,} by now. That can be undone.",
+                one="All plants that it added are deleted as well: 1 by now. That can be undone.",
             )
-            details = plural(row.plants_added, one, many)
+            details = shown(template.filled(count=row.plants_added))
             question = self.tr("Revoke “{name}” and delete its plants?")
             self._ask_to_revoke(question, details, self.tr("Revoke and delete"), self._revoke_and_remove)
 

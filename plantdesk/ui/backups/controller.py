@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.records import FORM
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import error_text, plural
+from plantdesk.ui.texts import error_text, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,8 +117,7 @@ class BackupController(Feature):
         self.restored.emit()
 
     def _summary(self, restored: Restored) -> str:
-        one, many = self.tr("Restored 1 plant."), self.tr("Restored {count} plants.")
-        text = plural(restored.preview.plants, one, many)
+        text = shown(Text("Restored {count:,} plants.", one="Restored 1 plant.", count=restored.preview.plants))
         if not restored.tokens_kept:
             text += " " + self.tr("Tokens are not valid any more: make new ones under API access.")
         return text

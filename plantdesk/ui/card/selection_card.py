@@ -9,11 +9,12 @@ from PySide6.QtCore import QCoreApplication, QLocale, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QGridLayout
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.records import now_ms
 from plantdesk.ui.card.history_lines import added_text
 from plantdesk.ui.card.sections import CardFrame, CommandButton, empty, text_button
 from plantdesk.ui.menus import Key
-from plantdesk.ui.texts import date, long_time, plural, short_time, tag_text
+from plantdesk.ui.texts import date, long_time, short_time, shown, tag_text
 from plantdesk.ui.theme.metrics import S, tabular
 from plantdesk.ui.widgets.painting import TagPill
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -86,9 +87,9 @@ class SelectionCard(CardFrame):
 
     def show_count(self, count: int) -> None:
         """Show the number of plants; what they have in common is not known yet."""
-        self._title_label.setText(plural(count, self.tr("1 plant"), self.tr("{count} plants")))
-        self._delete_button.setText(plural(count, self.tr("Delete 1 plant"), self.tr("Delete {count} plants")))
-        self._commands_title.setText(plural(count, self.tr("Do with it"), self.tr("Do with all {count}")))
+        self._title_label.setText(shown(Text("{count:,} plants", one="1 plant", count=count)))
+        self._delete_button.setText(shown(Text("Delete {count:,} plants", one="Delete 1 plant", count=count)))
+        self._commands_title.setText(shown(Text("Do with all {count:,}", one="Do with it", count=count)))
         self.show_summary(None)
 
     def show_summary(self, summary: Summary | None) -> None:

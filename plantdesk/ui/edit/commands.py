@@ -10,12 +10,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
-from plantdesk.domain.errors import shortened
+from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import ChangeKind
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import error_text, one_line, plural, shown
+from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -122,10 +122,14 @@ class EditCommands(Feature):
             else:
                 toast.show_message(f"{title}.", stack.undo_action(step), key=key_text(Key.Undo))
             return
-        one = self.tr("{title}. 1 plant has been changed since and was left as it is.")
-        many = self.tr("{title}. {count} plants have been changed since and were left as they are.")
         show = self.tr("Show"), partial(self.plants_requested.emit, undone.skipped_ids)
-        toast.show_problem(plural(undone.skipped, one, many, title=title), *([show] if undone.skipped_ids else []))
+        template = Text(
+            "{title}. {count:,} plants have been changed since and were left as they are.",
+            one="{title}. 1 plant has been changed since and was left as it is.",
+        )
+        toast.show_problem(
+            shown(template.filled(count=undone.skipped, title=title)), *([show] if undone.skipped_ids else [])
+        )
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
+from plantdesk.domain.errors import Text
 from plantdesk.ui.history.change_list import ChangeList
 from plantdesk.ui.history.model import HistoryModel
 from plantdesk.ui.qt import add_layout
-from plantdesk.ui.texts import error_text, long_date, plural, source_text
+from plantdesk.ui.texts import error_text, long_date, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -149,14 +150,13 @@ class HistoryDialog(Dialog):
         if self._summary is None or self._summary.since is None:
             self._message.set_hint("")
             return
-        one, many = self.tr("1 change since {date}"), self.tr("{count} changes since {date}")
-        if self._is_filtered and self._model.has_more:
-            many = self.tr("Over {matching} of {count} changes since {date}")
+        text = Text("{count:,} changes since {date}", one="1 change since {date}")
+        if self._is_filtered and self._model.has_more:  # a page of them, so there is more than one
+            text = Text("Over {matching:,} of {count:,} changes since {date}")
         elif self._is_filtered:
-            one = self.tr("{matching} of 1 change since {date}")
-            many = self.tr("{matching} of {count} changes since {date}")
-        matching, since = QLocale().toString(self._model.entry_count()), long_date(self._summary.since)
-        self._message.set_hint(plural(self._summary.changes, one, many, matching=matching, date=since))
+            text = Text("{matching:,} of {count:,} changes since {date}", one="{matching:,} of 1 change since {date}")
+        values = {"matching": self._model.entry_count(), "count": self._summary.changes}
+        self._message.set_hint(shown(text.filled(**values, date=long_date(self._summary.since))))
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
@@ -166,9 +166,11 @@ class HistoryDialog(Dialog):
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
         if undone.skipped:
-            one = self.tr("1 plant has been changed since and was left as it is.")
-            many = self.tr("{count} plants have been changed since and were left as they are.")
-            self._message.show_message(Tone.WARNING, plural(undone.skipped, one, many))
+            template = Text(
+                "{count:,} plants have been changed since and were left as they are.",
+                one="1 plant has been changed since and was left as it is.",
+            )
+            self._message.show_message(Tone.WARNING, shown(template.filled(count=undone.skipped)))
         else:
             self._message.clear()
 

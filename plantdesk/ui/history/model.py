@@ -16,11 +16,11 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from plantdesk.domain.errors import shortened
+from plantdesk.domain.errors import Text, shortened
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.records import SourceKind
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import long_time, one_line, plural, short_time, shown, source_text, tag_text, translate
+from plantdesk.ui.texts import long_time, one_line, short_time, shown, source_text, tag_text, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,11 +195,11 @@ def _plants(entry: HistoryEntry) -> str:
     """Return what the title does not say of the plants."""
     change, _, first = entry
     if first is None:
-        return plural(change.plants, translate("History", "1 plant"), translate("History", "{count} plants"))
+        return shown(Text("{count:,} plants", one="1 plant", count=change.plants))
     plant_id, name, tag = first
     if change.plants > 1:
-        one, many = translate("History", "{name} and 1 more"), translate("History", "{name} and {count} more")
-        return plural(change.plants - 1, one, many, name=one_line(shortened(name)))
+        template = Text("{name} and {count:,} more", one="{name} and 1 more")
+        return shown(template.filled(count=change.plants - 1, name=one_line(shortened(name))))
     if change.kind is ChangeKind.TAG:
         return (
             translate("History", "had no tag")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
+from plantdesk.domain.errors import Text
 from plantdesk.ui.labels.painting import Content, Job
 from plantdesk.ui.labels.preview import LabelPreview, PagePreview
 from plantdesk.ui.labels.sheets import SheetChoice
 from plantdesk.ui.qt import add_layout
-from plantdesk.ui.texts import plural
+from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.fields import spin_box
@@ -90,8 +91,8 @@ class LabelDialog(Dialog):
             button.setVisible(job.pages > 1)
         for button in (self._pdf_button, self._print_button):
             button.setEnabled(job.sheet.fits and any(job.content))
-        plants = plural(len(self._plants), self.tr("1 plant"), self.tr("{count} plants"))
-        sheets = plural(job.pages, self.tr("{plants} on 1 sheet"), self.tr("{plants} on {count} sheets"), plants=plants)
+        plants = Text("{count:,} plants", one="1 plant", count=len(self._plants))
+        sheets = shown(Text("{plants} on {count:,} sheets", one="{plants} on 1 sheet", count=job.pages, plants=plants))
         self._message.show_message(Tone.HINT, sheets)
         if not job.sheet.fits:
             self._message.show_message(Tone.WARNING, self.tr("These labels do not fit on the page."))

@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QLocale, Qt, Slot
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder, override
-from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class Labels(Feature):
         if self._queries is None or self._dialog is not None:
             return
         if not 0 < len(ids) <= _MAX_PLANTS:
-            one, many = self.tr("Select the plants that get a label."), self.tr("Select at most {count} plants.")
-            self.context.page.toast.show_problem(plural(_MAX_PLANTS, one, many) if ids else one)
+            most = self.tr("Select at most {count} plants.").format(count=QLocale().toString(_MAX_PLANTS))
+            self.context.page.toast.show_problem(most if ids else self.tr("Select the plants that get a label."))
             return
         self._queries.ask(self, partial(_rows, ids), self._open)
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
-from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError
+from plantdesk.domain.errors import IdTakenError, InvalidPlantError, PlantDeskError, Text
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.plants.form import FieldName, PlantForm
 from plantdesk.ui.plants.name_completion import NameCompletion
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.plants.unsaved_plants import UnsavedPlants
 from plantdesk.ui.store_queries import next_free_id
-from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.undo_stack import AddedPlant, Step, UndoStack
 from plantdesk.ui.widgets.messages import Tone
 
@@ -199,7 +199,7 @@ class AddPlantController(QObject):
             self._show_added(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
             self.plant_added.emit(result)
         elif result.change is not None:
-            text = plural(result.change.plants, self.tr("Added 1 plant."), self.tr("Added {count} plants."))
+            text = shown(Text("Added {count:,} plants.", one="Added 1 plant.", count=result.change.plants))
             self._show_added(result.change, text)
 
     def _show_added(self, added: Step, text: str) -> None:
@@ -242,7 +242,7 @@ class AddPlantController(QObject):
     def _on_slow(self) -> None:
         if (self.queue.saving or self._is_opening) and self._form.message.tone in {Tone.HINT, Tone.OK}:
             count = sum(len(each.entries) for each in self.queue.saving)
-            saving = plural(count, self.tr("Saving 1 plant…"), self.tr("Saving {count} plants…"))
+            saving = shown(Text("Saving {count:,} plants…", one="Saving 1 plant…", count=count))
             opening = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
             self._slow_text = opening if self._queries is None else saving
             self._form.message.show_message(Tone.HINT, self._slow_text)
@@ -348,8 +348,8 @@ class AddPlantController(QObject):
         """Show how many plants have the typed name already; there may be any number."""
         message = self._form.message
         if known is not None and message.tone is Tone.HINT:
-            one, many = self.tr("1 plant has this name already."), self.tr("{count} plants have this name already.")
-            message.show_message(Tone.HINT, plural(known.plants, one, many))
+            template = Text("{count:,} plants have this name already.", one="1 plant has this name already.")
+            message.show_message(Tone.HINT, shown(template.filled(count=known.plants)))
         elif message.tone is Tone.HINT:
             message.clear()
 

@@ -9,8 +9,9 @@ from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt, Signal, S
 from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QStyle, QWidget
 
+from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import override
-from plantdesk.ui.texts import one_line, plural, tag_text, translate
+from plantdesk.ui.texts import one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_text import announce
@@ -348,4 +349,4 @@ class NameOffers(QFrame):
 
 
 def _number(offer: KnownName) -> str:
-    return plural(offer.plants, translate("NameOffers", "1 here"), translate("NameOffers", "{count} here"))
+    return shown(Text("{count:,} here", one="1 here", count=offer.plants))

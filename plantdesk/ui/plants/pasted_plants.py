@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk.domain.errors import Text
 from plantdesk.ui.plants.add_queue import EnteredPlant, numbered
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.qt import add_layout
-from plantdesk.ui.texts import error_text, one_line, plural, tag_text
+from plantdesk.ui.texts import error_text, one_line, shown, tag_text
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.messages import Tone
@@ -107,11 +108,10 @@ class PasteDialog(Dialog):
         heads = (self.tr("ID"), self.tr("Name"), self.tr("Tag"), "")
         self._table = PlainTable(theme, self.tr("Plants to be added"), heads, wide=1, max_rows=_MAX_ROWS)
         known = sum(entry.name in found.known for entry in found.entries)
-        one, many = (
-            self.tr("&Leave out the one whose name is here already"),
-            self.tr("&Leave out the {count} whose name is here already"),
+        template = Text(
+            "&Leave out the {count:,} whose name is here already", one="&Leave out the one whose name is here already"
         )
-        self._leave_out = QCheckBox(plural(known, one, many))
+        self._leave_out = QCheckBox(shown(template.filled(count=known)))
         self._leave_out.setVisible(bool(known))
         self._cancel_button = QPushButton(self.tr("Cancel"))
         self._add_button = QPushButton()
@@ -148,11 +148,12 @@ class PasteDialog(Dialog):
     def _left_out_text(self) -> str:
         found, sentences = self._found, []
         if found.blank_lines:
-            one, many = self.tr("1 empty line was left out."), self.tr("{count} empty lines were left out.")
-            sentences.append(plural(found.blank_lines, one, many))
+            template = Text("{count:,} empty lines were left out.", one="1 empty line was left out.")
+            sentences.append(shown(template.filled(count=found.blank_lines)))
         if found.refused:
-            one, many = self.tr("1 line is no plant."), self.tr("{count} lines are no plants.")
-            sentences.append(plural(found.refused, one, many))
+            sentences.append(
+                shown(Text("{count:,} lines are no plants.", one="1 line is no plant.", count=found.refused))
+            )
         return " ".join(sentences)
 
     @Slot()
@@ -171,7 +172,7 @@ class PasteDialog(Dialog):
                 for plant in plants
             ]
         )
-        text = plural(len(entries), self.tr("Add 1 plant"), self.tr("Add {count} plants"))
+        text = shown(Text("Add {count:,} plants", one="Add 1 plant", count=len(entries)))
         self.setWindowTitle(text)
         self._add_button.setText(text)
         self._add_button.setEnabled(bool(entries))

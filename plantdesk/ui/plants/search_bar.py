@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import AddedBy, Contains, HasTag
 from plantdesk.ui.filters import is_filter
 from plantdesk.ui.plants.filter_chips import FilterChips
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import mirrored, override
-from plantdesk.ui.texts import plural, quoted
+from plantdesk.ui.texts import quoted, shown
 from plantdesk.ui.theme.metrics import EDGE, ICON, M, S, tabular
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
 from plantdesk.ui.widgets.scroll_area import WIDTH as _SCROLL_BAR
@@ -149,7 +150,7 @@ class SearchBar(QWidget):
     @Slot(int)
     def set_new_plants(self, count: int) -> None:
         """Show how many new plants are above the visible rows, if any; nothing in the table moves."""
-        self._new_plants_button.setText(plural(count, self.tr("1 new plant"), self.tr("{count} new plants")))
+        self._new_plants_button.setText(shown(Text("{count:,} new plants", one="1 new plant", count=count)))
         self._new_plants_button.setVisible(count > 0)
         self._fit()
 
@@ -167,16 +168,15 @@ class SearchBar(QWidget):
         """Return the count as a sentence."""
         if self._count is None:
             return ""
-        shown, total = self._count
-        number = "…" if shown is None else QLocale().toString(shown)
+        found, total = self._count
+        number = "…" if found is None else QLocale().toString(found)
         if self._text and total is None:
             return self.tr("{shown} of … plants").format(shown=number)
         if self._text:
-            one, many = self.tr("{shown} of 1 plant"), self.tr("{shown} of {count} plants")
-            return plural(total or 0, one, many, shown=number)
-        if not shown:
-            return "…" if shown is None else self.tr("No plants")
-        return plural(shown, self.tr("1 plant"), self.tr("{count} plants"))
+            return shown(Text("{shown} of {count:,} plants", one="{shown} of 1 plant", count=total or 0, shown=number))
+        if not found:
+            return "…" if found is None else self.tr("No plants")
+        return shown(Text("{count:,} plants", one="1 plant", count=found))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Slot
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.selections import AddedBy, AddedOn, HasTag, Selection
 from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.filters import filter_icon
@@ -16,7 +17,7 @@ from plantdesk.ui.menus import Key, Section
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.model import PLANT_ROLE
 from plantdesk.ui.plants.table.queries import MAX_TEXT
-from plantdesk.ui.texts import plural, quoted, source_text, tag_text
+from plantdesk.ui.texts import quoted, shown, source_text, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,10 +91,9 @@ class SelectionCommands(QObject):
         """Name the commands for `count` selected plants, and enable them if there are some."""
         one, many = self.tr("Edit na&me"), self.tr("Edit na&me of the current plant")
         self._edit_name.setText(one if count <= 1 else many)
-        one, many = self.tr("Edit ta&g"), self.tr("Change ta&g of {count} plants…")
-        self._edit_tag.setText(one if count <= 1 else plural(count, one, many))
-        one, many = self.tr("&Delete plant"), self.tr("&Delete {count} plants")
-        self._delete.setText(one if count <= 1 else plural(count, one, many))
+        number = max(count, 1)
+        self._edit_tag.setText(shown(Text("Change ta&g of {count:,} plants…", one="Edit ta&g", count=number)))
+        self._delete.setText(shown(Text("&Delete {count:,} plants", one="&Delete plant", count=number)))
         for action in (self._edit_name, self._edit_tag, self._delete, *self._copies):
             action.setEnabled(count > 0)
 
@@ -104,9 +104,9 @@ class SelectionCommands(QObject):
 
         if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
             self._browser.table.select_next()
-            one, many = self.tr("Deleted 1 plant."), self.tr("Deleted {count} plants.")
-            progress = plural(len(ids), self.tr("Deleting 1 plant…"), self.tr("Deleting {count} plants…"))
-            self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], one, many)
+            text = Text("Deleted {count:,} plants.", one="Deleted 1 plant.")
+            progress = shown(Text("Deleting {count:,} plants…", one="Deleting 1 plant…", count=len(ids)))
+            self._changes.apply(self._store, [DeleteAll(Selection(ids=ids))], text)
             self._context.page.toast.show_progress(progress)
 
     @Slot(object)
@@ -115,12 +115,11 @@ class SelectionCommands(QObject):
         from plantdesk.domain.edits import SetTag
 
         if self._store is not None and self._browser is not None and (ids := self._browser.selected_ids()):
-            one, many = self.tr("Gave 1 plant the tag {tag}."), self.tr("Gave {count} plants the tag {tag}.")
-            if tag is None:
-                one, many = self.tr("Removed the tag of 1 plant."), self.tr("Removed the tags of {count} plants.")
-            progress = plural(len(ids), self.tr("Changing 1 plant…"), self.tr("Changing {count} plants…"))
-            edits = [SetTag(Selection(ids=ids), tag)]
-            self._changes.apply(self._store, edits, one, many, tag=quoted(tag or ""))
+            text = Text("Removed the tags of {count:,} plants.", one="Removed the tag of 1 plant.")
+            if tag is not None:
+                text = Text("Gave {count:,} plants the tag {tag}.", one="Gave 1 plant the tag {tag}.", tag=quoted(tag))
+            progress = shown(Text("Changing {count:,} plants…", one="Changing 1 plant…", count=len(ids)))
+            self._changes.apply(self._store, [SetTag(Selection(ids=ids), tag)], text)
             self._context.page.toast.show_progress(progress)
 
     def _edit(self, column: Column) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
+from plantdesk.domain.errors import Text
 from plantdesk.ui.plants.table.cells import Column, cell_text
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.texts import plural, quoted, source_text
+from plantdesk.ui.texts import quoted, shown, source_text
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 
@@ -61,7 +62,7 @@ class PlantsStatus(QWidget):
     @Slot(int)
     def show_selection(self, count: int) -> None:
         """Show how many plants are selected."""
-        text = plural(count, self.tr("1 plant selected"), self.tr("{count} plants selected"))
+        text = shown(Text("{count:,} plants selected", one="1 plant selected", count=count))
         self._selection.setText(text if count else "")
 
     @Slot(bool)

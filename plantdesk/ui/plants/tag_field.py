@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from plantdesk.domain.errors import InvalidPlantError
+from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.qt import add_layout, override, set_properties
-from plantdesk.ui.texts import error_text, plural
+from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, S
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.fields import ButtonField, LineEdit, tag_completer
@@ -102,19 +102,20 @@ class TagDialog(Dialog):
     def __init__(self, theme: Theme, count: int, tags: QStringListModel, parent: QWidget | None = None) -> None:
         """Ask for `count` plants; `tags` are offered as completions."""
         super().__init__(self.tr("Change tag"), parent)
-        one, many = self.tr("Tag of 1 plant"), self.tr("Tag of {count} plants")
-        self._label = PlainLabel(plural(count, one, many))
+        self._label = PlainLabel(shown(Text("Tag of {count:,} plants", one="Tag of 1 plant", count=count)))
         self._edit = LineEdit()
         self._edit.setCompleter(tag_completer(tags, self))
         self._label.setBuddy(self._edit)
         self._message = MessageLine(theme)
-        one, many = self.tr("&Change tag of 1 plant"), self.tr("&Change tag of {count} plants")
-        self._button = QPushButton(plural(count, one, many))
+        self._button = QPushButton(
+            shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
+        )
         self._button.setProperty("variant", "primary")
         self._button.setEnabled(False)
         self._button.clicked.connect(self._on_accepted)
-        one, many = self.tr("&Remove tag of 1 plant"), self.tr("&Remove tags of {count} plants")
-        self._remove_button = QPushButton(plural(count, one, many))
+        self._remove_button = QPushButton(
+            shown(Text("&Remove tags of {count:,} plants", one="&Remove tag of 1 plant", count=count))
+        )
         self._remove_button.clicked.connect(self._on_removed)
         self._edit.textChanged.connect(self._on_text_changed)
         self._edit.returnPressed.connect(self._button.click)  # nothing while it is empty

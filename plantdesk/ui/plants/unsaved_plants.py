@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVB
 from plantdesk.domain.errors import IdTakenError, PlantDeskError, Text, id_taken
 from plantdesk.ui.plants.add_queue import AddQueue, EnteredPlant, State, Submission
 from plantdesk.ui.qt import override, set_properties
-from plantdesk.ui.texts import error_text, one_line, plural
+from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.widgets.buttons import OneClickButton
 from plantdesk.ui.widgets.icon import Icon
@@ -149,7 +149,7 @@ class UnsavedPlants(QObject):
         """Return the name in the form, or how many plants were pasted."""
         if submission.texts:
             return submission.texts[1] or submission.texts[0]
-        return plural(len(submission.entries), self.tr("1 plant"), self.tr("{count} plants"))
+        return shown(Text("{count:,} plants", one="1 plant", count=len(submission.entries)))
 
     def _reason(self, submission: Submission) -> str:
         if submission.state is State.PUT_ASIDE:
@@ -169,8 +169,10 @@ class UnsavedPlants(QObject):
 
     def _discard(self, submissions: Sequence[Submission]) -> None:
         self._queue.discard(submissions)
-        one, many = self.tr("Discarded 1 plant."), self.tr("Discarded {count} plants.")
-        self.discarded.emit(plural(_plants(submissions), one, many), submissions)
+        self.discarded.emit(
+            shown(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=_plants(submissions))),
+            submissions,
+        )
 
     @Slot(object)
     def _announce(self, submission: Submission) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms
 from plantdesk.domain.selections import HasTag
 from plantdesk.ui.feature import Feature
@@ -29,7 +30,7 @@ from plantdesk.ui.sidebar.entries import (
 )
 from plantdesk.ui.sidebar.tag_commands import TagCommands, hues_from_json
 from plantdesk.ui.sidebar.view import SidebarView
-from plantdesk.ui.texts import plural, quoted, tag_text
+from plantdesk.ui.texts import quoted, shown, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -291,8 +292,8 @@ class Sidebar(Feature):
             text = self.tr("Remove from the fi&lters") if is_active else self.tr("&Add to the filters")
             menu.addAction(text, lambda: self._on_chosen(entry, add=True))
         if entry.takes_plants and self._selected:
-            one, many = self.tr("Set &for the selected plant"), self.tr("Set &for {count} selected plants")
-            menu.addAction(plural(self._selected, one, many), lambda: self._on_plants_dropped(entry))
+            template = Text("Set &for {count:,} selected plants", one="Set &for the selected plant")
+            menu.addAction(shown(template.filled(count=self._selected)), lambda: self._on_plants_dropped(entry))
         if entry.can_be_renamed:
             menu.addSeparator()
             menu.addAction(self.tr("&Rename"), lambda: self._view.start_renaming(entry.key)).setShortcut("F2")
@@ -315,8 +316,8 @@ class Sidebar(Feature):
         others = [each for each in counts if each and [each] != merged]
         others.sort(key=lambda each: (each not in merged, -counts[each]))
         if others and self._store is not None:
-            many = self.tr("Mer&ge {count} tags into")
-            into = menu.addMenu(plural(len(merged), self.tr("Mer&ge into"), many))
+            text = Text("Mer&ge {count:,} tags into", one="Mer&ge into", count=len(merged))
+            into = menu.addMenu(shown(text))
             for other in others[:_MAX_MERGE]:
                 tags = [each for each in merged if each != other]
                 merge = partial(self._tags.merge, self._store, tags, other, counts)
@@ -325,7 +326,7 @@ class Sidebar(Feature):
     def _removal_text(self, entry: SidebarEntry) -> str:
         if entry.search is not None:
             return self.tr("&Delete this search")
-        return plural(entry.plants or 0, self.tr("Re&move from 1 plant"), self.tr("Re&move from {count} plants"))
+        return shown(Text("Re&move from {count:,} plants", one="Re&move from 1 plant", count=entry.plants or 0))
 
     @Slot(object, str)
     def _on_entry_renamed(self, entry: SidebarEntry, name: str) -> None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_terms
 from plantdesk.ui.qt import override
 from plantdesk.ui.sidebar.entries import Kind, SidebarEntry
-from plantdesk.ui.texts import one_line, plural
+from plantdesk.ui.texts import one_line, shown
 from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class SidebarModel(QAbstractListModel):
     def _spoken(self, entry: SidebarEntry) -> str:
         text = one_line(entry.text)
         if entry.plants is not None:
-            plants = plural(entry.plants, self.tr("1 plant"), self.tr("{count} plants"))
+            plants = shown(Text("{count:,} plants", one="1 plant", count=entry.plants))
             text = self.tr("{name}, {plants}").format(name=text, plants=plants)
         return self.tr("{entry}, shown").format(entry=text) if self._is_active(entry) else text
 

@@ -10,11 +10,11 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
 from plantdesk.domain.edits import MergeTags, RenameTag
-from plantdesk.domain.errors import InvalidPlantError
+from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.history import ChangeKind
 from plantdesk.domain.validation import plant_fields
 from plantdesk.ui.feature import PlantChanges
-from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import ICON
 from plantdesk.ui.theme.tag_colors import HUES, dot_color
 from plantdesk.ui.widgets.dialog import MessageBox
@@ -64,14 +64,16 @@ class TagCommands(QObject):
     def merge(self, store: PlantStore, tags: Sequence[str], into: str, counts: Mapping[str | None, int]) -> None:
         """Ask whether to give the plants of `tags` the tag `into`, and do so as one change."""
         old = ", ".join(map(quoted, tags))
-        one = self.tr("Change the tag of 1 plant from {old} to {new}?")
-        many = self.tr("Change the tag of {count} plants from {old} to {new}?")
-        text = plural(sum(counts[tag] for tag in tags), one, many, old=old, new=quoted(into))
-        one, many = self.tr("1 plant has the tag {new} already."), self.tr("{count} plants have the tag {new} already.")
+        template = Text(
+            "Change the tag of {count:,} plants from {old} to {new}?",
+            one="Change the tag of 1 plant from {old} to {new}?",
+        )
+        text = shown(template.filled(count=sum(counts[tag] for tag in tags), old=old, new=quoted(into)))
         gone = self.tr("Afterwards {old} is no longer a tag. This can be undone.")
         if len(tags) > 1:
             gone = self.tr("Afterwards {old} are no longer tags. This can be undone.")
-        details = f"{plural(counts[into], one, many, new=quoted(into))} {gone.format(old=old)}"
+        known = Text("{count:,} plants have the tag {new} already.", one="1 plant has the tag {new} already.")
+        details = f"{shown(known.filled(count=counts[into], new=quoted(into)))} {gone.format(old=old)}"
         box = MessageBox(self._context.theme, self.tr("Merge tags"), text, details, self._context.page)
         box.set_icon("merge", "accent")
         button = box.add_button(self.tr("&Merge"))
@@ -92,10 +94,12 @@ class TagCommands(QObject):
         self._changes.apply(
             store,
             [RenameTag(tag, None)],
-            self.tr("Removed the tag {tag} from 1 plant."),
-            self.tr("Removed the tag {tag} from {count} plants."),
-            done=lambda _change: self.renamed.emit(tag, None),
-            tag=quoted(tag),
+            Text(
+                "Removed the tag {tag} from {count:,} plants.",
+                one="Removed the tag {tag} from 1 plant.",
+                tag=quoted(tag),
+            ),
+            lambda _change: self.renamed.emit(tag, None),
         )
 
     def color_menu(self, tag: str, parent: QWidget) -> QMenu:
@@ -113,20 +117,15 @@ class TagCommands(QObject):
         return menu
 
     def _set(self, store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], new: str) -> None:
-        one, many = self.tr("1 plant has the tag {new} now."), self.tr("{count} plants have the tag {new} now.")
+        text = Text("{count:,} plants have the tag {new} now.", one="1 plant has the tag {new} now.")
         if isinstance(edit, MergeTags):
-            one = self.tr("Changed the tag of 1 plant from {old} to {new}.")
-            many = self.tr("Changed the tag of {count} plants from {old} to {new}.")
+            text = Text(
+                "Changed the tag of {count:,} plants from {old} to {new}.",
+                one="Changed the tag of 1 plant from {old} to {new}.",
+                old=", ".join(map(quoted, tags)),
+            )
         self.renaming.emit(tags, new)
-        self._changes.apply(
-            store,
-            [edit],
-            one,
-            many,
-            done=partial(self._on_renamed, tags, new),
-            old=", ".join(map(quoted, tags)),
-            new=quoted(new),
-        )
+        self._changes.apply(store, [edit], text.filled(new=quoted(new)), partial(self._on_renamed, tags, new))
 
     def _on_renamed(self, tags: Sequence[str], new: str, change: Change | None) -> None:
         if change is None:

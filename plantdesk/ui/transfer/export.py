@@ -11,12 +11,13 @@ from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
 from plantdesk.transfer.exporting import write_plants
 from plantdesk.transfer.formats import SUFFIXES, WRITTEN, Format
 from plantdesk.ui.qt import add_layout, documents_folder, override
-from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
 from plantdesk.ui.transfer.import_job import Reporter
 from plantdesk.ui.transfer.texts import progress_text
@@ -188,8 +189,9 @@ class ExportController(QObject):
                 (self.tr("Those that the search {text} finds").format(text=quoted(plants.search_text)), _SHOWN)
             )
         if selected:
-            one, many = self.tr("The selected plant"), self.tr("The {count} selected plants")
-            choices.append((plural(len(selected), one, many), _SELECTED))
+            choices.append(
+                (shown(Text("The {count:,} selected plants", one="The selected plant", count=len(selected))), _SELECTED)
+            )
         self._dialog = ExportDialog(self._context.theme, choices, documents_folder(), self._context.page)
         self._dialog.requested.connect(self._export)
         self._dialog.finished.connect(self._on_closed)
@@ -245,9 +247,9 @@ class ExportController(QObject):
     def _on_done(self, file: Path, count: int) -> None:
         self._end_run()
         self._hide()
-        one, many = self.tr("Exported 1 plant to {file}."), self.tr("Exported {count} plants to {file}.")
         folder = (self.tr("Open folder"), lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))))
-        self._context.page.toast.show_message(plural(count, one, many, file=quoted(file.name)), folder)
+        template = Text("Exported {count:,} plants to {file}.", one="Exported 1 plant to {file}.")
+        self._context.page.toast.show_message(shown(template.filled(count=count, file=quoted(file.name))), folder)
 
     def _on_failed(self, error: Exception) -> None:
         self._end_run()

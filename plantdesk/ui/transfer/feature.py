@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QLineEdit
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.selections import AddedBy
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, key_text
 from plantdesk.ui.qt import documents_folder, override
-from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.widgets.messages import BarKind
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -247,8 +248,8 @@ class Transfer(Feature):
             text = self.tr("Nothing new in {names}.").format(names=names)
         else:
             self.context.undo_stack.push(applied.change)
-            one, many = self.tr("Imported 1 plant from {names}."), self.tr("Imported {count} plants from {names}.")
-            text = plural(applied.plants, one, many, names=names)
+            template = Text("Imported {count:,} plants from {names}.", one="Imported 1 plant from {names}.")
+            text = shown(template.filled(count=applied.plants, names=names))
             imported = AddedBy(SourceKind.IMPORT, applied.change.source.label)
             show = self.tr("Show"), partial(self.imported_requested.emit, imported, False)
             actions = [show, self.context.undo_stack.undo_action(applied.change)]
@@ -260,8 +261,8 @@ class Transfer(Feature):
 
     def _show_left_out(self, text: str, actions: Sequence[MessageAction], count: int) -> None:
         """Report an import until the user closes it: its rows can be saved from here."""
-        left_out = plural(count, self.tr("1 row was left out."), self.tr("{count} rows were left out."))
-        save = plural(count, self.tr("Save it with the reason…"), self.tr("Save them with the reasons…"))
+        left_out = shown(Text("{count:,} rows were left out.", one="1 row was left out.", count=count))
+        save = shown(Text("Save them with the reasons…", one="Save it with the reason…", count=count))
         self.context.page.toast.show_problem(f"{text} {left_out}", (save, self._save_refused), *actions)
 
     def _save_refused(self) -> None:

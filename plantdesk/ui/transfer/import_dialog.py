@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.import_batches import OnClash
 from plantdesk.transfer.importing import ImportOptions
 from plantdesk.transfer.inputs import read_sample
 from plantdesk.ui.qt import add_layout, override
-from plantdesk.ui.texts import error_text, plural, quoted
+from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.transfer.column_table import ColumnTable
 from plantdesk.ui.transfer.import_job import ImportJob
@@ -196,8 +197,11 @@ class ImportDialog(Dialog):
         (new, _, clashing), on_clash = preview.counts, self._outcome.on_clash
         count = new + (clashing if on_clash in {OnClash.NEW_ID, OnClash.REPLACE} else 0)
         is_refused = (clashing and on_clash is OnClash.REFUSE) or (preview.invalid and not self._outcome.skip_invalid)
-        one, many = self.tr("Import 1 plant"), self.tr("Import {count} plants")
-        self._import_button.setText(plural(count, one, many) if count else self.tr("Nothing to import"))
+        self._import_button.setText(
+            shown(Text("Import {count:,} plants", one="Import 1 plant", count=count))
+            if count
+            else self.tr("Nothing to import")
+        )
         self._import_button.setEnabled(count > 0 and not is_refused)
         if is_refused:
             text = self.tr("Choose what happens to the rows that cannot be imported as they are.")
@@ -268,15 +272,15 @@ class ImportDialog(Dialog):
             parts.append(self.tr("encoding guessed, as in {cell}").format(cell=quoted(self._sample.doubtful_cell)))
         if preview is not None:
             rows = sum(preview.counts) + preview.invalid + preview.blank
-            parts.insert(0, plural(rows, self.tr("1 row"), self.tr("{count} rows")))
+            parts.insert(0, shown(Text("{count:,} rows", one="1 row", count=rows)))
             if preview.blank:
-                parts.insert(1, plural(preview.blank, self.tr("1 is blank"), self.tr("{count} are blank")))
+                parts.insert(1, shown(Text("{count:,} are blank", one="1 is blank", count=preview.blank)))
             if others := preview.other_tables:
-                one, many = self.tr("1 other table is not read"), self.tr("{count} other tables are not read")
-                parts.append(plural(others, one, many))
+                text = Text("{count:,} other tables are not read", one="1 other table is not read", count=others)
+                parts.append(shown(text))
             if links := preview.links:
-                one, many = self.tr("1 link is read as its text"), self.tr("{count} links are read as their text")
-                parts.append(plural(links, one, many))
+                text = Text("{count:,} links are read as their text", one="1 link is read as its text", count=links)
+                parts.append(shown(text))
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
@@ -314,7 +318,7 @@ class ImportDialog(Dialog):
     def _head(self) -> QHBoxLayout:
         icon = Icon(self._theme, "file-spreadsheet", "accent", 24)
         names = [quoted(source.name)[1:-1] for source in self._sources]
-        more = plural(len(names[_NAMED:]), self.tr("and 1 more"), self.tr("and {count} more"))
+        more = shown(Text("and {count:,} more", one="and 1 more", count=len(names[_NAMED:])))
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(

@@ -18,9 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from plantdesk.domain.errors import Text
 from plantdesk.domain.import_batches import OnClash
 from plantdesk.ui.qt import add_layout, override
-from plantdesk.ui.texts import error_text, one_line, plural, shown
+from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S, tabular
 from plantdesk.ui.widgets.dialog import Dialog
 from plantdesk.ui.widgets.fields import ComboBox
@@ -99,6 +100,12 @@ class RefusedDialog(Dialog):
 
 _NEW, _SAME, _CLASHING, _INVALID = range(4)
 _ICONS = (("plus", "ok"), ("check", "text_2"), ("circle-alert", "warning"), ("circle-x", "error"))
+_WORDS = (
+    Text("new plants", one="new plant"),
+    Text("are here already and stay as they are", one="is here already and stays as it is"),
+    Text("have an ID that is taken", one="has an ID that is taken"),
+    Text("cannot be read"),
+)
 _CHOICE_WIDTH = 200
 
 
@@ -151,21 +158,13 @@ class OutcomePanel(QFrame):
     def show_preview(self, preview: Preview | None) -> None:
         """Show counts; None while they are not known."""
         counts = [None] * len(_ICONS) if preview is None else [*preview.counts, preview.invalid]
-        for label, text, count, words in zip(self._counts, self._texts, counts, self._words(), strict=True):
+        for label, text, count, words in zip(self._counts, self._texts, counts, _WORDS, strict=True):
             label.setText("…" if count is None else QLocale().toString(count))
-            text.setText(plural(0 if count is None else count, *words))
+            text.setText(shown(words.filled(count=count or 0)))
         for number, button in self._buttons.items():
             button.setVisible(bool(counts[number]))
         self.clash_choice.setVisible(counts[_CLASHING] != 0)
         self.invalid_choice.setVisible(counts[_INVALID] != 0)
-
-    def _words(self) -> list[tuple[str, str]]:
-        return [
-            (self.tr("new plant"), self.tr("new plants")),
-            (self.tr("is here already and stays as it is"), self.tr("are here already and stay as they are")),
-            (self.tr("has an ID that is taken"), self.tr("have an ID that is taken")),
-            (self.tr("cannot be read"), self.tr("cannot be read")),
-        ]
 
     def _button(self) -> QPushButton:
         button = QPushButton(self.tr("Show"))

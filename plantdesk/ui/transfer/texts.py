@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale
 
-from plantdesk.ui.texts import plural, translate
+from plantdesk.domain.errors import Text
+from plantdesk.ui.texts import shown, translate
 
 if TYPE_CHECKING:
     from plantdesk.ui.transfer.import_job import Progress
@@ -17,7 +18,7 @@ _MINUTE = 60
 def progress_text(progress: Progress) -> str:
     """Return rows, rate and remaining time."""
     number = QLocale().toString
-    parts = [plural(progress.rows, translate("Transfer", "1 row"), translate("Transfer", "{count} rows"))]
+    parts = [shown(Text("{count:,} rows", one="1 row", count=progress.rows))]
     if progress.total:
         parts = [
             translate("Transfer", "{rows} of {total} plants").format(

@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from plantdesk.domain.errors import Text
 from plantdesk.ui.qt import add_layout, override, set_properties
-from plantdesk.ui.texts import plural
+from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
 from plantdesk.ui.widgets.buttons import ActionButtons, CloseButton
 from plantdesk.ui.widgets.icon import Icon
@@ -64,7 +65,7 @@ class Message(QFrame):
     def announce_with_buttons(self, labels: list[str]) -> None:
         """Let screen readers speak the text and the labels of its buttons."""
         names = ", ".join(f"“{label}”" for label in labels)
-        buttons = plural(len(labels), self.tr("Button: {names}."), self.tr("Buttons: {names}."), names=names)
+        buttons = shown(Text("Buttons: {names}.", one="Button: {names}.", count=len(labels), names=names))
         announce(self, f"{self.text} {buttons}" if labels else self.text)
 
     @property

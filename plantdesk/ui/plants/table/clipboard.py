@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
+from plantdesk.domain.errors import Text
 from plantdesk.ui.plants.table.cells import Column, cell_text, column_title
-from plantdesk.ui.texts import plural
+from plantdesk.ui.texts import shown
 
 if TYPE_CHECKING:
     from array import array
@@ -85,11 +86,13 @@ class RowCopier(QObject):
             self.refused.emit(text)
             return
         QGuiApplication.clipboard().setText(table.text)
-        sentences = [plural(table.rows, self.tr("Copied 1 plant."), self.tr("Copied {count} plants."))]
+        sentences = [shown(Text("Copied {count:,} plants.", one="Copied 1 plant.", count=table.rows))]
         if table.formulas:
-            one = self.tr("1 cell that a spreadsheet would take for a formula begins with ' now.")
-            many = self.tr("{count} cells that a spreadsheet would take for formulas begin with ' now.")
-            sentences.append(plural(table.formulas, one, many))
+            template = Text(
+                "{count:,} cells that a spreadsheet would take for formulas begin with ' now.",
+                one="1 cell that a spreadsheet would take for a formula begins with ' now.",
+            )
+            sentences.append(shown(template.filled(count=table.formulas)))
         self.copied.emit(" ".join(sentences))
 
 
