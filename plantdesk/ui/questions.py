@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 class CloseQuestion(QObject):
     """Decides whether a window may close, and closes it when the last reason against it is gone.
 
-    Where what was running has failed, or has left something out, the window stays open with the message about it.
+    Where what was running has failed, or has left something out, the window stays open with the message about it, in
+    the toast or in a dialog.
     `confirmed`: close it, or close it all the same.
     """
 
@@ -80,7 +82,7 @@ class CloseQuestion(QObject):
     def _on_settled(self) -> None:
         if self._box is not None and self._is_open() and not self._running() and not self._unsaved():
             self._box.reject()
-            if not self._context.page.toast.is_persistent:
+            if not self._context.page.toast.is_persistent and QApplication.activeModalWidget() is None:
                 self.confirmed.emit()
 
     def _is_open(self) -> bool:

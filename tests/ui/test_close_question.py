@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.transfer.export import ExportDialog
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.widgets.dialog import MessageBox
@@ -142,6 +143,19 @@ def test_the_window_closes_when_the_import_ends_during_the_question(desk: Import
     desk.go_on()
     desk.qtbot.waitUntil(desk.window.isHidden, timeout=TIMEOUT)
     assert desk.count() == 1
+
+
+def test_the_window_stays_with_a_dialog_that_is_open(desk: ImportingDesk) -> None:
+    desk.begin()
+    desk.choose("File", "Restore…")
+    desk.until(desk.the(RestoreDialog).isVisible)
+    desk.window.close()
+    desk.until(desk.question.isVisible)
+    desk.go_on()
+    desk.until(lambda: "Imported 1 plant" in desk.toast.text)
+    desk.until(lambda: not desk.is_asked)
+    assert desk.window.isVisible()
+    assert desk.the(RestoreDialog).isVisible()
 
 
 def test_the_window_stays_with_the_message_about_rows_that_were_left_out(desk: ImportingDesk) -> None:
