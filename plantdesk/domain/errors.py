@@ -409,7 +409,7 @@ class UnsafeFileError(ForeignFileError):
     """The file is not a regular file with one name, or a journal beside it could harm other files."""
 
 
-class NewerStoreError(StoreError):
+class StoreTooNewError(StoreError):
     """The file was written by a newer PlantDesk; it was left untouched."""
 
 

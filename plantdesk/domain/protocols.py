@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from plantdesk.domain.errors import TokenRefusedError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from plantdesk.domain.edits import Applied, Edit, Undone
-    from plantdesk.domain.errors import PlantDeskError, StoreDamagedError, StoreError
+    from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
     from plantdesk.domain.import_batches import Clash, ImportBatch, ImportCounts, OnClash
     from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
@@ -58,11 +58,27 @@ class PlantPages(Protocol):
     def pages(self, selection: Selection) -> Iterator[list[PlantRow]]:
         """Yield the plants of a set in insertion order, in pages of limited size."""
 
+
+@runtime_checkable
+class LinePages(Protocol):
+    """Plants as lines, of a store that formats them faster than Python does. Raises StoreError as `PlantPages`."""
+
     def csv_pages(self, delimiter: str) -> Iterator[LinePage]:
         """Yield all plants in insertion order, in pages, as lines of CSV where no text has quotes."""
 
     def json_pages(self, separator: str) -> Iterator[LinePage]:
         """Yield all plants in insertion order, in pages, as JSON objects with a separator between those of a page."""
+
+
+@runtime_checkable
+class FindsRows(Protocol):
+    """A reader that finds the rows of new plants in a sorted list without sorting all of it again."""
+
+    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
+        """Return where those of `ids` that are in a view belong among `known`, its ids in their order.
+
+        None where `known` is too far out of date.
+        """
 
 
 class PlantReader(PlantPages, Protocol):
@@ -76,12 +92,6 @@ class PlantReader(PlantPages, Protocol):
 
     def matching(self, ids: Sequence[int], view: View) -> set[int]:
         """Return those of `ids` that are in a view."""
-
-    def insertion_points(self, ids: Sequence[int], view: View, known: array[int]) -> list[InsertionPoint] | None:
-        """Return where those of `ids` that are in a view belong among `known`, its ids in their order.
-
-        None where `known` is too far out of date.
-        """
 
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
         """Return the plants of `ids` by id; those that do not exist are left out."""
@@ -119,8 +129,7 @@ class PlantReader(PlantPages, Protocol):
     def counts(self, before: Counts | None = None) -> Counts:
         """Return the numbers of plants by tag, source and day.
 
-        `before` are earlier counts of the same store: then only what has changed since is read. None is needed where
-        another program may have written to the file (`Changes.unrecorded`).
+        `before` are earlier counts of the same store: then only what has changed since is read, where that is known.
         """
 
     def sources(self) -> list[Source]:
@@ -317,14 +326,11 @@ class PlantStore(Protocol):
         every two seconds. Returns the function that ends the subscription. A listener must be quick and must not raise.
         """
 
-    def report_damage(self, error: StoreDamagedError) -> None:
-        """Notify the health listeners of damage that a reader has found."""
-
     def reader(self) -> PlantReader:
         """Open a connection for reading, for one thread at a time; the caller closes it. Raises StoreError."""
 
-    def start_indexing(self) -> None:
-        """Start building indexes for searches and sorts in the background, for a window that shows many plants."""
+    def prepare_views(self) -> None:
+        """Prepare in the background for the searches and sorts of a window, where that helps."""
 
     def close(self) -> None:
         """Write what is queued, end the writer thread and close the store. May be called again."""

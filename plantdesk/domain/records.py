@@ -115,7 +115,6 @@ class Changes(NamedTuple):
     `added` are the new plants in the order in which they were added, `updated` are edited plants and those that came
     back, `removed` the ids of deleted ones. `needs_reload` is true when something else may have changed as well:
     another program wrote to the file, or there were too many plants to list. `history`: the history has a new entry.
-    `unrecorded`: neither history nor sequence numbers show what changed: another program wrote, or the file is another.
     """
 
     added: tuple[PlantRow, ...] = ()
@@ -124,7 +123,6 @@ class Changes(NamedTuple):
     needs_reload: bool = False
     tokens: bool = False
     history: bool = False
-    unrecorded: bool = False
 
 
 #: What Python's datetime supports: the years 1 to 9999.

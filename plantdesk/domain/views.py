@@ -40,21 +40,14 @@ class View(NamedTuple):
     descending: bool = True
 
 
-class CountedAt(NamedTuple):
-    """The state of the store that was counted: the last sequence number, the last change, and the day."""
-
-    seq: int
-    change: int
-    day: range
-
-
 class Counts(NamedTuple):
     """Numbers of plants, in one snapshot. The tag None is for those without one; `today` are those added today."""
 
     tags: Mapping[str | None, int]
     sources: Mapping[Source, int]
     today: int
-    at: CountedAt
+    #: The state of the store that was counted; only the store knows what it means.
+    position: object = None
 
     @property
     def total(self) -> int:

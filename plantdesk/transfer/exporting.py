@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.domain.protocols import LinePages
 from plantdesk.domain.selections import Selection
 from plantdesk.platform import output
 from plantdesk.platform.atomic_replace import replaced_bytes, replaced_text
@@ -55,10 +56,11 @@ def write_plants(
         _write_workbook(file, counted(reader.pages(selection), len))
         return count
     with _written(file) as write:
-        if selection == Selection() and form in {Format.CSV, Format.TSV}:
-            texts = csv_pieces(counted(reader.csv_pages(DELIMITERS[form]), lambda page: page.plants), form)
-        elif selection == Selection() and form in SEPARATORS:
-            texts = json_pieces(counted(reader.json_pages(SEPARATORS[form]), lambda page: page.plants), form)
+        lines = reader if selection == Selection() and isinstance(reader, LinePages) else None
+        if lines is not None and form in {Format.CSV, Format.TSV}:
+            texts = csv_pieces(counted(lines.csv_pages(DELIMITERS[form]), lambda page: page.plants), form)
+        elif lines is not None and form in SEPARATORS:
+            texts = json_pieces(counted(lines.json_pages(SEPARATORS[form]), lambda page: page.plants), form)
         else:
             texts = pieces(counted(reader.pages(selection), len), form)
         for piece in texts:

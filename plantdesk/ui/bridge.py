@@ -172,5 +172,4 @@ def _merged(first: Changes | None, second: Changes) -> Changes:
         needs_reload=first.needs_reload or second.needs_reload or max(map(len, (added, updated, gone))) > _MAX_LISTED,
         tokens=first.tokens or second.tokens,
         history=first.history or second.history,
-        unrecorded=first.unrecorded or second.unrecorded,
     )

@@ -197,7 +197,7 @@ class Workspace(Page):
         self._opened = OpenStore(store, StoreQueries(self._context.bridge.short_tasks, store))
         for feature in self._features:
             feature.set_store(self._opened)
-        store.start_indexing()
+        store.prepare_views()
 
     def show_opening(self) -> None:
         """Show that the file is being opened again."""

@@ -49,7 +49,7 @@ class Growing:
         fill(self._path, plants)
         self._store = stack.enter_context(closing(Store(self._path)))
         self._source = self._store.tokens.create("load").result().row.source
-        self._store.start_indexing()
+        self._store.prepare_views()
         while plants >= _INDEXED_FROM and not self._store.is_indexed:
             time.sleep(0.05)
 

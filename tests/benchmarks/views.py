@@ -141,7 +141,7 @@ def main() -> None:
         browser.show()
         window = Window(browser)
         start = time.perf_counter()
-        store.start_indexing()
+        store.prepare_views()
         browser.set_store(store)
         window.wait(lambda: browser.model.complete)
         print(f"all rows after {time.perf_counter() - start:.2f} s, memory {_memory():.0f} MiB")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.import_batches import ImportBatch, OnClash
-from plantdesk.domain.records import COMMAND
+from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.selections import Selection
-from plantdesk.domain.validation import plant_fields
+from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.sqlite.backups.jobs import back_up
 from plantdesk.store.sqlite.backups.restoring import restore
-from plantdesk.store.sqlite.counts import count_plants
+from plantdesk.store.sqlite.counts import CountedAt, count_plants
 from plantdesk.store.sqlite.store import Store
 
 if TYPE_CHECKING:
@@ -58,12 +59,12 @@ def test_changes_of_few_and_of_all_plants_are_counted_exactly(
 ) -> None:
     monkeypatch.setattr("plantdesk.store.sqlite.counts._SMALL_STORE", small_store)
     fill(database)
-    counts = first = count_plants(database, None)
+    counts = first = count_plants(database, None, 0)
 
     def check() -> None:
         nonlocal counts
-        counts = count_plants(database, counts)
-        assert numbers(counts) == numbers(count_plants(database, first)) == by_sql(database)
+        counts = count_plants(database, counts, 0)
+        assert numbers(counts) == numbers(count_plants(database, first, 0)) == by_sql(database)
 
     for plants in (Selection(ids=range(10, 40)), Selection(ids=range(2000)), Selection()):
         store.apply([SetTag(plants, "room 1")], COMMAND).result(SECONDS)
@@ -78,13 +79,13 @@ def test_changes_of_few_and_of_all_plants_are_counted_exactly(
 @pytest.mark.parametrize("sources", [2, 35])
 def test_sources_are_counted_exactly_however_many_there_are(database: sqlite3.Connection, sources: int) -> None:
     fill(database, sources)
-    assert numbers(count_plants(database, None)) == by_sql(database)
+    assert numbers(count_plants(database, None, 0)) == by_sql(database)
 
 
 def test_plants_of_a_source_that_is_missing_are_counted(database: sqlite3.Connection) -> None:
     fill(database)
     database.execute("UPDATE plant SET source_id = 99 WHERE id < 10")
-    assert numbers(count_plants(database, None)) == by_sql(database)
+    assert numbers(count_plants(database, None, 0)) == by_sql(database)
 
 
 def test_tags_that_read_the_same_are_counted_together(database: sqlite3.Connection, store: Store) -> None:
@@ -104,25 +105,25 @@ def test_a_change_of_all_plants_stores_the_counts_for_readers(
     database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(database)
-    before = count_plants(database, None)
+    before = count_plants(database, None, 0)
     change_all(store)
     monkeypatch.setattr("plantdesk.store.sqlite.counts._all", None)  # it is not called any more
-    assert numbers(count_plants(database, before)) == by_sql(database)
+    assert numbers(count_plants(database, before, 0)) == by_sql(database)
     store.apply([SetTag(Selection(ids=range(10, 20)), "room 2")], COMMAND).result(SECONDS)
-    assert numbers(count_plants(database, before)) == by_sql(database)
+    assert numbers(count_plants(database, before, 0)) == by_sql(database)
 
 
 def test_an_import_stores_the_counts_for_readers(
     database: sqlite3.Connection, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = count_plants(database, None)
+    before = count_plants(database, None, 0)
     ids, tags = range(_PLANTS), ["hall", None, "bed"] * (_PLANTS // 3)
     with closing(store.new_import()) as plants_import:
         plants_import.add(ImportBatch(1, ids, ids, ["Fern"] * _PLANTS, tags, [None] * _PLANTS))
         plants_import.compare(OnClash.REFUSE, ("id", "name", "tag", "note"))
         plants_import.apply("plants.csv")
     monkeypatch.setattr("plantdesk.store.sqlite.counts._all", None)
-    counts = count_plants(database, before)
+    counts = count_plants(database, before, 0)
     assert numbers(counts) == by_sql(database)
     assert counts.today == _PLANTS
 
@@ -133,10 +134,10 @@ def test_a_restore_stores_the_counts_for_readers(
     fill(database)
     backup = back_up(path)
     change_all(store)
-    before = count_plants(database, None)
+    before = count_plants(database, None, 0)
     restore(path, backup.path)
     monkeypatch.setattr("plantdesk.store.sqlite.counts._all", None)
-    assert numbers(count_plants(database, before)) == by_sql(database)
+    assert numbers(count_plants(database, before, 0)) == by_sql(database)
 
 
 def test_stored_counts_from_before_the_last_full_count_are_not_used(
@@ -146,10 +147,10 @@ def test_stored_counts_from_before_the_last_full_count_are_not_used(
     fill(database)
     change_all(store)
     database.execute("DELETE FROM plant WHERE id > 100")  # by another program, so without an entry in the history
-    before = count_plants(database, None)
+    before = count_plants(database, None, 0)
     for _ in range(50):
         store.add_as_next(plant_fields({"name": "Fern", "tag": "bed"}), COMMAND).result(SECONDS)
-    assert numbers(count_plants(database, before)) == by_sql(database)
+    assert numbers(count_plants(database, before, 0)) == by_sql(database)
 
 
 @pytest.mark.parametrize(
@@ -165,13 +166,13 @@ def test_stored_counts_that_nothing_known_leads_on_from_are_not_used(
     database: sqlite3.Connection, store: Store, statement: str
 ) -> None:
     fill(database)
-    before = count_plants(database, None)
+    before = count_plants(database, None, 0)
     change_all(store)
     store.apply([SetTag(Selection(ids=[7]), "room 2")], COMMAND).result(SECONDS)
     database.execute("UPDATE plant_count SET plants = plants + 1")
-    assert numbers(count_plants(database, before)) != by_sql(database)
+    assert numbers(count_plants(database, before, 0)) != by_sql(database)
     database.execute(statement)
-    assert numbers(count_plants(database, before)) == by_sql(database)
+    assert numbers(count_plants(database, before, 0)) == by_sql(database)
 
 
 def test_counts_of_very_many_tags_are_not_stored(
@@ -181,11 +182,35 @@ def test_counts_of_very_many_tags_are_not_stored(
     change_all(store)
     assert database.execute("SELECT count(*) FROM plant_count").fetchone() != (0,)
     monkeypatch.setattr("plantdesk.store.sqlite.counts._MAX_TAGS", 5)
-    before = count_plants(database, None)
+    before = count_plants(database, None, 0)
     store.undo(None, COMMAND).result(SECONDS)
     assert database.execute("SELECT count(*) FROM plant_count").fetchone() == (0,)
-    assert numbers(count_plants(database, before)) == by_sql(database)
+    assert numbers(count_plants(database, before, 0)) == by_sql(database)
 
 
 def change_all(store: Store) -> None:
     store.apply([SetTag(Selection(), "room 1")], COMMAND).result(SECONDS)
+
+
+def test_counts_of_today_begin_at_midnight(store: Store) -> None:
+    store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
+    with closing(store.reader()) as reader:
+        counts = reader.counts()
+        position = counts.position
+        assert isinstance(position, CountedAt)
+        yesterday = range(position.day.start - 86_400_000, position.day.start)
+        later = reader.counts(counts._replace(today=7, position=position._replace(day=yesterday)))
+    assert later == counts
+
+
+def test_counts_are_read_anew_after_another_program_has_written(store: Store) -> None:
+    store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), FORM).result(SECONDS)
+    noticed: SimpleQueue[Changes] = SimpleQueue()
+    with closing(store.reader()) as reader:
+        counts = reader.counts()
+        store.subscribe(noticed.put)
+        with closing(sqlite3.connect(store.path)) as database, database:
+            database.execute("UPDATE plant SET tag = 'attic'")
+        while not noticed.get(timeout=SECONDS).needs_reload:
+            pass
+        assert reader.counts(counts).tags == {"attic": 1}

@@ -15,12 +15,12 @@ import pytest
 from plantdesk.domain.errors import (
     FolderMissingError,
     ForeignFileError,
-    NewerStoreError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
     StoreGoneError,
     StoreReadOnlyError,
+    StoreTooNewError,
     StoreUnreachableError,
 )
 from plantdesk.domain.records import COMMAND, FORM
@@ -110,7 +110,7 @@ def test_a_newer_store_is_refused_and_untouched(path: Path) -> None:
         newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     newer.close()
     content = path.read_bytes()
-    with pytest.raises(NewerStoreError, match="newer PlantDesk"):
+    with pytest.raises(StoreTooNewError, match="newer PlantDesk"):
         Store(path)
     assert path.read_bytes() == content
 

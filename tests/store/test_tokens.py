@@ -61,7 +61,7 @@ def test_a_revocation_by_another_program_is_noticed(store: Store, path: Path, ch
     store.subscribe(noticed.put)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE token SET revoked_at = 1")
-    while not noticed.get(timeout=SECONDS).unrecorded:
+    while not noticed.get(timeout=SECONDS).tokens:
         pass
     Event().wait(2 * tokens._CACHE_SECONDS)  # noqa: SLF001  for so long it may trust what it knows
     with pytest.raises(TokenRefusedError):

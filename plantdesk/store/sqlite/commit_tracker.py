@@ -18,13 +18,16 @@ Belongs to the writer thread.
 from __future__ import annotations
 
 import sqlite3
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import Changes, now_ms
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import snapshot, transaction
 from plantdesk.store.sqlite.history import changed_since, last_number
 from plantdesk.store.sqlite.row_reads import last_seq, rows_by_id, rows_since
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: More new plants of other processes than this are not listed: listeners reload.
 _MAX_LISTED = 1000
@@ -43,9 +46,13 @@ class Position(NamedTuple):
 class CommitTracker:
     """Finds what others commit, and knows where the writer's next commit begins."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Read the present state. Raises StoreDamagedError and sqlite3.Error."""
+    def __init__(self, connection: sqlite3.Connection, on_unrecorded: Callable[[], object] = int) -> None:
+        """Read the present state. Raises StoreDamagedError and sqlite3.Error.
+
+        `on_unrecorded` is called for a commit that neither history nor sequence numbers show, as of sqlite3.
+        """
         self._connection = connection
+        self._on_unrecorded = on_unrecorded
         self._version = self._data_version()
         #: The state after the last commit that was read or made.
         self.position = self._read_position()
@@ -67,17 +74,20 @@ class CommitTracker:
         All is read in one snapshot, the caller's transaction or one of its own: two commits close together would
         otherwise hide each other. Raises sqlite3.Error.
         """
-        if self._connection.in_transaction:
-            return self._poll()
-        if self._data_version() == self._version:
-            return Changes()
         before = (self._version, self.position)
-        with snapshot(self._connection):
-            changes = self._poll()
-        if changes.unrecorded and is_locked(self._connection):
-            # A transaction that begins a new log changes the version as well, before its commit. Poll again then.
-            self._version, self.position = before
+        if self._connection.in_transaction:
+            changes, is_recorded = self._poll()
+        elif self._data_version() == self._version:
             return Changes()
+        else:
+            with snapshot(self._connection):
+                changes, is_recorded = self._poll()
+            if not is_recorded and is_locked(self._connection):
+                # A transaction that begins a new log changes the version as well, before its commit. Poll again then.
+                self._version, self.position = before
+                return Changes()
+        if not is_recorded:
+            self._on_unrecorded()
         return changes
 
     def begin(self, *, adds_only: bool) -> None:
@@ -104,12 +114,13 @@ class CommitTracker:
         """Drop what was prepared."""
         self._next = self._renewed_at = None
 
-    def _poll(self) -> Changes:
+    def _poll(self) -> tuple[Changes, bool]:
+        """Return what others committed, and whether history or sequence numbers show it."""
         # In a transaction the version is that of its snapshot, after something was read; each write comes through here.
         self._connection.execute("SELECT 1 FROM store").fetchone()
         version = self._data_version()
         if version == self._version:
-            return Changes()
+            return Changes(), True
         known = self.position
         changes, now = self._since(known)
         self._version, self.position = version, now
@@ -118,7 +129,7 @@ class CommitTracker:
         if not is_recorded:
             self.require_key()  # the next plants are added by reading: it may have changed tokens
         needs_reload = changes.needs_reload or not is_recorded
-        return changes._replace(needs_reload=needs_reload, tokens=True, unrecorded=not is_recorded)
+        return changes._replace(needs_reload=needs_reload, tokens=True), is_recorded
 
     def _since(self, known: Position) -> tuple[Changes, Position]:
         now = self._read_position()

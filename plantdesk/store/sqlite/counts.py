@@ -7,11 +7,11 @@ that is spent inside SQLite, where the thread does not hold the interpreter.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.selections import AddedOn
-from plantdesk.domain.views import CountedAt, Counts
+from plantdesk.domain.views import Counts
 from plantdesk.store.sqlite.connections import snapshot
 from plantdesk.store.sqlite.history import is_pruned_since, last_number
 from plantdesk.store.sqlite.row_reads import last_seq
@@ -57,14 +57,23 @@ _STORED = (
 _MAX_COMPARED = 20
 
 
-def count_plants(connection: sqlite3.Connection, before: Counts | None) -> Counts:
+class CountedAt(NamedTuple):
+    """The position of counts: last sequence number and change, the day, and the epoch of the file (`StoreFile`)."""
+
+    seq: int
+    change: int
+    day: range
+    epoch: int = 0
+
+
+def count_plants(connection: sqlite3.Connection, before: Counts | None, epoch: int) -> Counts:
     """Return the current counts; with earlier ones of the same store (`before`) only the differences are counted.
 
-    Raises StoreDamagedError and sqlite3.Error.
+    `epoch` is that of the file, read before this is called. Raises StoreDamagedError and sqlite3.Error.
     """
     with snapshot(connection):
-        now, sources = _now(connection), _sources(connection)
-        known = None if before is None else _quickest(connection, sources, before, now)
+        now, sources = _now(connection)._replace(epoch=epoch), _sources(connection)
+        known = None if before is None or _at(before).epoch != epoch else _quickest(connection, sources, before, now)
         if known is None:
             return _all(connection, sources, now)
         return _changed(connection, sources, known, now)
@@ -82,8 +91,9 @@ def store_counts(connection: sqlite3.Connection, plants: int) -> None:
     connection.execute("DELETE FROM plant_count")
     if _single(connection, _SAMPLED_TAGS) > _MAX_TAGS:
         return
-    tags, sources, today, (seq, change, day) = _all(connection, _sources(connection), _now(connection))
-    values = (seq, change, day.start, day.stop, today)
+    now = _now(connection)
+    tags, sources, today, _ = _all(connection, _sources(connection), now)
+    values = (now.seq, now.change, now.day.start, now.day.stop, today)
     connection.execute("INSERT INTO counted_at VALUES (1, ?, ?, ?, ?, ?)", values)
     connection.executemany("INSERT INTO plant_count (tag, plants) VALUES (?, ?)", tags.items())
     rows = ((source.id, count) for source, count in sources.items())
@@ -96,7 +106,7 @@ def _quickest(
     """Return the counts to go on from: `before`, or stored ones; None where counting all plants is quicker."""
     if _is_quick(connection, before, now):
         return before
-    stored = _stored_since(connection, sources, before.at)
+    stored = _stored_since(connection, sources, _at(before))
     return stored if stored is not None and _is_quick(connection, stored, now) else None
 
 
@@ -115,13 +125,19 @@ def _stored_since(connection: sqlite3.Connection, sources: dict[int, Source], th
     return Counts(tags, found, today, CountedAt(seq, change, range(start, stop)))
 
 
+def _at(counts: Counts) -> CountedAt:
+    if not isinstance(counts.position, CountedAt):
+        raise TypeError(counts.position)
+    return counts.position
+
+
 def _now(connection: sqlite3.Connection) -> CountedAt:
     return CountedAt(last_seq(connection), last_number(connection), AddedOn(0, 0).milliseconds())
 
 
 def _is_quick(connection: sqlite3.Connection, before: Counts, now: CountedAt) -> bool:
     """Whether everything that changed since `before` is still known, and quicker to count than all plants."""
-    then = before.at
+    then = _at(before)
     if then.seq > now.seq or then.change > now.change or is_pruned_since(connection, then.change):
         return False
     (changed,) = connection.execute(_CHANGED_PLANTS, (then.change,)).fetchone()
@@ -148,12 +164,13 @@ def _all(connection: sqlite3.Connection, sources: dict[int, Source], now: Counte
 def _changed(connection: sqlite3.Connection, sources: dict[int, Source], before: Counts, now: CountedAt) -> Counts:
     tags, found = Counter(before.tags), Counter(before.sources)
     today, day = before.today, now.day
-    values = {"seq": before.at.seq, "change": before.at.change, "start": day.start, "stop": day.stop}
+    then = _at(before)
+    values = {"seq": then.seq, "change": then.change, "start": day.start, "stop": day.stop}
     for tag, source_id, step, step_today in connection.execute(_DIFFERENCE, values):
         tags[tag] += step
         found[sources.get(source_id, _unknown(source_id))] += step
         today += step_today
-    if before.at.day != day:
+    if then.day != day:
         (today,) = connection.execute(f"{_TODAY} FROM plant", (day.start, day.stop)).fetchone()
     return Counts(dict(+tags), dict(+found), today, now)
 

@@ -18,8 +18,9 @@ from sqlalchemy import select as sql_select
 from sqlmodel import col, select
 from typing_extensions import override
 
+from plantdesk.domain.errors import StoreDamagedError
 from plantdesk.domain.folding import natural_key
-from plantdesk.domain.protocols import PlantReader
+from plantdesk.domain.protocols import FindsRows, LinePages, PlantReader
 from plantdesk.domain.records import Source, SourceKind
 from plantdesk.domain.views import KnownName, Order, View, find_insertion_points
 from plantdesk.store.sqlite.conditions import MAX_PATTERN, add_functions, ids_of, name_begins, ordering
@@ -68,14 +69,20 @@ _PAGE = 5_000
 _MAX_COUNTED = 50_000
 
 
-class Reader(PlantReader):
+class Reader(PlantReader, LinePages, FindsRows):
     """A read connection. One thread at a time may use it, but any thread may interrupt it.
 
     Every method raises StoreError where the file cannot be read, and InterruptedError after `interrupt()`.
     """
 
-    def __init__(self, file: StoreFile, index: ViewIndex | None = None) -> None:
+    def __init__(
+        self,
+        file: StoreFile,
+        index: ViewIndex | None = None,
+        on_damage: Callable[[StoreDamagedError], object] | None = None,
+    ) -> None:
         self._file = file
+        self._on_damage = on_damage
         self._index = index
         self._swapping = threading.Lock()
         with translate_errors():
@@ -200,7 +207,7 @@ class Reader(PlantReader):
     @override
     def counts(self, before: Counts | None = None) -> Counts:
         with self._query():
-            return count_plants(self._raw, before)
+            return count_plants(self._raw, before, self._file.epoch)
 
     @override
     def sources(self) -> list[Source]:
@@ -302,13 +309,18 @@ class Reader(PlantReader):
     @contextmanager
     def _query(self) -> Iterator[None]:
         """Use the file that the writer has open now, which may be another one than at the last query."""
-        with translate_errors():
-            if self._generation != self._file.generation:
-                with self._swapping:
-                    old = self._connection
-                    self._open()
-                    old.close()
-            yield
+        try:
+            with translate_errors():
+                if self._generation != self._file.generation:
+                    with self._swapping:
+                        old = self._connection
+                        self._open()
+                        old.close()
+                yield
+        except StoreDamagedError as error:
+            if self._on_damage is not None:
+                self._on_damage(error)
+            raise
 
     def _ids_of(self, selection: Selection) -> SelectOfScalar[int]:
         """Return the query for the ids of a set, of the candidates of the index alone where there is one."""

@@ -12,6 +12,7 @@ from plantdesk.domain.errors import BackupUnusableError, StoreReadOnlyError, Tex
 from plantdesk.domain.folding import natural_key
 from plantdesk.domain.import_batches import SavedPlant
 from plantdesk.domain.locations import ReadOnlyPlants
+from plantdesk.domain.protocols import LinePages
 from plantdesk.store.sqlite.backups.restore_source import load
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.log_origin import has_own_log
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _QUICK_TIMEOUT = 500
 
 
-class ReadOnlyStore(ReadOnlyPlants):
+class ReadOnlyStore(ReadOnlyPlants, LinePages):
     """Opens a store as `Store` does, but without a writer; imports SQLAlchemy only for `reader` and `pages`.
 
     One thread at a time may use it.

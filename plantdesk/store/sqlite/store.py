@@ -47,7 +47,7 @@ class Store(PlantStore):
         One that may not be written to is opened for reading; it is tried again until it can be. `create` makes a new
         store even where backups show that there was one. `progress` is called, on this thread, with the share that is
         done of a migration. Raises StoreError: FolderMissingError, ForeignFileError,
-        NewerStoreError, StoreDamagedError, StoreGoneError, StoreReadOnlyError (a new store could not be made, or one
+        StoreTooNewError, StoreDamagedError, StoreGoneError, StoreReadOnlyError (a new store could not be made, or one
         of an older PlantDesk not be updated),
         StoreBusyError, StoreUnreachableError. A refused file is left untouched.
         """
@@ -144,8 +144,9 @@ class Store(PlantStore):
             known = error
         return unsubscribe
 
-    @override
-    def report_damage(self, error: StoreDamagedError) -> None:
+    def _report_damage(self, error: StoreDamagedError) -> None:
+        """Notify the health listeners of damage that a reader has found."""
+
         def action(_session: Session) -> tuple[None, Changes]:
             raise error
 
@@ -153,7 +154,7 @@ class Store(PlantStore):
 
     @override
     def reader(self) -> Reader:
-        return Reader(self.file, self._index)
+        return Reader(self.file, self._index, self._report_damage)
 
     @property
     def is_indexed(self) -> bool:
@@ -161,7 +162,7 @@ class Store(PlantStore):
         return self._index.indexed is not None
 
     @override
-    def start_indexing(self) -> None:
+    def prepare_views(self) -> None:
         self._index.start()
 
     @override

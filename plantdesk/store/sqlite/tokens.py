@@ -165,7 +165,7 @@ class TokenChecker(TokenLookup):
                 old = self._connection
                 self._open()
                 old.close()
-            unrecorded = self._writer.unrecorded_commits
+            unrecorded = self._file.epoch
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
             if version != self._version or unrecorded != self._counters[-1]:
                 self._version = version

@@ -78,8 +78,6 @@ class Transactions:
         self._file = file
         self._publish = publish
         self._health = health
-        #: Commits of programs that renew no key, such as sqlite3. Any thread may read it.
-        self.unrecorded_commits = 0
         self._polled_at = 0.0
         self._current = CurrentConnection(file)
         #: The last connection that was used; its file may have been replaced meanwhile.
@@ -116,7 +114,6 @@ class Transactions:
 
     def notify(self, changes: Changes) -> None:
         """Publish durable changes, unless there are none."""
-        self.unrecorded_commits += changes.unrecorded
         if changes != Changes():
             self._publish(changes)
 
@@ -197,5 +194,6 @@ class Transactions:
         if connection is not self.known:
             self.known = connection
             self._health.recovered()
-            self.notify(Changes(needs_reload=True, tokens=True, unrecorded=True))
+            self._file.note_unrecorded()
+            self.notify(Changes(needs_reload=True, tokens=True))
         return connection

@@ -103,6 +103,7 @@ class ViewIndex:
         self._file = file
         self._min_plants = min_plants
         self._built: Indexed | None = None
+        self._file_epoch = file.epoch
         self._epoch = object()
         self._wake = threading.Event()
         self._closing = False
@@ -121,9 +122,10 @@ class ViewIndex:
             self._thread = threading.Thread(target=self._run, name="view-index", daemon=True)
             self._thread.start()
 
-    def changed(self, changes: Changes) -> None:
+    def changed(self, _changes: Changes) -> None:
         """Note a commit. On the writer thread."""
-        if changes.unrecorded:
+        if self._file_epoch != self._file.epoch:
+            self._file_epoch = self._file.epoch
             self.drop()  # what has changed is not known
         self._is_outdated = True
         if not self._wake.is_set():

@@ -98,7 +98,7 @@ class WriteConnection:
         self._path = file.path
         self._log = b""
         try:
-            self.tracker = CommitTracker(self.raw)
+            self.tracker = CommitTracker(self.raw, file.note_unrecorded)
             self.inserter = GroupInserter(self.raw, self.tracker)
         except StoreDamagedError:
             self.close()

@@ -98,11 +98,6 @@ class Writer:
         """What keeps the store from being written to, as far as is known. Any thread may ask."""
         return self._health.write_error
 
-    @property
-    def unrecorded_commits(self) -> int:
-        """The number of commits of programs that renew no key, such as sqlite3. Any thread may ask."""
-        return self._transactions.unrecorded_commits
-
     def add(self, entries: Sequence[tuple[NewPlant, Source]], done: Callable[[Outcomes], None]) -> None:
         """Queue plants; `done` gets an outcome for each, on the writer thread or, where it has ended, on this one."""
         self._put(_AddJob(entries, done))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 
-from plantdesk.domain.errors import StoreDamagedError, StoreReadOnlyError
+from plantdesk.domain.errors import StoreReadOnlyError
 from plantdesk.domain.selections import AddedOn, HasTag
 from plantdesk.ui.feature import Feature
 from plantdesk.ui.menus import Key, Section, check
@@ -239,7 +239,6 @@ class Plants(Feature):
         browser.order_changed.connect(self._on_order_changed)
         browser.copied.connect(self._on_copied)
         browser.copy_refused.connect(self._on_copy_refused)
-        browser.failed.connect(self._on_query_failed)
         browser.added_hidden.connect(self._add_controller.show_hidden)
         self.context.undo_stack.undone.connect(browser.select_undone)
         self.context.undo_stack.changed.connect(browser.search_field.forget_undo)
@@ -384,11 +383,6 @@ class Plants(Feature):
     @Slot(str)
     def _on_copy_refused(self, text: str) -> None:
         self.context.page.toast.show_problem(text)
-
-    @Slot(object)
-    def _on_query_failed(self, error: Exception) -> None:
-        if self._store is not None and isinstance(error, StoreDamagedError):
-            self._store.report_damage(error)
 
     def _show_layout(self, layout: TableLayout) -> None:
         """Check the commands of the layout of the table."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.domain.records import Changes
-    from plantdesk.domain.views import Counts
     from plantdesk.ui.background import Task
     from plantdesk.ui.feature import OpenStore, WindowContext
 
@@ -49,13 +48,6 @@ _COUNTS_PAUSE_MS = 200
 
 #: Tags that a menu offers.
 _MAX_MERGE = 40
-
-
-class _Basis(NamedTuple):
-    """Counts from which only differences are counted, None for a full count; each full count has a number."""
-
-    number: int
-    counts: Counts | None
 
 
 class Sidebar(Feature):
@@ -77,9 +69,8 @@ class Sidebar(Feature):
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         self._store: PlantStore | None = None
-        self._counters: list[Counter[tuple[int, Contents]] | Counter[dict[str, int]]] = []
+        self._counters: list[Counter[Contents] | Counter[dict[str, int]]] = []
         self._contents: Contents | None = None
-        self._basis = _Basis(0, None)
         self._searches: list[SavedSearch] = []
         self._found: dict[str, int] = {}
         self._search = ""
@@ -136,7 +127,6 @@ class Sidebar(Feature):
             counter.close()
         self._counters.clear()
         self._store = self._contents = None
-        self._basis = _Basis(self._basis.number + 1, None)
         self._found = {}
         self._show()
 
@@ -201,14 +191,14 @@ class Sidebar(Feature):
 
     # --- counting ---
 
-    def _count(self, reader: PlantReader, _task: Task) -> tuple[int, Contents]:
+    def _count(self, reader: PlantReader, _task: Task) -> Contents:
         """Count the plants; on the thread of the counts."""
         from plantdesk.domain.folding import natural_key
 
-        basis = self._basis
-        counts = reader.counts(basis.counts)
+        before = self._contents
+        counts = reader.counts(None if before is None else before.counts)
         tags = sorted((tag for tag in counts.tags if tag is not None), key=natural_key)
-        return basis.number, Contents(counts, tags)
+        return Contents(counts, tags)
 
     def _count_searches(self, reader: PlantReader, task: Task) -> dict[str, int]:
         """Count the plants of the saved searches; on a thread of its own, as each may read all plants."""
@@ -226,13 +216,10 @@ class Sidebar(Feature):
         for counter in self._counters:
             counter.count_soon()
 
-    def _on_counted(self, result: tuple[int, Contents]) -> None:
-        number, contents = result
+    def _on_counted(self, contents: Contents) -> None:
         if self._contents is None:
             self._tags.forget_colors(contents.counts.tags)
         self._contents = contents
-        if number == self._basis.number:  # nothing was reported meanwhile that only a full count can find
-            self._basis = _Basis(number, contents.counts)
         self.counted.emit(contents.counts, contents.tags)
         self._show()
 
@@ -241,9 +228,7 @@ class Sidebar(Feature):
         self._show()
 
     @Slot(object)
-    def _on_changed(self, changes: Changes) -> None:
-        if changes.unrecorded:
-            self._basis = _Basis(self._basis.number + 1, None)
+    def _on_changed(self, _changes: Changes) -> None:
         self._count_soon()
 
     @Slot(object)

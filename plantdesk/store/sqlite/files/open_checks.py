@@ -15,7 +15,7 @@ import stat
 import sys
 from pathlib import Path
 
-from plantdesk.domain.errors import ForeignFileError, NewerStoreError, StoreUnreachableError, Text, UnsafeFileError
+from plantdesk.domain.errors import ForeignFileError, StoreTooNewError, StoreUnreachableError, Text, UnsafeFileError
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.files.atomic_file import drafts_of
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
@@ -70,7 +70,7 @@ def is_absent(path: Path) -> bool:
 def check_file(path: Path) -> None:
     """Make sure that the file is a store of this or an older PlantDesk which is safe to open.
 
-    Raises ForeignFileError, NewerStoreError, UnsafeFileError, and StoreError for what cannot be read.
+    Raises ForeignFileError, StoreTooNewError, UnsafeFileError, and StoreError for what cannot be read.
     """
     _check_side_files(path)
     with translate_errors(), contextlib.closing(connect(path, immutable=True)) as connection:
@@ -101,10 +101,10 @@ def _check_schema(connection: sqlite3.Connection, version: int) -> None:
 
 
 def refuse_newer(path: Path, version: int) -> None:
-    """Raise NewerStoreError for a schema version that this PlantDesk does not know."""
+    """Raise StoreTooNewError for a schema version that this PlantDesk does not know."""
     if version > SCHEMA_VERSION:
         message = Text("{what} was written by a newer PlantDesk. It was left as it is; update PlantDesk to open it.")
-        raise NewerStoreError(message, what=named(path))
+        raise StoreTooNewError(message, what=named(path))
 
 
 def is_database(path: Path) -> bool:

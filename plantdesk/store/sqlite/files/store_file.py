@@ -8,6 +8,7 @@ saved what the old file holds and calls `reopen`.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from plantdesk.store.sqlite.connections import Progress
 
 _RETRY_DELAY = 0.02
+#: Unique in the process, so that nothing known of one store is taken for that of another.
+_EPOCHS = itertools.count()
 
 
 class StoreFile:
@@ -43,6 +46,8 @@ class StoreFile:
             self.path = resolved(path)
             self._name = str(self.path)
             self._opened, self._generation = open_file(self.path, create=create, progress=progress), 0
+            #: Another one when what was known of the plants is of no use: see `note_unrecorded`.
+            self.epoch = next(_EPOCHS)
 
     @property
     def read_only(self) -> bool:
@@ -79,6 +84,10 @@ class StoreFile:
     def has_index(self) -> bool:
         """Whether the index of the log is still there; if not, other processes may begin another one."""
         return self._opened.read_only or file_id(f"{self._name}-shm") == self._opened.log_index
+
+    def note_unrecorded(self) -> None:
+        """Note that neither history nor sequence numbers show what has changed. On the thread that may `reopen`."""
+        self.epoch = next(_EPOCHS)
 
     def check(self) -> None:
         """Raise StoreMovedError unless `is_current`."""

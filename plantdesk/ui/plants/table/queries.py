@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
+from plantdesk.domain.protocols import FindsRows
 from plantdesk.domain.search import parse_search
 from plantdesk.ui.store_queries import StoreQueries
 
@@ -174,8 +175,8 @@ def matching_ids(reader: PlantReader, _task: Task, view: View, ids: Sequence[int
 def insertion_points_of(
     reader: PlantReader, _task: Task, view: View, ids: Sequence[int], known: array[int]
 ) -> list[InsertionPoint] | None:
-    """Return where those of `ids` that are in a view belong among `known`, as `PlantReader.insertion_points` does."""
-    return reader.insertion_points(ids, view, known)
+    """Return where those of `ids` that are in a view belong among `known`; None: the view has to be read again."""
+    return reader.insertion_points(ids, view, known) if isinstance(reader, FindsRows) else None
 
 
 _MAX_ROWS = 8000
