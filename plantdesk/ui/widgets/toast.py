@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEasingCurve, QEvent, QRect, Qt, QTimer, QVariantAnimation, Signal, Slot
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout, QStyle, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsOpacityEffect, QHBoxLayout, QLineEdit, QStyle, QWidget
 
 from plantdesk.ui.qt import mirrored, override
 from plantdesk.ui.theme.metrics import ICON, L, M, S
@@ -80,8 +80,13 @@ class Toast(Message):
         return self.isVisible() and not self._is_visited
 
     def show_message(self, text: str, *actions: MessageAction, key: str = "") -> None:
-        """Show that something was done, with a button for each action, and the key that does the same as the last."""
-        self._show(None, text, *actions, key=key)
+        """Show that something was done, with a button for each action, and the key that does the same as the last.
+
+        The key is not shown to a user who is typing: it takes back what was typed.
+        """
+        focused = QApplication.focusWidget()
+        is_typing = isinstance(focused, QLineEdit) and focused.isUndoAvailable()
+        self._show(None, text, *actions, key="" if is_typing else key)
         self._expiry.start(max(self._shown_ms, _SPOKEN_MS) if QAccessible.isActive() else self._shown_ms)
 
     def show_problem(self, text: str, *actions: MessageAction) -> None:

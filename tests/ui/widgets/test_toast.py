@@ -68,6 +68,13 @@ def test_it_stays_while_it_has_the_focus_and_gives_it_back(desk: ToastDesk) -> N
     assert desk.chosen == []
 
 
+def test_the_key_of_undo_is_shown_where_it_undoes_no_typing(desk: ToastDesk) -> None:
+    for typed, shown in (("", True), ("fern", False)):
+        desk.qtbot.keyClicks(desk.edit, typed)
+        desk.toast.show_message("Imported 2 plants.", ("Undo", desk.undo), key="Ctrl+Z")
+        assert ("Ctrl+Z" in Desk(desk.qtbot, desk.toast).texts()) is shown
+
+
 def test_its_action_is_done_once(desk: ToastDesk) -> None:
     desk.toast.show_problem("Deleted 2 plants.", ("Undo", desk.undo))
     desk.toast.focus_first()
