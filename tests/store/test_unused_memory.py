@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import platform
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from plantdesk.domain.edits import SetTag
+from plantdesk.domain.records import FORM
+from plantdesk.domain.selections import Selection
+from plantdesk.domain.validation import NewPlant
 from plantdesk.store.sqlite import idle_work
+from plantdesk.store.sqlite.store import Store
+from tests.support.adding import add_each
 
 _SIZE = 100_000  # bytes: less than what glibc maps on its own
 _COUNT = 500
@@ -27,3 +35,15 @@ def test_what_was_freed_below_what_is_used_is_returned() -> None:
     idle_work.release()
     assert before - resident() > _SIZE * _COUNT // 2
     assert len(last) == _SIZE
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc_trim is glibc's")
+def test_a_store_at_rest_keeps_no_pages_of_a_large_change(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "plants.db")) as store:
+        entries = [(NewPlant(id=number, name="x" * 1_000), FORM) for number in range(30_000)]
+        for start in range(0, len(entries), 2_000):
+            add_each(store, entries[start : start + 2_000])
+        store.apply([SetTag(Selection(), "bed")], FORM).result()
+        before = resident()
+        while resident() > before - 20_000_000:
+            time.sleep(0.05)

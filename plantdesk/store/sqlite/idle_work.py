@@ -97,6 +97,8 @@ class IdleWork:
             return
         for polls in itertools.count():
             if polls % _RELEASE_POLLS == 0:
+                if (known := self._transactions.known) is not None:
+                    known.raw.execute("PRAGMA shrink_memory")  # up to 36 MB of pages after an import
                 release()
             if not self._is_done or not self._watch.wait(self._is_idle, _WATCHED_POLL_INTERVAL):
                 return
