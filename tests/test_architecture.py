@@ -26,6 +26,7 @@ RULES: list[Rule] = [
     house.file_operations,
     house.texts_are_literals,
     house.translations_are_found,
+    house.errors_are_translated,
     house.no_cycles,
     house.short_files,
     house.short_functions,
@@ -254,6 +255,14 @@ def test_a_template_with_values_is_fine(source: str) -> None:
 def test_a_translation_that_lupdate_does_not_find_is_found(call: str) -> None:
     assert offences(house.translations_are_found, ui__page=call)
     assert not offences(house.translations_are_found, ui__page='self.tr("Undo"), translate("Menus", "Undo")')
+
+
+@pytest.mark.parametrize("shown", ["str(error)", 'f"No: {error}"', "str(state.error)"])
+def test_an_error_that_is_shown_in_english_is_found(shown: str) -> None:
+    assert offences(house.errors_are_translated, ui__page=f"label.setText({shown})")
+    assert not offences(
+        house.errors_are_translated, cli__main=f"print({shown})", ui__page="f(str(), error_text(error))"
+    )
 
 
 def test_all_templates_can_be_listed(plantdesk: house.Modules) -> None:

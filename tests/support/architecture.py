@@ -286,6 +286,25 @@ def translations_are_found(modules: Modules) -> list[str]:
     ]
 
 
+def errors_are_translated(modules: Modules) -> list[str]:
+    """The window shows errors by `error_text`: their `str()` is English."""
+    return [
+        f"{module.name}, line {node.lineno}: {ast.unparse(node)}"
+        for module in modules.values()
+        if module.part in {"ui", "desktop"}
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FormattedValue | ast.Call)
+        if any(ast.unparse(each).split(".")[-1] == "error" for each in _converted(node))
+    ]
+
+
+def _converted(node: ast.FormattedValue | ast.Call) -> list[ast.expr]:
+    """Return what a node converts to a string."""
+    if isinstance(node, ast.FormattedValue):
+        return [node.value]
+    return node.args if _called(node) == "str" else []
+
+
 def _are_literals(nodes: list[ast.expr]) -> bool:
     return all(isinstance(each, ast.Constant) for each in nodes)
 

@@ -98,11 +98,7 @@ class UnsavedPlants(QObject):
     def restore(self, values: object) -> None:
         """List again what an earlier window could not save; the user adds it, as it may be saved by now."""
         found = map(_submission, values if isinstance(values, list) else [])
-        submissions = [each for each in found if each is not None]
-        for each in submissions:
-            if each.state is State.REFUSED and not str(each.error):
-                each.error = PlantDeskError(Text("PlantDesk was closed before it could be saved."))
-        self._queue.add_unsaved(submissions)
+        self._queue.add_unsaved([each for each in found if each is not None])
 
     # --- inside ---
 
@@ -197,8 +193,10 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
     is_taken = owner is not None and _is_entry(EnteredPlant(owner.name, owner.tag, owner.id))
     if owner is not None and is_taken:
         error: PlantDeskError = id_taken(owner, *entries[0][:2])
-    else:
+    elif reason:
         error = PlantDeskError(Text("{reason}", reason=reason))
+    else:
+        error = PlantDeskError(Text("PlantDesk was closed before it could be saved."))
     return Submission(entries, tuple(texts), State.REFUSED, error)
 
 

@@ -459,8 +459,9 @@ def test_what_cannot_be_saved_is_tried_again_at_once(
     desk: FormDesk, entry: AddPlantController, locked: sqlite3.Connection
 ) -> None:
     reasons = [{"texts": ["", name, ""], "plants": [[name, None, None, None]], "reason": "Closed."} for name in "abc"]
+    reasons[2]["reason"] = ""  # it was being saved
     entry.unsaved.restore(reasons)
-    desk.lists(a="Closed", b="Closed", c="Closed")
+    desk.lists(a="Closed", b="Closed", c="was closed before")
     locked.execute("ROLLBACK")
     desk.press_in_box("Try all again")
     desk.has(["a", "b", "c"])
