@@ -48,6 +48,7 @@ from plantdesk.ui.widgets.messages import InfoBar
 from tests.platform.test_updates import release, release_server
 from tests.support.architecture import ROOT
 from tests.support.desk import TIMEOUT, Desk
+from tests.support.memory_store import MemoryLocation
 from tests.support.programs import runtimes
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from plantdesk.domain.locations import StoreLocation
     from plantdesk.ui.theme.colors import Colors
 
 
@@ -105,13 +107,14 @@ class ProgramDesk(Desk):
 def running(
     qtbot: QtBot,
     qapp: QApplication,
-    database: Path | None,
+    database: Path | StoreLocation | None,
     port: int | None = 0,
     *,
     background: bool = False,
     answered: bool = True,
 ) -> Iterator[ProgramDesk]:
-    desktop = Desktop(qapp, location_of(database), port)
+    location = location_of(database) if database is None or isinstance(database, Path) else database
+    desktop = Desktop(qapp, location, port)
     desktop.preferences.change(updates_answered=answered)
     assert desktop.start(background=background)
     desk = ProgramDesk(qtbot, desktop)
@@ -152,6 +155,30 @@ def test_start_type_a_name_enter_and_it_is_there(desk: ProgramDesk) -> None:
     desk.add("Aloe vera")
     desk.sees("Aloe vera", "Echeveria elegans")
     assert desk.name.hasFocus()
+
+
+def test_the_window_runs_on_a_store_that_is_no_file(qtbot: QtBot, qapp: QApplication) -> None:
+    location = MemoryLocation()
+    with running(qtbot, qapp, location) as desk:
+        port = desk.until_on().port
+        desk.add("Aloe vera")
+        desk.sees("Aloe vera")
+        token = location.open().tokens.create("script").result().token
+        assert post(port, token, {"id": 7, "name": "Ivy", "tag": "hall"}) == 200
+        desk.sees("Ivy", "Aloe vera")
+        assert [each["database"] for each in runtimes(paths.runtime_folder())] == ["memory:plants"]
+        desk.table.setFocus()
+        desk.table.selectRow(0)
+        desk.press(Qt.Key.Key_Delete)
+        desk.sees("Aloe vera")
+        desk.press(Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        desk.sees("Ivy", "Aloe vera")
+        assert not {"Back up now", "Restore…", "Open data folder"} & {*desk.enabled("File"), *desk.enabled("Help")}
+        assert desk.window.windowTitle() == "memory:plants — PlantDesk"
+        desk.add("Fern")
+        desk.sees("Fern", "Ivy", "Aloe vera")
+    with running(qtbot, qapp, location) as desk:
+        desk.sees("Fern", "Ivy", "Aloe vera")
 
 
 def test_rows_are_deleted_and_brought_back_by_keys_button_and_menu(desk: ProgramDesk) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plantdesk.store.sqlite.store import Store
+from plantdesk.store import location_of
+from tests.support.memory_store import MemoryLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     Open = Callable[[], PlantStore]
 
 
-@pytest.fixture(params=["sqlite"])
-def open_store(tmp_path: Path) -> Open:
-    return lambda: Store(tmp_path / "plants.db")
+@pytest.fixture(params=["sqlite", "memory"])
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    location = location_of(tmp_path / "plants.db") if request.param == "sqlite" else MemoryLocation()
+    return location.open
 
 
 @pytest.fixture
