@@ -158,8 +158,10 @@ def _sheet(folder: Path, text: str) -> None:
 def _settings(folder: Path, text: str) -> None:
     file = folder / "settings.json"
     file.write_text(text, encoding="utf-8")
+    gc.disable()  # as the window does before it reads them
     with contextlib.redirect_stderr(None):  # it names what is damaged
         settings.load(file)
+    gc.enable()
 
 
 def _send(server: Server, text: str) -> None:
