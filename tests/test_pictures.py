@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="made on Linux")
-def test_the_pictures_of_the_readme_can_be_made_anew(tmp_path: Path) -> None:
+def test_the_pictures_of_the_manual_can_be_made_anew(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "tests.pictures", str(tmp_path)], cwd=FOLDER.parents[1], check=True)
     made = {file.name: QImage(str(file)) for file in tmp_path.glob("*.png")}
     assert set(made) == {file.name for file in FOLDER.glob("*.png")}
@@ -25,6 +25,7 @@ def test_the_pictures_of_the_readme_can_be_made_anew(tmp_path: Path) -> None:
     assert corners["window.png"] > 200
 
 
-def test_the_readme_shows_every_picture() -> None:
-    readme = (FOLDER.parents[1] / "README.md").read_text(encoding="utf-8")
-    assert [file.name for file in FOLDER.glob("*.png") if f"screenshots/{file.name}" not in readme] == []
+def test_the_manual_shows_every_picture() -> None:
+    pages = (FOLDER.parent / "manual").glob("*.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    assert [file.name for file in FOLDER.glob("*.png") if f"screenshots/{file.name}" not in text] == []

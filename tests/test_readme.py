@@ -13,10 +13,15 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.cli.options import parser
+from plantdesk.platform import manual
 from tests.test_headless import serving
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-SHOWN = sorted(set(re.findall(r"plantdesk(?: [a-z]+)?(?: (?:[A-Za-z0-9-]|\"[^\"\n]*\")+)*(?=`| >|\)| *\n)", README)))
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "resources" / "manual").glob("*.md"))]
+README = PAGES[0].read_text(encoding="utf-8")
+TEXTS = {page.stem: page.read_text(encoding="utf-8") for page in PAGES}
+ALL_TEXT = re.sub(r"^(## |\| \[`).*$", "", "\n".join(TEXTS.values()), flags=re.MULTILINE)
+SHOWN = sorted(set(re.findall(r"plantdesk(?: [a-z]+)?(?: (?:[A-Za-z0-9-]|\"[^\"\n]*\")+)*(?=`| >|\)| *\n)", ALL_TEXT)))
 
 
 def commands(top: argparse.ArgumentParser, path: str = "plantdesk") -> dict[str, argparse.ArgumentParser]:
@@ -34,20 +39,21 @@ ALL = commands(parser())
 
 
 @pytest.mark.parametrize("command", ALL)
-def test_every_command_is_in_the_readme(command: str) -> None:
-    assert re.search(rf"^\| `{command}\b", README, re.MULTILINE)
+def test_every_command_has_a_section_in_the_manual(command: str) -> None:
+    assert f"\n## {command}\n" in TEXTS["commands"]
+    assert f"[`{command}`](#{command.replace(' ', '-')})" in TEXTS["commands"]
 
 
 @pytest.mark.parametrize("command", ALL)
-def test_every_option_has_help_and_is_in_the_readme(command: str) -> None:
+def test_every_option_has_help_and_is_in_the_manual(command: str) -> None:
     for action in ALL[command]._actions:  # noqa: SLF001 - argparse has no public way to list them
         assert action.help or isinstance(action, argparse._SubParsersAction)  # noqa: SLF001
         if action.help != argparse.SUPPRESS:
-            assert all(option in README for option in action.option_strings if option.startswith("--"))
+            assert all(option in TEXTS["commands"] for option in action.option_strings if option.startswith("--"))
 
 
 @pytest.mark.parametrize("line", [line for line in SHOWN if "ARGUMENTS" not in line])
-def test_every_command_in_the_readme_parses(line: str) -> None:
+def test_every_command_in_readme_and_manual_parses(line: str) -> None:
     parser().parse_args(shlex.split(line)[1:])
 
 
@@ -64,7 +70,7 @@ def test_the_python_sample_adds_its_plant(tmp_path: Path, monkeypatch: pytest.Mo
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    sample = re.findall("```python\n(.*?)```", README, re.DOTALL)[0]
+    sample = re.findall("```python\n(.*?)```", TEXTS["api"], re.DOTALL)[0]
     with serving():
         create = ["plantdesk", "token", "create", "garden-sync", "--output", "garden-sync.token"]
         subprocess.run(create, cwd=tmp_path, check=True)
@@ -74,7 +80,7 @@ def test_the_python_sample_adds_its_plant(tmp_path: Path, monkeypatch: pytest.Mo
     assert done.stdout == "{'name': 'Monstera deliciosa', 'tag': 'office'}\n"
 
 
-def test_the_members_of_json_are_in_the_readme(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_members_of_json_are_in_the_manual(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["add", "--name", "Fern", "--tag", "bed"]) == 0
     capfd.readouterr()
     found: dict[str, set[str]] = {}
@@ -86,7 +92,42 @@ def test_the_members_of_json_are_in_the_readme(tmp_path: Path, capfd: pytest.Cap
     file.write_text('name\n""\n', encoding="utf-8")
     main(["import", str(file), "--json", "--dry-run"])
     answer = json.loads(capfd.readouterr().out)
-    table = README[README.index("JSON has these members") :]
+    table = TEXTS["files"]
     assert all(f"`{each}`" in table for members in (*found.values(), answer, answer["files"][0]) for each in members)
     assert found["list"] == found["get"]
     assert found["export"] == found["list"] - {"note", "source_name"}
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.encode()) <= 6 * 1024
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    headings = re.findall("^#+ (.*)", text, re.MULTILINE)
+    anchors = {re.sub(r"[^a-z0-9 -]", "", each.lower()).strip().replace(" ", "-") for each in headings}
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        if not target.startswith("http"):
+            assert target[1:] in anchors if target.startswith("#") else (page.parent / target).exists(), target
+
+
+def test_the_list_of_the_readme_is_imported(tmp_path: Path) -> None:
+    file = tmp_path / "plants.csv"
+    file.write_text(re.findall("```csv\n(.*?)```", README, re.DOTALL)[0], encoding="utf-8")
+    assert main(["import", str(file)]) == 0
+
+
+@pytest.mark.parametrize("page", manual.PAGES)
+def test_help_prints_a_page(page: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", page]) == 0
+    printed = capfd.readouterr().out
+    assert printed.startswith(TEXTS[page].partition("\n")[0])
+    assert "](" not in printed
+
+
+def test_help_of_a_command_has_what_the_manual_says(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as done:
+        main(["help", "tag", "merge"])
+    assert done.value.code == 0
+    assert "plantdesk tag merge kitchen hall rooms" in capfd.readouterr().out

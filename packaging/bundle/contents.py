@@ -53,7 +53,8 @@ def resources() -> list[tuple[str, str]]:
     """Return the files of resources/ that the program reads, each with its folder in the bundle."""
     return [
         (str(file), str(file.parent.relative_to(project.ROOT)))
-        for file in sorted((project.RESOURCES / "icons").rglob("*"))
+        for folder in ("icons", "manual")
+        for file in sorted((project.RESOURCES / folder).rglob("*"))
         if file.is_file() and file.suffix not in (".icns", ".ico")  # for installers only
     ]
 

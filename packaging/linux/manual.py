@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import project
 from linux import completions
 from plantdesk.cli import options
+from plantdesk.platform import manual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +56,19 @@ def commands(parser: argparse.ArgumentParser, does: str = "") -> Iterator[tuple[
 
 def _command(parser: argparse.ArgumentParser, does: str) -> str:
     usage = " ".join(parser.format_usage().split()).removeprefix("usage: ").replace("[-h] ", "")
-    parts = [f".SS {_troff(usage)}", _troff(_sentence(does)), _options(parser, hidden=("--help",))]
+    text = manual.about(parser.prog.partition(" ")[2]) or _sentence(does)
+    parts = [f".SS {_troff(usage)}", _paragraphs(text), _options(parser, hidden=("--help",))]
     return "\n".join(filter(None, parts))
+
+
+def _paragraphs(text: str) -> str:
+    """Return the Markdown of the manual in man macros: paragraphs and lists."""
+    lines = []
+    for block in text.replace("`", "").split("\n\n"):
+        is_list = block.startswith("- ")
+        for item in block.removeprefix("- ").split("\n- ") if is_list else [block]:
+            lines += [r".IP \(bu 2" if is_list else ".PP", _troff(" ".join(item.split()))]
+    return "\n".join(lines[1:] if lines[:1] == [".PP"] else lines)
 
 
 def _options(parser: argparse.ArgumentParser, hidden: tuple[str, ...]) -> str:

@@ -26,6 +26,7 @@ from plantdesk.cli.parser import (
     whole_number,
 )
 from plantdesk.domain.errors import Text
+from plantdesk.platform.manual import PAGES
 from plantdesk.transfer.formats import WRITTEN, Format
 
 if TYPE_CHECKING:
@@ -162,13 +163,16 @@ def _run_backup(options: argparse.Namespace) -> int:
 
 
 def _add_help(commands: Commands, top: Parser) -> None:
-    command = add_command(commands, "help", "show the help of a command", lambda options: _run_help(options, top))
-    command.add_argument("command", metavar="COMMAND", nargs="*", help="a command (default: all)")
+    does = "show the help of a command, or a page of the manual"
+    command = add_command(commands, "help", does, lambda options: _run_help(options, top))
+    text = f"a command (default: all), or a page: {', '.join(PAGES)}"
+    command.add_argument("command", metavar="COMMAND", nargs="*", help=text)
 
 
 def _run_help(options: argparse.Namespace, top: Parser) -> int:
-    top.parse_args([*options.command, "--help"])  # raises SystemExit
-    return 0
+    from plantdesk.cli.commands import manual_pages
+
+    return manual_pages.run(options.command, top)
 
 
 def _add_info(commands: Commands) -> None:

@@ -72,14 +72,14 @@ def test_the_database_may_be_named_anywhere(typed: str, tmp_path: Path, capfd: p
 
 
 @pytest.mark.parametrize("command", ["", "add", "token", "token create"])
-def test_help_prints_the_same_as_the_option(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_help_prints_what_the_option_prints(command: str, capfd: pytest.CaptureFixture[str]) -> None:
     shown = []
     for typed in (["help", *command.split()], [*command.split(), "--help"]):
         with pytest.raises(SystemExit) as left:
             main(typed)
         assert left.value.code == 0
         shown.append(capfd.readouterr().out)
-    assert shown[0] == shown[1]
+    assert shown[0].startswith(shown[1])  # and then what the manual says
     assert shown[0].startswith(f"usage: plantdesk {command}".rstrip())
 
 

@@ -15,6 +15,7 @@ from plantdesk.ui.api_access.dialog import ApiDialog
 from plantdesk.ui.api_access.token_panel import TokenPanel
 from plantdesk.ui.backups.restore_dialog import RestoreDialog
 from plantdesk.ui.help.about_dialog import AboutDialog
+from plantdesk.ui.help.manual_dialog import ManualDialog
 from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 from plantdesk.ui.history.dialog import HistoryDialog
 from plantdesk.ui.labels.dialog import LabelDialog
@@ -69,6 +70,7 @@ class Dialogs:
         """The dialogs by name, each with the function that opens it."""
         return {
             "about": self._about,
+            "manual": self._manual,
             "shortcuts": self._shortcuts,
             "history": self._history,
             "api": self._api,
@@ -92,6 +94,9 @@ class Dialogs:
 
     def _about(self) -> QDialog:
         return self._shown("About PlantDesk", AboutDialog)
+
+    def _manual(self) -> QDialog:
+        return self._shown("Manual", ManualDialog)
 
     def _shortcuts(self) -> QDialog:
         return self._shown("Keyboard shortcuts", ShortcutsDialog)

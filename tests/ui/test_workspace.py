@@ -79,7 +79,14 @@ MENUS = {
         *("&Theme", "&Larger text", "S&maller text", "N&ormal text", "-"),
     ],
     "&Tools": ["&API on", "Copy API a&ddress", "Copy &example command", "-", "&Start at login", "-"],
-    "&Help": ["&Keyboard shortcuts", "Open &data folder", "&Check for new versions", "&About PlantDesk", "-"],
+    "&Help": [
+        "&Manual",
+        "&Keyboard shortcuts",
+        "Open &data folder",
+        "&Check for new versions",
+        "&About PlantDesk",
+        "-",
+    ],
 }
 TABLE_STOPS = ["Tags", "Search by name, tag or ID", "Plants"]
 STATUS_STOPS = ["Copy the address of the API", "New token…", "3 today"]

@@ -15,16 +15,23 @@ if TYPE_CHECKING:
 
 
 class HelpCommands(Feature):
-    """Shows the keyboard shortcuts, the folder of the store, and the version."""
+    """Shows the manual, the keyboard shortcuts, the folder of the store, and the version."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
         menus = context.menus
+        menus.add(Section.HELP, self.tr("&Manual"), self._show_manual)
         menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/", "F1")
         if context.location.folder is not None:
             menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder)
         about = menus.add(Section.HELP_ABOUT, self.tr("&About PlantDesk"), self._show_about)
         about.setMenuRole(QAction.MenuRole.AboutRole)
+
+    @Slot()
+    def _show_manual(self) -> None:
+        from plantdesk.ui.help.manual_dialog import ManualDialog
+
+        ManualDialog(self.context.theme, self.context.page).show()
 
     @Slot()
     def _show_shortcuts(self) -> None:

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPlainTextEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QListWidget, QPlainTextEdit, QScrollArea, QTextBrowser, QWidget
 
 from plantdesk import __version__
+from plantdesk.platform import manual
 from plantdesk.ui.help.about_dialog import AboutDialog
 from plantdesk.ui.help.commands import HelpCommands
+from plantdesk.ui.help.manual_dialog import ManualDialog
 from plantdesk.ui.help.shortcuts_dialog import ShortcutsDialog
 from plantdesk.ui.menus import Section
 from tests.support.desk import Desk
@@ -45,6 +47,27 @@ def test_the_list_scrolls_by_keys_on_a_low_screen(qtbot: QtBot, context: WindowC
     for key, reached in ((Qt.Key.Key_PageDown, bar.pageStep()), (Qt.Key.Key_End, None), (Qt.Key.Key_Home, 0)):
         QTest.keyClick(dialog.focusWidget(), key)
         assert bar.value() == min(bar.maximum(), bar.maximum() if reached is None else reached)
+
+
+def test_the_manual_has_its_pages_and_their_links_lead_on(qtbot: QtBot, context: WindowContext) -> None:
+    HelpCommands(context)
+    desk = Desk(qtbot, context.page)
+    desk.choose("Help", "Manual")
+    dialog = desk.the(ManualDialog)
+    pages, text = dialog.findChildren(QListWidget)[0], dialog.findChildren(QTextBrowser)[0]
+    assert [pages.item(row).text() for row in range(pages.count())][:3] == [
+        "The window",
+        "Commands",
+        "The API",
+    ]
+    QTest.keyClick(pages, Qt.Key.Key_Down)
+    assert text.toPlainText().startswith("Commands")
+    text.anchorClicked.emit(QUrl("#plantdesk-restore"))
+    assert text.verticalScrollBar().value() > 0
+    assert text.cursorForPosition(QPoint(20, 20)).block().text() == "plantdesk restore"
+    text.anchorClicked.emit(QUrl("files.md"))
+    assert pages.currentRow() == manual.PAGES.index("files")
+    assert "![" not in text.toMarkdown()
 
 
 def test_a_diagnosis_without_private_data_can_be_copied(qtbot: QtBot, context: WindowContext) -> None:

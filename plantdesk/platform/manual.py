@@ -1,0 +1,39 @@
+"""The manual in `resources/manual`: its pages, and what it says about a command."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from plantdesk.platform import paths
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: The pages, in the order of `index.md`.
+PAGES = ("window", "commands", "api", "files", "data", "measurements")
+
+_PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+
+
+def folder() -> Path:
+    """Return the folder of the pages."""
+    return paths.resources_folder() / "manual"
+
+
+def page(name: str) -> str:
+    """Return a page in Markdown, without pictures, which packages leave out. Raises OSError."""
+    return _PICTURE.sub("", (folder() / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def about(command: str) -> str:
+    """Return what the page of commands says about one, such as `token create`; nothing for a group. Raises OSError."""
+    text = page("commands")
+    found = re.search(rf"^## plantdesk {re.escape(command)}\n+(.*?)\n*(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    return plain(found[1]) if found else ""
+
+
+def plain(text: str) -> str:
+    """Return Markdown for a terminal: links without their addresses."""
+    return _LINK.sub(r"\1", text)
