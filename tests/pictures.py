@@ -150,14 +150,14 @@ class _Pictures:
         window.close()
 
     def _take_api(self, window: MainWindow) -> None:
-        from PySide6.QtWidgets import QTableWidget
+        from PySide6.QtWidgets import QTableView
 
         from plantdesk.ui.api_access.dialog import ApiDialog
 
         _choose(window, "API access…")
         self._until(lambda: bool(window.findChildren(ApiDialog)))
         dialog = window.findChildren(ApiDialog)[0]
-        self._until(lambda: all(table.rowCount() for table in dialog.findChildren(QTableWidget)))
+        self._until(lambda: all(table.model().rowCount() for table in dialog.findChildren(QTableView)))
         self._save(dialog, "api-access")
         dialog.close()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QLineEdit, QMenu, QWidget
 
 from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.widgets.messages import InfoBar, MessageLine
@@ -204,6 +204,13 @@ def menus_of(bar: QMenuBar) -> Iterator[QMenu]:
         menu = title.menu()
         assert isinstance(menu, QMenu)
         yield menu
+
+
+def rows_of(view: QAbstractItemView) -> list[list[str]]:
+    """Return the texts of all cells."""
+    model = view.model()
+    columns = range(model.columnCount())
+    return [[model.index(row, column).data() for column in columns] for row in range(model.rowCount())]
 
 
 def names_of(widget: QWidget) -> set[str]:

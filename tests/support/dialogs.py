@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QDialog, QPushButton, QTableWidget
+from PySide6.QtWidgets import QDialog, QPushButton, QTableView
 
 from plantdesk.domain.edits import SetTag, edited
 from plantdesk.domain.records import FORM
@@ -28,7 +28,7 @@ from plantdesk.ui.transfer.feature import Transfer
 from plantdesk.ui.transfer.import_dialog import ImportDialog
 from plantdesk.ui.transfer.outcome_panel import RefusedDialog
 from plantdesk.ui.widgets.dialog import MessageBox
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import TIMEOUT, Desk, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,8 +115,8 @@ class Dialogs:
         inside.field("Name for a new token").setText(name)
         inside.the(TokenPanel).create_token()
         self._until_text(dialog, "New token for")
-        table = inside.the(QTableWidget, "Tokens")
-        self._desk.until(lambda: table.isVisible() and _texts(table).count(name) == 1)
+        table = inside.the(QTableView, "Tokens")
+        self._desk.until(lambda: table.isVisible() and [row[0] for row in rows_of(table)].count(name) == 1)
         return dialog
 
     def _unfolded(self) -> QDialog:
@@ -128,7 +128,7 @@ class Dialogs:
 
     def _revoke(self) -> QDialog:
         panel = Desk(self._desk.qtbot, self._token("greenhouse 3")).the(TokenPanel)
-        Desk(self._desk.qtbot, panel).the(QTableWidget, "Tokens").selectRow(0)
+        Desk(self._desk.qtbot, panel).the(QTableView, "Tokens").selectRow(0)
         panel.revoke_selected()
         return self._visible(MessageBox)
 
@@ -137,8 +137,8 @@ class Dialogs:
         self._desk.until(lambda: "Backed up" in self._desk.toast.text)
         self._desk.toast.clear()
         dialog = self._shown("Restore…", RestoreDialog)
-        table = Desk(self._desk.qtbot, dialog).the(QTableWidget)
-        self._desk.until(lambda: table.rowCount() > 0)
+        table = Desk(self._desk.qtbot, dialog).the(QTableView)
+        self._desk.until(lambda: table.model().rowCount() > 0)
         self._until_text(dialog, "…", absent=True)
         return dialog
 
@@ -217,8 +217,3 @@ class Dialogs:
     def _until_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:
         inside = Desk(self._desk.qtbot, dialog)
         self._desk.until(lambda: any(text in each for each in inside.texts()) is not absent)
-
-
-def _texts(table: QTableWidget) -> list[str]:
-    items = [table.item(row, 0) for row in range(table.rowCount())]
-    return [item.text() for item in items if item is not None]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableWidget, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTableView, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.records import Changes, PlantRow, Source, SourceKind
@@ -141,15 +141,15 @@ def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: Store, na
     shown(qtbot, panel)
     store.tokens.create(name).result(10)
     panel.refresh()
-    table = panel.findChildren(QTableWidget)[0]
-    qtbot.waitUntil(lambda: table.rowCount() == 1)
+    table = panel.findChildren(QTableView)[0]
+    qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     assert table.model().index(0, 0).data().isprintable()
     table.selectRow(0)
     panel.revoke_selected()
     box = panel.findChildren(MessageBox)[0]
     check(box)
     next(each for each in box.findChildren(QPushButton) if each.text() == "Revoke").click()
-    qtbot.waitUntil(lambda: table.rowCount() == 0)
+    qtbot.waitUntil(lambda: table.model().rowCount() == 0)
     field = next(each for each in panel.findChildren(QLineEdit) if "greenhouse" in each.placeholderText())
     field.setText(name)
     qtbot.keyClick(field, Qt.Key.Key_Return)

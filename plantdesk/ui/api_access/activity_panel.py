@@ -13,7 +13,7 @@ from plantdesk.ui.api_access.snippets import curl_of
 from plantdesk.ui.texts import exact_time, one_line, quoted, shown, source_text
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.widgets.fold import Fold
-from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class ActivityPanel(QWidget):
         self._shown: tuple[Activity | None, int] = (None, -1)
         self._answers: list[Answer] = []
         self._visible: list[Answer] = []
-        heads = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
-        self._table = PlainTable(theme, self.tr("Requests"), heads, wide=2, max_rows=_FEW)
+        headings = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
+        self._table = PlainTable(theme, self.tr("Requests"), headings, wide=2, max_rows=_FEW)
         self._card = self._table.framed()
         self._empty_label = PlainLabel(self.tr("No program has sent a request yet."), tone="muted", wrapped=True)
         self._pages = QStackedWidget()
@@ -126,17 +126,9 @@ class ActivityPanel(QWidget):
 
     @Slot()
     def _show_answers(self) -> None:
-        selected = self._table.selected_row
-        kept = None if selected is None else self._visible[selected].key
         refused = [answer for answer in self._answers if answer.number is not None]
         self._visible = refused if self._refused_box.isChecked() else self._answers
-        self._table.show_rows([self._texts(answer) for answer in self._visible])
-        with self._table.changing_cells():
-            for row, answer in enumerate(self._visible):
-                self._decorate(row, answer)
-        keys = [answer.key for answer in self._visible]
-        if kept in keys:
-            self._table.selectRow(keys.index(kept))
+        self._table.show_rows([self._cells(each) for each in self._visible], [each.key for each in self._visible])
         self._pages.setCurrentIndex(0 if self._visible else 1)
         none = self.tr("No request was refused.") if self._answers else self.tr("No program has sent a request yet.")
         self._empty_label.setText(none)
@@ -145,6 +137,13 @@ class ActivityPanel(QWidget):
         if height != self._pages.height():  # else the whole dialog would be laid out twice a second
             self._pages.setFixedHeight(height)
             self.resized.emit()
+
+    def _cells(self, answer: Answer) -> tuple[str, Cell, Cell]:
+        icon = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")
+        if answer.number in _UNKNOWN:
+            icon = ("circle-x", "error")
+        clock, request, result = self._texts(answer)
+        return clock, Cell(request, icon=icon), Cell(result, answer.reason)
 
     def _texts(self, answer: Answer) -> tuple[str, str, str]:
         clock = exact_time(answer.at)
@@ -172,13 +171,6 @@ class ActivityPanel(QWidget):
                 known = self.tr("its token was revoked or has expired")
                 return self.tr("no valid token") if answer.source is None else known
         return one_line(answer.reason)
-
-    def _decorate(self, row: int, answer: Answer) -> None:
-        icon, color = ("circle-check", "ok") if answer.number is None else ("circle-alert", "warning")
-        if answer.number in _UNKNOWN:
-            icon, color = "circle-x", "error"
-        self._table.set_icon(row, 1, icon, color)
-        self._table.set_tool_tip(row, 2, answer.reason)
 
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:

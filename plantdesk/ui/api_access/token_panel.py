@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDir, QLocale, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QDir, QLocale, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QFileDialog, QFrame, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
@@ -21,7 +21,7 @@ from plantdesk.ui.widgets.buttons import CloseButton, CopyButton
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit, SecretEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from plantdesk.ui.widgets.plain_table import PlainTable
+from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ class TokenPanel(QWidget):
         self._bridge = bridge
         self._tokens = tokens
         self._rows: list[TokenRow] = []
-        self._shown_texts: list[tuple[str, ...]] = []
         self._new_name, self._is_making = "", False
         self._new_title = PlainLabel(role="strong", wrapped=True)
         self._new_edit = SecretEdit(theme, self.tr("New token"))
@@ -90,7 +89,7 @@ class TokenPanel(QWidget):
         self._name_edit.returnPressed.connect(self.create_token)
         self._save_button.clicked.connect(self._on_save)
         self._table.menu_requested.connect(self._open_menu)
-        self._table.cellClicked.connect(self._on_cell_clicked)
+        self._table.clicked.connect(self._on_clicked)
         delete = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self._table)
         delete.setContext(Qt.ShortcutContext.WidgetShortcut)
         delete.activated.connect(self.revoke_selected)
@@ -224,32 +223,20 @@ class TokenPanel(QWidget):
             self._show_leading()
             self.resized.emit()
 
-    def _decorate(self, place: int, row: TokenRow) -> None:
-        self._table.set_icon(place, _MENU, "ellipsis", "text_2")
-        self._table.set_tool_tip(place, _MENU, self.tr("Menu of this token"))
-        for column, timestamp in ((1, row.created_at), (2, row.last_used_at), (3, row.expires_at)):
-            if timestamp is not None:
-                self._table.set_tool_tip(place, column, long_time(timestamp))
-
     @Slot()
     def _on_tick(self) -> None:
         """Let the ages go on."""
-        if self.isVisible() and self._shown_texts != [self._texts(row) for row in self._rows]:
-            self._on_listed(self._rows)
+        if self.isVisible():
+            self._show_rows()
+
+    def _show_rows(self) -> None:
+        self._table.show_rows([self._cells(row) for row in self._rows], [row.name for row in self._rows])
 
     def _on_listed(self, rows: list[TokenRow]) -> None:
-        selected = self._selected_row()
         self._rows = rows
-        self._shown_texts = [self._texts(row) for row in rows]
-        self._table.show_rows(self._shown_texts, numbers=[_PLANTS])
+        self._show_rows()
         if any(row.name == self._new_name and row.last_used_at is not None for row in rows):
             self._close_new_card()  # the program has it
-        with self._table.changing_cells():
-            for place, row in enumerate(rows):
-                self._decorate(place, row)
-        names = [row.name for row in rows]
-        if selected is not None and selected.name in names:
-            self._table.selectRow(names.index(selected.name))
         self._card.setVisible(bool(rows))
         self._empty_label.setVisible(not rows)
         self.resized.emit()
@@ -260,7 +247,7 @@ class TokenPanel(QWidget):
 
     # --- inside ---
 
-    def _texts(self, row: TokenRow) -> tuple[str, ...]:
+    def _cells(self, row: TokenRow) -> list[Cell]:
         now = now_ms()
         used = self.tr("never") if row.last_used_at is None else ago(row.last_used_at, now)
         if row.expires_at is None:
@@ -273,17 +260,22 @@ class TokenPanel(QWidget):
         if row.max_plants is not None:
             most = QLocale().toString(row.max_plants)
             plants = self.tr("{plants} of {most}").format(plants=plants, most=most)
-        return one_line(row.name), created, used, expires, plants, ""
+        times = ((created, row.created_at), (used, row.last_used_at), (expires, row.expires_at))
+        return [
+            Cell(one_line(row.name)),
+            *(Cell(text, "" if at is None else long_time(at)) for text, at in times),
+            Cell(plants),
+            Cell("", self.tr("Menu of this token"), ("ellipsis", "text_2")),
+        ]
 
     def _selected_row(self) -> TokenRow | None:
         row = self._table.selected_row
-        return self._rows[row] if row is not None and row < len(self._rows) else None
+        return None if row is None else self._rows[row]
 
-    @Slot(int, int)
-    def _on_cell_clicked(self, row: int, column: int) -> None:
-        if column == _MENU:
-            cell = self._table.visualRect(self._table.model().index(row, column))
-            self._open_menu(self._table.viewport().mapToGlobal(cell.bottomLeft()))
+    @Slot(QModelIndex)
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if index.column() == _MENU:
+            self._open_menu(self._table.viewport().mapToGlobal(self._table.visualRect(index).bottomLeft()))
 
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
@@ -333,14 +325,15 @@ class TokenPanel(QWidget):
         return card
 
     def _make_table(self) -> PlainTable:
-        heads = (
+        headings = (
             self.tr("Token"),
             self.tr("Created"),
             self.tr("Last used"),
             self.tr("Expires"),
             self.tr("Plants added"),
+            "",
         )
-        return PlainTable(self._theme, self.tr("Tokens"), (*heads, ""), max_rows=_MAX_ROWS)
+        return PlainTable(self._theme, self.tr("Tokens"), headings, numbers=[_PLANTS], max_rows=_MAX_ROWS)
 
     def _make_lifetimes(self) -> QComboBox:
         box = ComboBox(self.tr("When the new token expires"))

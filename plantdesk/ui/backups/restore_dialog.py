@@ -45,8 +45,8 @@ class RestoreDialog(Dialog):
         self._listed: list[Backup] = []
         self._file: Path | None = None
         self._comparing: Path | None = None
-        heads = (self.tr("Made"), self.tr("Why"), self.tr("Size"))
-        self._table = PlainTable(theme, self.tr("Backups"), heads, wide=1, max_rows=_MAX_ROWS)
+        headings = (self.tr("Made"), self.tr("Why"), self.tr("Size"))
+        self._table = PlainTable(theme, self.tr("Backups"), headings, wide=1, max_rows=_MAX_ROWS)
         self._card = self._table.framed()
         self._card.hide()
         self._preview = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop, wrapped=True)
@@ -56,7 +56,7 @@ class RestoreDialog(Dialog):
         self._restore_button = QPushButton(self.tr("&Restore"))
         self._restore_button.setProperty("variant", "primary")
         self._lay_out()
-        self._table.itemSelectionChanged.connect(self._on_selection)
+        self._table.selectionModel().selectionChanged.connect(self._on_selection)
         self._file_button.clicked.connect(self._on_another_file)
         self._cancel_button.clicked.connect(self.reject)
         self._restore_button.clicked.connect(self._on_restore)

@@ -105,8 +105,8 @@ class PasteDialog(Dialog):
     def __init__(self, theme: Theme, found: _Found, parent: QWidget) -> None:
         super().__init__("", parent)
         self._found = found
-        heads = (self.tr("ID"), self.tr("Name"), self.tr("Tag"), "")
-        self._table = PlainTable(theme, self.tr("Plants to be added"), heads, wide=1, max_rows=_MAX_ROWS)
+        headings = (self.tr("ID"), self.tr("Name"), self.tr("Tag"), "")
+        self._table = PlainTable(theme, self.tr("Plants to be added"), headings, wide=1, max_rows=_MAX_ROWS)
         known = sum(entry.name in found.known for entry in found.entries)
         template = Text(
             "&Leave out the {count:,} whose name is here already", one="&Leave out the one whose name is here already"

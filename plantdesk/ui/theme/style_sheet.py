@@ -218,9 +218,9 @@ PlantTable { selection-background-color: transparent; }
 QListView { border: 1px solid $border; padding: 2px; outline: 0; }
 QListView[pane="sidebar"] { background: $sidebar; border: none; padding: ${sidebar_pad}px 0; }
 QListView::item { border-radius: 4px; padding: 0 8px; height: ${item}px; color: $text; }
-QTableWidget { outline: 0; border: 2px solid $surface; border-radius: 6px; padding: 2px; }
-QTableWidget::item { padding: 0 9px; }
-QTableWidget:focus { border: 2px solid $focus; }
+PlainTable { outline: 0; border: 2px solid $surface; border-radius: 6px; padding: 2px; }
+PlainTable::item { padding: 0 9px; }
+PlainTable:focus { border: 2px solid $focus; }
 QListView::item:hover { background: $hover; }
 QListView::item:selected { background: $selection; }
 QHeaderView { background: $surface; border: none; }

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QSizePolicy,
     QStyle,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -21,7 +20,7 @@ from plantdesk.ui.texts import one_line, tag_text
 from plantdesk.ui.theme.metrics import XS
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
-from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable
+from plantdesk.ui.widgets.plain_table import Cell, CellDelegate, PlainTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,19 +118,14 @@ class ColumnTable(QFrame):
 
     def show_sample(self, sample: Sample) -> None:
         """Show the columns and the first rows of a file."""
-        layout, table = sample.layout, self._table
+        layout = sample.layout
         count = min(len(layout.names), max(_COLUMNS, *(at + 1 for at in layout.fields.values()), 0))
-        table.clear()
-        table.setColumnCount(count)
-        table.setRowCount(1 + min(_ROWS, len(sample.rows)))
         self._show_combos(layout.names[:count], {at: field for field, at in layout.fields.items()})
-        muted = self._theme.colors.color("text_2")
-        for at in range(count):
-            heading = layout.names[at] if layout.has_header else self.tr("Column {number}").format(number=at + 1)
-            self._set_cell(0, at, heading).setForeground(muted)
-            for place, row in enumerate(sample.rows[:_ROWS], 1):
-                value = row[at] if at < len(row) else None
-                self._set_cell(place, at, "—" if value is None else value).setData(_TAG, value)
+        numbered = [self.tr("Column {number}").format(number=at + 1) for at in range(count)]
+        headings = layout.names[:count] if layout.has_header else numbered
+        rows = [[*row[:count], *[None] * (count - len(row))] for row in sample.rows[:_ROWS]]
+        cells = [[Cell("—" if each is None else one_line(each), value=each) for each in row] for row in rows]
+        self._table.show_rows([[Cell(one_line(each), color="text_2") for each in headings], *cells], (), [""] * count)
         self._fit(sample)
         self._place()
         self._report_blanks()
@@ -152,12 +146,6 @@ class ColumnTable(QFrame):
         start = table.viewport().x() + _GAP // 2
         for at, combo in enumerate(self._combos):
             combo.setGeometry(start + table.columnViewportPosition(at), XS, table.columnWidth(at) - _GAP, height)
-
-    def _set_cell(self, row: int, column: int, text: str) -> QTableWidgetItem:
-        item = QTableWidgetItem(one_line(text))
-        item.setFlags(Qt.ItemFlag.ItemIsEnabled)
-        self._table.setItem(row, column, item)
-        return item
 
     def _show_combos(self, names: Sequence[str], fields: dict[int, str]) -> None:
         for combo in self._combos:
@@ -206,16 +194,16 @@ class ColumnTable(QFrame):
 
     def _report_blanks(self) -> None:
         at = self.fields.get("tag", -1)
-        items = [self._table.item(row, at) for row in range(1, self._table.rowCount())]
-        tags = [item.data(_TAG) for item in items if item is not None]
+        model = self._table.model()
+        tags = [model.index(row, at).data(_TAG) for row in range(1, model.rowCount())]
         self.blanks_changed.emit(any(tag is not None and tag_text(tag) != one_line(tag) for tag in tags if tag))
 
     def _fit(self, sample: Sample) -> None:
-        table = self._table
+        table, count = self._table, self._table.model().columnCount()
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for at in range(table.columnCount()):
+        for at in range(count):
             table.setColumnWidth(at, max(_MIN_WIDTH, min(_MAX_WIDTH, table.sizeHintForColumn(at))))
-        if table.columnCount() <= _FEW_COLUMNS:
+        if count <= _FEW_COLUMNS:
             wide = sample.layout.fields.get("name", 0)
-            header.setSectionResizeMode(min(wide, table.columnCount() - 1), QHeaderView.ResizeMode.Stretch)
+            header.setSectionResizeMode(min(wide, count - 1), QHeaderView.ResizeMode.Stretch)

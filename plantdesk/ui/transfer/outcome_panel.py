@@ -54,8 +54,8 @@ class RefusedDialog(Dialog):
         """Show the first of `count` rows under a title."""
         super().__init__(title, parent)
         self._folder = folder
-        heads = (self.tr("Line"), self.tr("Reason"), self.tr("ID"), self.tr("Name"))
-        table = PlainTable(theme, self.windowTitle(), heads, wide=1)
+        headings = (self.tr("Line"), self.tr("Reason"), self.tr("ID"), self.tr("Name"))
+        table = PlainTable(theme, self.windowTitle(), headings, wide=1)
         rows = [(row.line, shown(row.reason), row.values.get("id", ""), row.values.get("name", "")) for row in listed]
         table.show_rows([tuple(one_line(str(each)[:300]) for each in row) for row in rows])
         more = count - len(rows)

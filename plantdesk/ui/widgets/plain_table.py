@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -14,8 +13,7 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTableWidget,
-    QTableWidgetItem,
+    QTableView,
     QVBoxLayout,
 )
 
@@ -25,9 +23,9 @@ from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_text import tool_tip
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
-    from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+    from PySide6.QtCore import QPersistentModelIndex
     from PySide6.QtGui import QKeyEvent, QPainter
 
     from plantdesk.ui.theme.theme import Theme
@@ -63,9 +61,7 @@ class CellDelegate(QStyledItemDelegate):
     """Paints texts as sharp in a mirrored table as in another."""
 
     @override
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
         text, style = cell.text, cell.widget.style()
@@ -81,7 +77,70 @@ class CellDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-class PlainTable(QTableWidget):
+class Cell(NamedTuple):
+    """Text, tooltip, name and colour of the icon before the text, colour of the text, and what `UserRole` returns."""
+
+    text: str
+    tool_tip: str = ""
+    icon: tuple[str, str] | None = None
+    color: str | None = None
+    value: object = None
+
+
+_NO_INDEX = QModelIndex()
+
+
+class _Model(QAbstractTableModel):
+    """Cells, and the columns `numbers` that are aligned at their end."""
+
+    def __init__(self, theme: Theme, headings: Sequence[str], numbers: Collection[int], parent: QTableView) -> None:
+        super().__init__(parent)
+        self._theme, self._numbers = theme, numbers
+        self._headings = headings
+        self._rows: list[list[Cell]] = []
+
+    def show_rows(self, rows: list[list[Cell]], headings: Sequence[str] | None, *, same: bool) -> None:
+        """Replace all rows, or only the cells that have changed in the `same` rows."""
+        if not same:
+            self.beginResetModel()
+            self._rows, self._headings = rows, headings or self._headings
+            self.endResetModel()
+        elif rows != self._rows:
+            self._rows = rows
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self._headings) - 1))
+
+    @override
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    @override
+    def columnCount(self, parent: Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(self._headings)
+
+    @override
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        cell = self._rows[index.row()][index.column()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return cell.text
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _TRAILING if index.column() in self._numbers else _LEADING
+            case Qt.ItemDataRole.ToolTipRole:
+                return tool_tip(cell.tool_tip)
+            case Qt.ItemDataRole.DecorationRole if cell.icon:
+                return self._theme.icons.icon(*cell.icon, self._theme.metrics.scaled(ICON))
+            case Qt.ItemDataRole.ForegroundRole if cell.color:
+                return self._theme.colors.color(cell.color)
+        return cell.value if role == Qt.ItemDataRole.UserRole else None
+
+    @override
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if role == Qt.ItemDataRole.DisplayRole and orientation is Qt.Orientation.Horizontal:
+            return self._headings[section]
+        return _TRAILING if role == Qt.ItemDataRole.TextAlignmentRole and section in self._numbers else None
+
+
+class PlainTable(QTableView):
     """Its columns are as wide as their texts, except one that takes the rest.
 
     `menu_requested(position)`: the context menu of the selected row, at a position of the screen.
@@ -90,19 +149,29 @@ class PlainTable(QTableWidget):
     menu_requested = Signal(QPoint)
 
     def __init__(
-        self, theme: Theme, name: str, heads: Sequence[str], *, wide: int = 0, max_rows: int | None = None
+        self,
+        theme: Theme,
+        name: str,
+        headings: Sequence[str],
+        *,
+        wide: int = 0,
+        numbers: Collection[int] = (),
+        max_rows: int | None = None,
     ) -> None:
         """Make it with a `name` for screen readers, and `wide`, the number of the column that takes the rest.
 
-        With `max_rows` it is as high as its rows, but not higher than so many.
+        The columns `numbers` are aligned at their end. With `max_rows` it is as high as its rows, but not higher than
+        so many.
         """
-        super().__init__(0, len(heads))
+        super().__init__()
         self._theme = theme
+        self._model = _Model(theme, headings, numbers, self)
+        self._keys: Sequence[object] = ()
+        self.setModel(self._model)
         self._max_rows = max_rows
         self.setItemDelegate(CellDelegate(self))
         size = theme.metrics.scaled(ICON)
         self.setIconSize(QSize(size, size))
-        self.setHorizontalHeaderLabels(list(heads))
         self.setAccessibleName(name)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -124,8 +193,8 @@ class PlainTable(QTableWidget):
     @property
     def selected_row(self) -> int | None:
         """The number of the selected row."""
-        items = self.selectedItems()
-        return self.row(items[0]) if items else None
+        selected = self.selectionModel().selectedRows()
+        return selected[0].row() if selected else None
 
     @property
     def max_rows(self) -> int | None:
@@ -137,45 +206,24 @@ class PlainTable(QTableWidget):
         self._max_rows = rows
         self._fit_height()
 
-    def show_rows(self, rows: Sequence[Sequence[str]], *, numbers: Collection[int] = ()) -> None:
-        """Replace the rows; the columns `numbers` are aligned at their end."""
-        self.setRowCount(len(rows))
-        with self.changing_cells():
-            for place, row in enumerate(rows):
-                for column, text in enumerate(row):
-                    item = QTableWidgetItem(text)
-                    item.setTextAlignment(_TRAILING if column in numbers else _LEADING)
-                    self.setItem(place, column, item)
-        for column in numbers:
-            head = self.horizontalHeaderItem(column)
-            if head is not None:
-                head.setTextAlignment(_TRAILING)
+    def show_rows(
+        self,
+        rows: Sequence[Sequence[str | Cell]],
+        keys: Sequence[object] = (),
+        headings: Sequence[str] | None = None,
+    ) -> None:
+        """Replace the rows. With a key for each row, the selected row stays selected if its key is there again."""
+        cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
+        row, before, self._keys = self.selected_row, self._keys, keys
+        is_same = bool(keys) and keys == before
+        self._model.show_rows(cells, headings, same=is_same)
+        if row is not None and not is_same and before and before[row] in keys:
+            self.selectRow(keys.index(before[row]))
         self._fit_height()
-
-    @contextmanager
-    def changing_cells(self) -> Iterator[None]:
-        """Change many cells in a block: after each change alone Qt would measure all rows for the widths."""
-        model = self.model()
-        with QSignalBlocker(model):
-            yield
-        if model.rowCount() and not model.signalsBlocked():
-            model.dataChanged.emit(model.index(0, 0), model.index(model.rowCount() - 1, model.columnCount() - 1))
-
-    def set_icon(self, row: int, column: int, name: str, color: str) -> None:
-        """Show an icon of the theme before the text of a cell."""
-        item = self.item(row, column)
-        if item is not None:
-            item.setIcon(self._theme.icons.icon(name, color, self.iconSize().width()))
-
-    def set_tool_tip(self, row: int, column: int, text: str) -> None:
-        """Show `text` as the tooltip of a cell."""
-        item = self.item(row, column)
-        if item is not None:
-            item.setData(Qt.ItemDataRole.ToolTipRole, tool_tip(text))
 
     @override
     def selectRow(self, row: int) -> None:
-        self.setCurrentCell(row, 0)  # Qt's own does nothing in a mirrored table
+        self.setCurrentIndex(self._model.index(row, 0))  # Qt's own does nothing in a mirrored table
 
     @override
     def sizeHint(self) -> QSize:
@@ -184,8 +232,8 @@ class PlainTable(QTableWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _ARROWS and self.selected_row is None and self.rowCount():
-            self.selectRow(max(self.currentRow(), 0))  # Qt would move from the invisible current row
+        if event.key() in _ARROWS and self.selected_row is None and self._model.rowCount():
+            self.selectRow(max(self.currentIndex().row(), 0))  # Qt would move from the invisible current row
         elif is_menu_key(event):
             self.menu_requested.emit(menu_position(self, self._selected_index()))
         else:
@@ -206,12 +254,13 @@ class PlainTable(QTableWidget):
 
     def _selected_index(self) -> QModelIndex:
         row = self.selected_row
-        return self.model().index(-1 if row is None else row, 0)
+        return self._model.index(-1 if row is None else row, 0)
 
     def _fit_height(self) -> None:
         if self._max_rows is not None:
             self.setFixedHeight(self._fitting_height())
 
     def _fitting_height(self) -> int:
-        rows = min(max(self.rowCount(), 1), self._max_rows or self.rowCount())
+        count = self._model.rowCount()
+        rows = min(max(count, 1), self._max_rows or count)
         return rows * self._theme.metrics.row + self.horizontalHeader().sizeHint().height() + 2 * XS

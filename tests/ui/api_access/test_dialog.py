@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
-    QTableWidget,
+    QTableView,
     QWidget,
 )
 from shiboken6 import delete, isValid
@@ -34,7 +34,7 @@ from plantdesk.ui.qt import fitted
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.fields import copy_secret
 from plantdesk.ui.widgets.messages import MessageLine
-from tests.support.desk import Desk, plain
+from tests.support.desk import Desk, plain, rows_of
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -82,7 +82,7 @@ class DialogDesk(Desk):
         self.outer = outer
         self.dialog = dialog
         self.switch = switch
-        self.table = self.the(QTableWidget, "Tokens")
+        self.table = self.the(QTableView, "Tokens")
         self.box = self.the(QCheckBox, "Accept plants from other programs")
         self.port = self.field("Port")
         self.token = self.field("New token")
@@ -113,8 +113,7 @@ class DialogDesk(Desk):
         return next(each for each in boxes if each.isVisible())
 
     def names(self) -> list[str]:
-        items = [self.table.item(row, 0) for row in range(self.table.rowCount())]
-        return [item.text() for item in items if item is not None]
+        return [row[0] for row in rows_of(self.table)]
 
 
 def press(box: MessageBox, label: str) -> QPushButton:
@@ -456,9 +455,7 @@ def active(desk: DialogDesk, store: Store) -> DialogDesk:
 
 
 def requests(desk: DialogDesk) -> list[tuple[str, str]]:
-    table = desk.the(QTableWidget, "Requests")
-    items = [[table.item(row, column) for column in (1, 2)] for row in range(table.rowCount())]
-    return [(who.text(), what.text()) for who, what in items if who is not None and what is not None]
+    return [(row[1], row[2]) for row in rows_of(desk.the(QTableView, "Requests"))]
 
 
 def test_the_last_requests_are_shown_live(active: DialogDesk, store: Store) -> None:
@@ -467,9 +464,8 @@ def test_the_last_requests_are_shown_live(active: DialogDesk, store: Store) -> N
         ("garden-sync was refused", "ID 7 is taken"),
         ("garden-sync added “Fern”", "ID 7"),
     ]
-    result = active.the(QTableWidget, "Requests").item(1, 2)
-    assert result is not None
-    assert "ID 7 already belongs to “Fern”." in result.toolTip()
+    result = active.the(QTableView, "Requests").model().index(1, 2)
+    assert "ID 7 already belongs to “Fern”." in result.data(Qt.ItemDataRole.ToolTipRole)
     with closing(store.reader()) as reader:
         row = reader.plant(7)
     assert row is not None
@@ -482,7 +478,7 @@ def test_the_last_requests_are_shown_live(active: DialogDesk, store: Store) -> N
 
 
 def menu_of_request(desk: DialogDesk, row: int) -> QMenu:
-    table = desk.the(QTableWidget, "Requests")
+    table = desk.the(QTableView, "Requests")
     table.setFocus()
     table.selectRow(row)
     desk.press(Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
@@ -516,7 +512,7 @@ def test_more_requests_than_five_are_shown_on_demand(active: DialogDesk) -> None
     for _ in range(10):
         active.switch.activity.record_refused(ErrorNumber.NOT_JSON, "The body is not JSON.")
     active.until(lambda: len(requests(active)) == 13)
-    table = active.the(QTableWidget, "Requests")
+    table = active.the(QTableView, "Requests")
     before = table.height()
     active.dialog.resize(active.dialog.width(), 420)
     active.button("Show all").click()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QTableWidget
+from PySide6.QtWidgets import QTableView
 from shiboken6 import isValid
 
 from plantdesk.domain.backups import BackupKind
@@ -99,7 +99,7 @@ def test_a_failed_backup_is_reported(desk: BackupDesk) -> None:
 @pytest.mark.usefixtures("backup")
 def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: BackupDesk) -> None:
     dialog = desk.open()
-    table = dialog.findChildren(QTableWidget)[0]
+    table = dialog.findChildren(QTableView)[0]
     desk.says("holds 2 plants", "Goes: 1 plant (3 “Cactus”)")
     desk.qtbot.waitUntil(desk.dialog.button("Restore").isEnabled, timeout=TIMEOUT)
     assert table.hasFocus()
@@ -150,7 +150,7 @@ def test_another_row_is_previewed(desk: BackupDesk, add: Adder) -> None:
     add("Daisy")
     dialog = desk.open()
     desk.says("holds 3 plants", "Goes: 1 plant (4 “Daisy”)")
-    table = dialog.findChildren(QTableWidget)[0]
+    table = dialog.findChildren(QTableView)[0]
     desk.qtbot.keyClick(table, Qt.Key.Key_Down)
     desk.says("holds 2 plants", "Goes: 2 plants (4 “Daisy”, 3 “Cactus”)")
     desk.dialog.button("Cancel").click()
@@ -195,7 +195,7 @@ def test_a_file_that_is_no_backup_is_refused_and_another_may_be_chosen(desk: Bac
     dialog.choose_file(diary)  # the result of the file dialog
     desk.says("not a PlantDesk store")
     assert not desk.dialog.button("Restore").isEnabled()
-    desk.qtbot.keyClick(dialog.findChildren(QTableWidget)[0], Qt.Key.Key_Home)
+    desk.qtbot.keyClick(dialog.findChildren(QTableView)[0], Qt.Key.Key_Home)
     desk.says("holds 2 plants")
 
 

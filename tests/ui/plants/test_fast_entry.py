@@ -25,7 +25,7 @@ from plantdesk.ui.plants.unsaved_plants import UnsavedBox
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
-from tests.support.desk import TIMEOUT, Desk, plain
+from tests.support.desk import TIMEOUT, Desk, plain, rows_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -408,9 +408,7 @@ def paste(desk: EntryDesk, text: str) -> PasteDialog:
 
 
 def cells(dialog: PasteDialog) -> list[list[str]]:
-    table = dialog.findChildren(PlainTable)[0]
-    columns = range(table.columnCount())
-    return [[table.item(row, column).text() for column in columns] for row in range(table.rowCount())]  # type: ignore[union-attr]
+    return rows_of(dialog.findChildren(PlainTable)[0])
 
 
 def test_pasted_lines_are_shown_and_added_as_one_change(desk: EntryDesk) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, QSpinBox, QTableWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QPushButton, QSpinBox, QTableView
 
 from plantdesk.ui.transfer.outcome_panel import RefusedDialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
-from tests.support.desk import TIMEOUT, Desk
+from tests.support.desk import TIMEOUT, Desk, rows_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,9 +31,7 @@ def file(tmp_path: Path) -> Path:
 
 def cells(desk: TransferDesk) -> list[list[str]]:
     """Return the texts of the table below the combo boxes."""
-    table = desk.dialog.the(QTableWidget)
-    items = [[table.item(row, at) for at in range(table.columnCount())] for row in range(table.rowCount())]
-    return [["" if item is None else item.text() for item in row] for row in items]
+    return rows_of(desk.dialog.the(QTableView))
 
 
 def test_a_file_is_previewed_imported_and_undone(desk: TransferDesk, file: Path) -> None:
@@ -112,9 +110,7 @@ def test_the_rows_of_one_kind_are_shown(desk: TransferDesk, tmp_path: Path, add:
 
 def refused(desk: TransferDesk) -> list[list[str]]:
     """Return line and reason of the rows that are shown."""
-    table = desk.the(RefusedDialog).findChildren(QTableWidget)[0]
-    items = [[table.item(row, at) for at in range(2)] for row in range(table.rowCount())]
-    return [["" if item is None else item.text() for item in row] for row in items]
+    return [row[:2] for row in rows_of(desk.the(RefusedDialog).findChildren(QTableView)[0])]
 
 
 def test_a_blank_at_the_end_of_a_tag_is_mentioned(desk: TransferDesk, tmp_path: Path) -> None:
