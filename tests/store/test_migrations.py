@@ -134,6 +134,7 @@ _OLD_TITLES: tuple[tuple[str, str, dict[str, Any], int], ...] = (
     ("edit", "Rename “a” to “b” to “c”", {"title": "Rename “a” to “b” to “c”"}, 1),
     ("delete", "Delete , plants", {"title": "Delete , plants"}, 1),
     ("edit", f"Edit {'9' * 5000} plants", {"title": f"Edit {'9' * 5000} plants"}, 1),
+    ("edit", "Rename “" + "” to “" * 100_000, {"title": "Rename “" + "” to “" * 100_000}, 1),
     ("edit", "Something else", {"title": "Something else"}, 1),
 )
 

@@ -8,18 +8,21 @@ from typing import Any
 
 from plantdesk.domain.history import ChangeKind, title
 
+#: PlantDesk made no longer ones; with those of others a pattern may take quadratic time.
+_LONGEST = 1000
+_PLANTS = "(?:“(?P<name>.*)”|(?P<plants>[0-9][0-9,]{0,25}) plants?)"
 _PATTERNS: tuple[tuple[ChangeKind, str], ...] = (
     (ChangeKind.RENAME, "Rename “(?P<name>.*)” to “(?P<new_name>.*)”"),
     (ChangeKind.TAG, "Rename tag “(?P<tags>.*)” to “(?P<tag>.*)”"),
     (ChangeKind.TAG, "Remove tag “(?P<tags>.*)”"),
     (ChangeKind.MERGE, "Merge tags? “(?P<tags>.*)” into “(?P<tag>.*)”"),
-    (ChangeKind.TAG, "Set the tag “(?P<tag>.*)” for (?:“(?P<name>.*)”|(?P<plants>[0-9][0-9,]{0,25}) plants?)"),
-    (ChangeKind.TAG, "Remove the tag of (?:“(?P<name>.*)”|(?P<plants>[0-9][0-9,]{0,25}) plants?)"),
+    (ChangeKind.TAG, "Set the tag “(?P<tag>.*)” for " + _PLANTS),
+    (ChangeKind.TAG, "Remove the tag of " + _PLANTS),
     (ChangeKind.DELETE, "Delete the plants of token “(?P<token>.*)”"),
-    (ChangeKind.INSERT, "Add (?:“(?P<name>.*)”|(?P<plants>[0-9][0-9,]{0,25}) plants?)"),
-    (ChangeKind.DELETE, "Delete (?:“(?P<name>.*)”|(?P<plants>[0-9][0-9,]{0,25}) plants?)"),
-    (ChangeKind.NOTE, "Change the note of (?:“(?P<name>.*)”|(?P<plants>[0-9][0-9,]{0,25}) plants?)"),
-    (ChangeKind.EDIT, "Edit (?:“(?P<name>.*)”|(?P<plants>[0-9][0-9,]{0,25}) plants?)"),
+    (ChangeKind.INSERT, "Add " + _PLANTS),
+    (ChangeKind.DELETE, "Delete " + _PLANTS),
+    (ChangeKind.NOTE, "Change the note of " + _PLANTS),
+    (ChangeKind.EDIT, "Edit " + _PLANTS),
     (ChangeKind.IMPORT, "Import (?P<plants>[0-9][0-9,]{0,25}) plants? from “(?P<file>.*)”"),
     (ChangeKind.RESTORE, "Restore “(?P<backup>.*)”"),
 )
@@ -45,6 +48,8 @@ def parameters(stored: str, text: str, plants: int) -> str:
 
 def _read(text: str, plants: int) -> tuple[ChangeKind, dict[str, Any], int] | None:
     """Return kind, parameters and plants, where exactly these give this title again."""
+    if len(text) > _LONGEST:
+        return None
     for found, pattern in _PATTERNS:
         match = re.fullmatch(pattern, text, re.DOTALL)
         if match is None:
