@@ -6,10 +6,13 @@ Imports little: the window needs it before its first paint, and each command.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from plantdesk.domain.errors import PlantDeskError, Text, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,9 +22,24 @@ if TYPE_CHECKING:
     from plantdesk.domain.protocols import PlantStore
 
 
+#: Addresses of servers, and what SQLite takes for something else than a file.
+_ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$")
+
+
+class NotAFileError(PlantDeskError):
+    """The database is named by an address, of which there is no kind of store."""
+
+    text = Text("“{name}” is not the name of a file. Give the file of a database, such as plants.db.")
+
+
 def location_of(database: str | Path | None) -> StoreLocation:
-    """Return the location that a user names; None: that of the user's own store. Raises NoHomeFolderError."""
+    """Return the location that a user names; None: that of the user's own store.
+
+    Raises NotAFileError and NoHomeFolderError.
+    """
     if database is not None:
+        if _ADDRESS.match(str(database)):
+            raise NotAFileError(name=shortened(str(database)))
         return SqliteLocation(Path(database).absolute())
     from plantdesk.platform import paths
 

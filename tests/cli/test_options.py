@@ -71,6 +71,16 @@ def test_the_database_may_be_named_anywhere(typed: str, tmp_path: Path, capfd: p
     assert "garden" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["postgresql://me@host/plants", "file:plants.db?mode=memory", ":memory:"])
+def test_a_database_is_a_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["add", "--name", "Fern", "--database", name]) == 1
+    assert "is not the name of a file" in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("command", ["", "add", "token", "token create"])
 def test_help_prints_what_the_option_prints(command: str, capfd: pytest.CaptureFixture[str]) -> None:
     shown = []
