@@ -11,7 +11,7 @@ from shiboken6 import isValid
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.texts import error_text, quoted, shown
-from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 from plantdesk.ui.widgets.messages import BarKind
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class CloseQuestion(QObject):
         box = self._box = MessageBox(self._context.theme, "PlantDesk", title, text, self._window)
         box.set_icon("triangle-alert", "warning")
         box.add_button(confirm).clicked.connect(self.confirmed)
-        box.add_button(stay)
+        box.add_button(stay, ButtonRole.RejectRole)
         box.open()
 
     @Slot()

@@ -18,7 +18,7 @@ from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.buttons import CopyButton
-from plantdesk.ui.widgets.dialog import Dialog, needed_height
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, needed_height
 from plantdesk.ui.widgets.fold import Fold
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -78,7 +78,7 @@ class ApiDialog(Dialog):
         self._snippets = SnippetPanel(theme)
         self._try_fold = Fold(theme, self.tr("&Try it"), self._snippets)
         self._try_fold.set_remark(self.tr("examples for curl, PowerShell and Python"))
-        self._close_button = QPushButton(self.tr("Close"))
+        self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect(bridge)
         self._activity.set_open(is_open=self.screen().availableGeometry().height() > _HIGH_SCREEN)
@@ -195,7 +195,6 @@ class ApiDialog(Dialog):
             part.connect(self._fit_later)
         self._try_fold.toggled.connect(self._on_examples_toggled)
         self._activity.unfolded.connect(partial(self._show_later, self._activity))
-        self._close_button.clicked.connect(self.accept)
         bridge.server_changed.connect(self._show_server)
         bridge.changed.connect(self._on_changed)
 
@@ -217,7 +216,7 @@ class ApiDialog(Dialog):
     def _fit(self) -> None:
         """Be as high as the content, as far as the screen has room for it."""
         width = max(self.width(), self._theme.metrics.scaled(_WIDTH))
-        height = needed_height(self._inner, width) + self._foot.sizeHint().height()
+        height = needed_height(self._inner, width) + self.buttons.sizeHint().height()
         self.resize_to_fit(QSize(width, height))
 
     @Slot()
@@ -252,8 +251,8 @@ class ApiDialog(Dialog):
         layout.setSpacing(0)
         self._area = ScrollArea(self._content)
         layout.addWidget(self._area, 1)
-        self._foot = self._footer()
-        add_layout(layout, self._foot)
+        self.buttons.setContentsMargins(EDGE, S, EDGE, L)
+        layout.addWidget(self.buttons)
         self.resize_to_fit(QSize(self._theme.metrics.scaled(_WIDTH), self._content.sizeHint().height()))
 
     def _switch_row(self) -> QHBoxLayout:
@@ -274,10 +273,3 @@ class ApiDialog(Dialog):
         row.addWidget(self._address)
         row.addWidget(self._copy_button)
         row.addWidget(PlainLabel(self.tr("Only programs on this computer can connect."), tone="muted"), 1)
-
-    def _footer(self) -> QHBoxLayout:
-        footer = QHBoxLayout()
-        footer.setContentsMargins(EDGE, S, EDGE, L)
-        footer.addStretch(1)
-        footer.addWidget(self._close_button)
-        return footer

@@ -18,7 +18,7 @@ from plantdesk.ui.qt import add_layout, set_properties
 from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, shown
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.widgets.buttons import CloseButton, CopyButton
-from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit, SecretEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
@@ -195,7 +195,7 @@ class TokenPanel(QWidget):
         box = MessageBox(self._theme, self.tr("Revoke a token"), text, details, self)
         box.set_icon("key-round", "warning")
         box.add_button(label).clicked.connect(partial(revoke, row.name))
-        box.add_button(self.tr("Cancel"))
+        box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         box.open()
 
     def _revoke_and_remove(self, name: str) -> None:

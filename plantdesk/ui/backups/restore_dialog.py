@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from plantdesk.domain.backups import BackupKind, preview_text
-from plantdesk.ui.qt import add_layout, override
+from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, shown
-from plantdesk.ui.theme.metrics import EDGE, L, M, S
-from plantdesk.ui.widgets.dialog import ENTER_KEYS, Dialog
+from plantdesk.ui.theme.metrics import EDGE, L, M
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -51,14 +51,13 @@ class RestoreDialog(Dialog):
         self._card.hide()
         self._preview = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop, wrapped=True)
         self._message = MessageLine(theme)
-        self._file_button = QPushButton(self.tr("&Another file…"))
-        self._cancel_button = QPushButton(self.tr("Cancel"))
-        self._restore_button = QPushButton(self.tr("&Restore"))
+        self._file_button = self.buttons.addButton(self.tr("&Another file…"), START_ROLE)
+        self._restore_button = self.buttons.addButton(self.tr("&Restore"), ButtonRole.AcceptRole)
+        self._cancel_button = self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._restore_button.setProperty("variant", "primary")
         self._lay_out()
         self._table.selectionModel().selectionChanged.connect(self._on_selection)
         self._file_button.clicked.connect(self._on_another_file)
-        self._cancel_button.clicked.connect(self.reject)
         self._restore_button.clicked.connect(self._on_restore)
         self._choose(None)
         bridge.short_tasks.ask(self, lambda _task: backups.newest_first(), self._on_listed, self.show_failure)
@@ -185,12 +184,6 @@ class RestoreDialog(Dialog):
             tone="muted",
             wrapped=True,
         )
-        foot = QHBoxLayout()
-        foot.setSpacing(S)
-        foot.addWidget(self._file_button)
-        foot.addStretch(1)
-        foot.addWidget(self._cancel_button)
-        foot.addWidget(self._restore_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(EDGE, L, EDGE, L)
         layout.setSpacing(M)
@@ -198,7 +191,7 @@ class RestoreDialog(Dialog):
         layout.addWidget(self._card)
         layout.addWidget(self._preview, 1)
         layout.addWidget(self._message)
-        add_layout(layout, foot)
+        layout.addWidget(self.buttons)
         self._preview.setMinimumHeight(5 * self._preview.fontMetrics().lineSpacing())
         self.fit_height(self._theme.metrics.scaled(_WIDTH))
 

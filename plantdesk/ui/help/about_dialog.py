@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from plantdesk import __version__
 from plantdesk.platform.bug_report import system_facts
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.theme.metrics import EDGE, ICON_LARGE, L, M, S
 from plantdesk.ui.widgets.buttons import CopyButton
-from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, TextView
 
@@ -29,11 +29,11 @@ class AboutDialog(Dialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("About PlantDesk"), parent)
-        self._close_button = QPushButton(self.tr("Close"))
-        self._close_button.clicked.connect(self.accept)
         diagnosis = diagnosis_of(theme)
-        self._copy_button = CopyButton(theme, self.tr("Copy &diagnosis"))
-        self._copy_button.set_content(diagnosis)
+        copy = CopyButton(theme, self.tr("Copy &diagnosis"))
+        copy.set_content(diagnosis)
+        self.buttons.addButton(copy, START_ROLE)
+        close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(EDGE, L, EDGE, L)
         layout.setSpacing(S)
@@ -48,9 +48,9 @@ class AboutDialog(Dialog):
             layout.addWidget(label)
             layout.addWidget(content)
         layout.addSpacing(M)
-        add_layout(layout, self._foot())
+        layout.addWidget(self.buttons)
         self.fit_height(theme.metrics.scaled(_WIDTH))
-        self._close_button.setFocus()
+        close.setFocus()
 
     def _head(self, theme: Theme) -> QHBoxLayout:
         titles = QVBoxLayout()
@@ -63,13 +63,6 @@ class AboutDialog(Dialog):
         head.addWidget(Icon(theme, "sprout", "accent", ICON_LARGE), alignment=Qt.AlignmentFlag.AlignTop)
         add_layout(head, titles, 1)
         return head
-
-    def _foot(self) -> QHBoxLayout:
-        foot = QHBoxLayout()
-        foot.addWidget(self._copy_button)
-        foot.addStretch(1)
-        foot.addWidget(self._close_button)
-        return foot
 
     def _text_field(self, diagnosis: str) -> TextView:
         field = TextView(self.tr("Diagnosis"), diagnosis)

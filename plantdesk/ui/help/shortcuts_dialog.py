@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractSlider,
     QGridLayout,
     QHBoxLayout,
-    QPushButton,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import add_layout, fitted, override
 from plantdesk.ui.theme.metrics import EDGE, XS, L, M, S
-from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.plain_text import PlainLabel, report_focus
 from plantdesk.ui.widgets.scroll_area import ScrollArea
@@ -64,17 +63,13 @@ class ShortcutsDialog(Dialog):
         for section in Section:
             rows[_group_of(section)] += _of_section(menus, section)
         self._rows = rows
-        self._close_button = QPushButton(self.tr("Close"))
-        self._close_button.clicked.connect(self.accept)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(EDGE, S, EDGE, L)
-        foot.addStretch(1)
-        foot.addWidget(self._close_button)
+        close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
+        self.buttons.setContentsMargins(EDGE, S, EDGE, L)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        add_layout(layout, foot)  # before it is measured: Qt ignores what is in no window
-        around = QSize(EDGE, foot.sizeHint().height() + XS)
+        layout.addWidget(self.buttons)  # before it is measured: Qt ignores what is in no window
+        around = QSize(EDGE, self.buttons.sizeHint().height() + XS)
         content = self._in_columns()
         if fitted(self, content.sizeHint() + around) != content.sizeHint() + around:
             content = self._one_by_one()
@@ -85,7 +80,7 @@ class ShortcutsDialog(Dialog):
         report_focus(self._area)
         layout.insertWidget(0, self._area, 1)
         self.resize_to_fit(requested)
-        self._close_button.setFocus()
+        close.setFocus()
 
     def _in_columns(self) -> QWidget:
         content = QWidget()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.history.change_list import ChangeList
@@ -13,7 +13,7 @@ from plantdesk.ui.history.model import HistoryModel
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import error_text, long_date, shown, source_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
-from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -55,7 +55,7 @@ class HistoryDialog(Dialog):
         self._empty_label = PlainLabel(tone="muted", alignment=Qt.AlignmentFlag.AlignCenter, wrapped=True)
         self._message = MessageLine(context.theme)
         self._message.set_hint("…")
-        self._close_button = QPushButton(self.tr("Close"))
+        self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect(context)
         self.resize_to_fit(QSize(context.theme.metrics.scaled(_WIDTH), 0))
@@ -70,22 +70,21 @@ class HistoryDialog(Dialog):
         self._pages = QStackedLayout()
         for page in (self._list, self._empty_label):
             self._pages.addWidget(page)
-        foot = QHBoxLayout()
-        foot.addWidget(self._message, 1)
-        foot.addWidget(self._close_button)
+        bottom = QHBoxLayout()
+        bottom.addWidget(self._message, 1)
+        bottom.addWidget(self.buttons)
         layout = self._layout = QVBoxLayout(self)
         layout.setContentsMargins(EDGE, L, EDGE, L)
         layout.setSpacing(S + 2)
         add_layout(layout, top)
         add_layout(layout, self._pages, 1)
-        add_layout(layout, foot)
+        add_layout(layout, bottom)
 
     def _connect(self, context: WindowContext) -> None:
         self._search_edit.textChanged.connect(self._on_filter_changed)
         self._search_edit.returnPressed.connect(self._list.setFocus)
         self._source_box.currentIndexChanged.connect(self._on_filter_changed)
         self._list.action_requested.connect(self.action_requested)
-        self._close_button.clicked.connect(self.accept)
         self._model.loaded.connect(self._on_loaded)
         self._model.extended.connect(self._show_count)
         self._model.failed.connect(self._on_failed)

@@ -14,7 +14,7 @@ from plantdesk.ui.labels.sheets import SheetChoice
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import shown
 from plantdesk.ui.theme.metrics import XL, L, M, S
-from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import spin_box
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -52,9 +52,10 @@ class LabelDialog(Dialog):
         self._page, self._label = PagePreview(), LabelPreview()
         self._previous, self._next = QPushButton(self.tr("Previous page")), QPushButton(self.tr("Next page"))
         self._message = MessageLine(theme)
-        self._pdf_button, self._print_button = QPushButton(self.tr("&Save as PDF…")), QPushButton(self.tr("&Print…"))
+        self._print_button = self.buttons.addButton(self.tr("&Print…"), ButtonRole.AcceptRole)
         self._print_button.setProperty("variant", "primary")
-        self._cancel_button = QPushButton(self.tr("Cancel"))
+        self._pdf_button = self.buttons.addButton(self.tr("&Save as PDF…"), ButtonRole.ActionRole)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._sheet.choose(sheet)
         self._lay_out()
         self._connect()
@@ -131,7 +132,6 @@ class LabelDialog(Dialog):
         self._next.clicked.connect(self._on_next)
         self._pdf_button.clicked.connect(self._on_pdf)
         self._print_button.clicked.connect(self._on_print)
-        self._cancel_button.clicked.connect(self.reject)
 
     def _number(self) -> QSpinBox:
         box = spin_box(QSpinBox)
@@ -188,15 +188,14 @@ class LabelDialog(Dialog):
         body.setSpacing(L)
         body.addWidget(area)
         add_layout(body, self._pages(), 1)
-        foot = QHBoxLayout()
-        foot.setSpacing(S)
-        foot.addWidget(self._message, 1)
-        for button in (self._cancel_button, self._pdf_button, self._print_button):
-            foot.addWidget(button)
+        bottom = QHBoxLayout()
+        bottom.setSpacing(S)
+        bottom.addWidget(self._message, 1)
+        bottom.addWidget(self.buttons)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XL, L, XL, L)
         layout.setSpacing(M)
         add_layout(layout, body, 1)
-        add_layout(layout, foot)
+        add_layout(layout, bottom)
         scaled = self._theme.metrics.scaled
         self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))

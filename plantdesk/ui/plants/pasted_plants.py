@@ -6,15 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.ui.plants.add_queue import EnteredPlant, numbered
 from plantdesk.ui.plants.name_field import MAX_QUANTITY
 from plantdesk.ui.qt import add_layout
 from plantdesk.ui.texts import error_text, one_line, shown, tag_text
-from plantdesk.ui.theme.metrics import XL, L, M, S
-from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.theme.metrics import XL, L, M
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_table import PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -113,12 +113,11 @@ class PasteDialog(Dialog):
         )
         self._leave_out = QCheckBox(shown(template.filled(count=known)))
         self._leave_out.setVisible(bool(known))
-        self._cancel_button = QPushButton(self.tr("Cancel"))
-        self._add_button = QPushButton()
+        self._add_button = self.buttons.addButton("", ButtonRole.AcceptRole)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._add_button.setProperty("variant", "primary")
         self._lay_out()
         self._leave_out.toggled.connect(self._show)
-        self._cancel_button.clicked.connect(self.reject)
         self._add_button.clicked.connect(self._on_add)
         self._show()
         self.fit_height(theme.metrics.scaled(_WIDTH))
@@ -131,19 +130,16 @@ class PasteDialog(Dialog):
         return [entry for entry in self._found.entries if entry.name not in leave_out]
 
     def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(S + 2)
-        buttons.addWidget(self._leave_out)
-        buttons.addStretch()
-        buttons.addWidget(self._cancel_button)
-        buttons.addWidget(self._add_button)
+        bottom = QHBoxLayout()
+        bottom.addWidget(self._leave_out)
+        bottom.addWidget(self.buttons)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XL, L, XL, L)
         layout.setSpacing(M)
         layout.addWidget(self._table.framed())
         if left_out := self._left_out_text():
             layout.addWidget(PlainLabel(left_out, tone="muted", wrapped=True))
-        add_layout(layout, buttons)
+        add_layout(layout, bottom)
 
     def _left_out_text(self) -> str:
         found, sentences = self._found, []

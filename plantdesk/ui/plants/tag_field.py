@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import InvalidPlantError, Text
 from plantdesk.domain.validation import plant_fields
-from plantdesk.ui.qt import add_layout, override, set_properties
+from plantdesk.ui.qt import override, set_properties
 from plantdesk.ui.texts import error_text, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, S
-from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ButtonField, LineEdit, tag_completer
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -107,29 +107,19 @@ class TagDialog(Dialog):
         self._edit.setCompleter(tag_completer(tags, self))
         self._label.setBuddy(self._edit)
         self._message = MessageLine(theme)
-        self._button = QPushButton(
-            shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
-        )
+        change = shown(Text("&Change tag of {count:,} plants", one="&Change tag of 1 plant", count=count))
+        self._button = self.buttons.addButton(change, ButtonRole.AcceptRole)
         self._button.setProperty("variant", "primary")
         self._button.setEnabled(False)
         self._button.clicked.connect(self._on_accepted)
-        self._remove_button = QPushButton(
-            shown(Text("&Remove tags of {count:,} plants", one="&Remove tag of 1 plant", count=count))
-        )
-        self._remove_button.clicked.connect(self._on_removed)
+        remove = shown(Text("&Remove tags of {count:,} plants", one="&Remove tag of 1 plant", count=count))
+        self.buttons.addButton(remove, START_ROLE).clicked.connect(self._on_removed)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._edit.textChanged.connect(self._on_text_changed)
         self._edit.returnPressed.connect(self._button.click)  # nothing while it is empty
         self._lay_out()
 
     def _lay_out(self) -> None:
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.clicked.connect(self.reject)
-        foot = QHBoxLayout()
-        foot.setSpacing(S)
-        foot.addWidget(self._remove_button)
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(self._button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XXL, XL, XXL, XL)
         layout.setSpacing(S)
@@ -137,7 +127,7 @@ class TagDialog(Dialog):
         layout.addWidget(self._edit)
         layout.addWidget(self._message)
         layout.addSpacing(L)
-        add_layout(layout, foot)
+        layout.addWidget(self.buttons)
         self.setMinimumWidth(_WIDTH)
         self._edit.setFocus()
 

@@ -17,7 +17,7 @@ from plantdesk.ui.feature import PlantChanges
 from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import ICON
 from plantdesk.ui.theme.tag_colors import HUES, dot_color
-from plantdesk.ui.widgets.dialog import MessageBox
+from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -78,7 +78,7 @@ class TagCommands(QObject):
         box.set_icon("merge", "accent")
         button = box.add_button(self.tr("&Merge"))
         button.clicked.connect(partial(self._set, store, MergeTags(tuple(tags), into), tags, into))
-        box.add_button(self.tr("Cancel"))
+        box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         button.setFocus()  # it can be undone
         box.open()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.search import parse_search
@@ -21,7 +21,7 @@ from plantdesk.ui.texts import error_text, quoted, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S
 from plantdesk.ui.transfer.import_job import Reporter
 from plantdesk.ui.transfer.texts import progress_text
-from plantdesk.ui.widgets.dialog import ENTER_KEYS, Dialog, MessageBox, press_focused_button
+from plantdesk.ui.widgets.dialog import ENTER_KEYS, ButtonRole, Dialog, MessageBox, press_focused_button
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.messages import BarKind
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -62,11 +62,11 @@ class ExportDialog(Dialog):
         self._forms = ComboBox(self.tr("Format"))
         for form, text, _ in self._formats():
             self._forms.addItem(text, form)
-        save, cancel = QPushButton(self.tr("&Save as…")), QPushButton(self.tr("Cancel"))
+        save = self.buttons.addButton(self.tr("&Save as…"), ButtonRole.AcceptRole)
         save.setProperty("variant", "primary")
         save.clicked.connect(self._on_save)
-        cancel.clicked.connect(self.reject)
-        self._lay_out(cancel, save)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
+        self._lay_out()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -111,10 +111,10 @@ class ExportDialog(Dialog):
         box = MessageBox(self._theme, self.tr("Export"), text, self.tr("Its content would be replaced."), self)
         box.set_icon("triangle-alert", "warning")
         box.add_button(self.tr("&Replace")).clicked.connect(partial(self._accept, form, file))
-        box.add_button(self.tr("Cancel"))
+        box.add_button(self.tr("Cancel"), ButtonRole.RejectRole)
         box.open()
 
-    def _lay_out(self, *buttons: QPushButton) -> None:
+    def _lay_out(self) -> None:
         grid = QGridLayout()
         grid.setHorizontalSpacing(M)
         grid.setVerticalSpacing(S)
@@ -129,18 +129,13 @@ class ExportDialog(Dialog):
             "All fields are written. CSV is for programs: PlantDesk reads it exactly. CSV for Excel marks cells "
             "that Excel would take for formulas with a leading '."
         )
-        foot = QHBoxLayout()
-        foot.setSpacing(S)
-        foot.addStretch(1)
-        for button in buttons:
-            foot.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XXL, XL, XXL, XL)
         layout.setSpacing(L)
         add_layout(layout, grid)
         layout.addWidget(PlainLabel(text, tone="muted", wrapped=True))
         layout.addStretch(1)
-        add_layout(layout, foot)
+        layout.addWidget(self.buttons)
         self.setMinimumWidth(480)
 
 

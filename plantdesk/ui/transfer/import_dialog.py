@@ -19,7 +19,7 @@ from plantdesk.ui.transfer.import_job import ImportJob
 from plantdesk.ui.transfer.outcome_panel import OutcomePanel, RefusedDialog
 from plantdesk.ui.transfer.reading_options import ReadingOptions
 from plantdesk.ui.transfer.texts import progress_text
-from plantdesk.ui.widgets.dialog import Dialog, TabOrder
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, TabOrder
 from plantdesk.ui.widgets.fields import LineEdit
 from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -90,8 +90,8 @@ class ImportDialog(Dialog):
         self._tag_edit.setMaximumWidth(220)
         self._message = MessageLine(self._theme)
         self._message.set_hint(self.tr("Can be undone in one step."))
-        self._cancel_button = QPushButton(self.tr("Cancel"))
-        self._import_button = QPushButton(self.tr("Import"))
+        self._import_button = self.buttons.addButton(self.tr("Import"), ButtonRole.AcceptRole)
+        self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._import_button.setProperty("variant", "primary")
         self._import_button.setEnabled(False)
 
@@ -102,7 +102,6 @@ class ImportDialog(Dialog):
         self._tag_edit.editingFinished.connect(self._on_tag_edited)
         self._outcome.changed.connect(self._on_choice)
         self._outcome.rows_requested.connect(self._show_rows)
-        self._cancel_button.clicked.connect(self.reject)
         self._import_button.clicked.connect(self._on_import)
         self.finished.connect(self._cancel)
 
@@ -284,17 +283,16 @@ class ImportDialog(Dialog):
         self._about.setText(" · ".join(filter(None, parts)))
 
     def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.setContentsMargins(XL, M, XL, L)
-        foot.setSpacing(S)
-        foot.addWidget(self._message, 1)
-        foot.addWidget(self._cancel_button)
-        foot.addWidget(self._import_button)
+        bottom = QHBoxLayout()
+        bottom.setContentsMargins(XL, M, XL, L)
+        bottom.setSpacing(S)
+        bottom.addWidget(self._message, 1)
+        bottom.addWidget(self.buttons)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(ScrollArea(self._body()), 1)
-        add_layout(layout, foot)
+        add_layout(layout, bottom)
         scaled = self._theme.metrics.scaled
         self.resize_to_fit(QSize(scaled(_SIZE.width()), scaled(_SIZE.height())))
 

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -20,10 +19,10 @@ from PySide6.QtWidgets import (
 
 from plantdesk.domain.errors import Text
 from plantdesk.domain.import_batches import OnClash
-from plantdesk.ui.qt import add_layout, override
+from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S, tabular
-from plantdesk.ui.widgets.dialog import Dialog
+from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog
 from plantdesk.ui.widgets.fields import ComboBox
 from plantdesk.ui.widgets.icon import Icon
 from plantdesk.ui.widgets.messages import MessageLine, Tone
@@ -62,22 +61,16 @@ class RefusedDialog(Dialog):
         text = self.tr("{count} more are in the file that you can save.").format(count=QLocale().toString(more))
         self._message = MessageLine(theme)
         self._message.set_hint(text if more else "")
-        save = QPushButton(self.tr("&Save all with reasons…"))
-        close = QPushButton(self.tr("Close"))
+        save = self.buttons.addButton(self.tr("&Save all with reasons…"), START_ROLE)
         save.clicked.connect(self._on_save)
-        close.clicked.connect(self.reject)
-        foot = QHBoxLayout()
-        foot.setSpacing(S)
-        foot.addWidget(save)
-        foot.addStretch(1)
-        foot.addWidget(close)
+        self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(XXL, XL, XXL, XL)
         layout.setSpacing(M)
         layout.addWidget(PlainLabel(self.tr("Nothing has been imported yet."), tone="muted"))
         layout.addWidget(table.framed(), 1)
         layout.addWidget(self._message)
-        add_layout(layout, foot)
+        layout.addWidget(self.buttons)
         self.resize_to_fit(_SIZE)
 
     @Slot(object)

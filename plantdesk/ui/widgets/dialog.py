@@ -7,7 +7,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Qt, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLayout,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from plantdesk.ui.qt import add_layout, fitted, override
 from plantdesk.ui.theme.metrics import ICON_LARGE, XL, XXL, M, S
@@ -75,6 +84,11 @@ _READING_SECONDS = 1.0
 ENTER_KEYS = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 
+ButtonRole = QDialogButtonBox.ButtonRole
+#: All platforms put a button of this role at the start of the row.
+START_ROLE = ButtonRole.ResetRole
+
+
 class Dialog(QDialog):
     """Is deleted when it is closed. The dialog is the receiver of its background tasks."""
 
@@ -83,6 +97,11 @@ class Dialog(QDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._shown_at = float("-inf")
+        #: In the order of the platform; one of RejectRole closes the dialog like Escape.
+        self.buttons = QDialogButtonBox()
+        self.buttons.rejected.connect(self.reject)
+        if (layout := self.buttons.layout()) is not None:
+            layout.setSpacing(S)
 
     def resize_to_fit(self, size: QSize) -> None:
         """Take `size`, or what the screen has room for, and move up where the window would end below the screen.
@@ -109,6 +128,7 @@ class Dialog(QDialog):
     def showEvent(self, event: QShowEvent) -> None:
         for button in self.findChildren(QPushButton):
             button.setAutoDefault(False)  # else screen readers call one of them the default
+            button.setDefault(False)  # which QDialogButtonBox does for the one that accepts
         self._shown_at = time.monotonic()
         super().showEvent(event)
 
@@ -152,9 +172,6 @@ class MessageBox(Dialog):
         for label in (self._text, self._details):
             label.setFixedWidth(theme.metrics.scaled(_TEXT_WIDTH))
         self._icon = Icon(theme, size=ICON_LARGE)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(S)
-        self._buttons.addStretch(1)
         self._lay_out()
 
     @property
@@ -166,11 +183,10 @@ class MessageBox(Dialog):
         """Show an icon of the theme beside the text."""
         self._icon.show_icon(name, color)
 
-    def add_button(self, label: str) -> QPushButton:
+    def add_button(self, label: str, role: ButtonRole = ButtonRole.AcceptRole) -> QPushButton:
         """Add a button, which closes the box when it is pressed. The last one has the focus at first."""
-        button = QPushButton(label)
+        button: QPushButton = self.buttons.addButton(label, role)
         button.clicked.connect(self.accept)
-        self._buttons.addWidget(button)
         button.setFocus()
         return button
 
@@ -189,4 +205,4 @@ class MessageBox(Dialog):
         layout.setSpacing(XL)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)
         add_layout(layout, head)
-        add_layout(layout, self._buttons)
+        layout.addWidget(self.buttons)
