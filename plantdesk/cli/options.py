@@ -482,8 +482,8 @@ def _run_redo(options: argparse.Namespace) -> int:
     return history.redo(database_of(options))
 
 
-#: Of `OnClash`, which takes long to import.
-_ON_CLASH = ("refuse", "skip", "new-id", "replace")
+#: Of `OnConflict`, which takes long to import.
+_ON_CONFLICT = ("refuse", "skip", "new-id", "replace")
 _FIELDS = ("id", "name", "tag", "note")
 _MAX_LINES_DIGITS = 6
 #: Encodings of Python that decode to half surrogate pairs, or are not for files.
@@ -537,7 +537,7 @@ def _add_import(commands: Commands) -> None:
     )
     command.add_argument(
         "--on-clash",
-        choices=_ON_CLASH,
+        choices=_ON_CONFLICT,
         default="refuse",
         help="for an ID that another plant has: import nothing, skip the row, take a new ID, or replace the plant",
     )
@@ -549,7 +549,7 @@ def _add_import(commands: Commands) -> None:
 
 def _run_import(options: argparse.Namespace) -> int:
     from plantdesk.cli.commands import transfer
-    from plantdesk.domain.import_batches import OnClash
+    from plantdesk.domain.import_batches import OnConflict
     from plantdesk.transfer.columns import Columns
     from plantdesk.transfer.importing import ImportOptions
     from plantdesk.transfer.inputs import Reading
@@ -558,7 +558,7 @@ def _run_import(options: argparse.Namespace) -> int:
         options.parser.error(Text("--map may name each field only once"))
     columns = Columns(dict(options.map), has_header=not options.no_header)
     reading = Reading(_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines)
-    requested = ImportOptions(reading, OnClash(options.on_clash), options.skip_invalid, options.tag)
+    requested = ImportOptions(reading, OnConflict(options.on_clash), options.skip_invalid, options.tag)
     database = database_of(options)
     return transfer.import_plants(
         database, options.files, requested, options.rejects, dry_run=options.dry_run, as_json=options.json

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-class OnClash(StrEnum):
+class OnConflict(StrEnum):
     """How to handle a row whose id belongs to another plant, in the store or in an earlier row."""
 
     REFUSE = "refuse"
@@ -62,7 +62,7 @@ class SavedPlant(NamedTuple):
     note: str | None
 
 
-class Clash(NamedTuple):
+class ImportConflict(NamedTuple):
     """A row whose id belongs to another plant, and the name of that."""
 
     row: ImportRow
@@ -70,15 +70,15 @@ class Clash(NamedTuple):
 
 
 class ImportCounts(NamedTuple):
-    """The numbers of new, unchanged and clashing rows of an import."""
+    """The numbers of new, unchanged and conflicting rows of an import."""
 
     new: int
     unchanged: int
     clashing: int
 
 
-class ImportClashError(PlantDeskError):
-    """Ids of an import belong to other plants, and `OnClash.REFUSE` was chosen."""
+class ImportConflictError(PlantDeskError):
+    """Ids of an import belong to other plants, and `OnConflict.REFUSE` was chosen."""
 
     text = Text(
         "{count:,} IDs belong to other plants, so nothing was imported.",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from plantdesk.domain.edits import Applied, Edit, Undone
     from plantdesk.domain.errors import PlantDeskError, StoreError
     from plantdesk.domain.history import Change, HistoryEntry, PlantChange
-    from plantdesk.domain.import_batches import Clash, ImportBatch, ImportCounts, OnClash
+    from plantdesk.domain.import_batches import ImportBatch, ImportConflict, ImportCounts, OnConflict
     from plantdesk.domain.records import Changes, PlantRow, Source, TokenRow
     from plantdesk.domain.selections import Selection
     from plantdesk.domain.validation import NewPlant, PlantFields
@@ -239,17 +239,17 @@ class PlantImport(Protocol):
     def add(self, batch: ImportBatch) -> None:
         """Collect plants, in batches that fit into memory. They must be valid."""
 
-    def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
+    def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
         """Compare all rows with the store. `fields` are those that the file has; a plant keeps its others."""
 
-    def clashes(self) -> Iterator[Clash]:
-        """Yield the rows that the last `compare` found to clash, in their order."""
+    def conflicts(self) -> Iterator[ImportConflict]:
+        """Yield the rows that the last `compare` found to conflict, in their order."""
 
     def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change, durably; `label` is the name of the import. Blocks.
 
         `progress` is called on another thread with the rows so far and all rows; it must be quick. KeyboardInterrupt
-        leaves nothing, unless all is written already. Raises ImportClashError and StoreBusyError.
+        leaves nothing, unless all is written already. Raises ImportConflictError and StoreBusyError.
         """
 
     def cancel(self) -> None:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
 from plantdesk.domain.errors import PlantDeskError, Text, shortened
-from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.import_batches import OnConflict
 from plantdesk.domain.validation import plant_fields
 from plantdesk.platform.atomic_replace import replaced_text
 from plantdesk.transfer.columns import READ
@@ -45,7 +45,7 @@ class ImportOptions(NamedTuple):
     """How files are imported. `tag` is that of plants without one."""
 
     reading: Reading = Reading()
-    on_clash: OnClash = OnClash.REFUSE
+    on_conflict: OnConflict = OnConflict.REFUSE
     skip_invalid: bool = False
     tag: str | None = None
 
@@ -69,7 +69,7 @@ class FileReading(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The numbers of rows by outcome, the first invalid rows, and the first that clash.
+    """The numbers of rows by outcome, the first invalid rows, and the first that conflict.
 
     `blank` are the rows without any text, which are left out, `other_tables` those of the files that are not read, and
     `links` those that are read as their text.
@@ -79,7 +79,7 @@ class Preview(NamedTuple):
     invalid: int
     blank: int
     invalid_rows: Sequence[Refused]
-    clashing_rows: Sequence[Refused]
+    conflict_rows: Sequence[Refused]
     other_tables: int
     links: int
 
@@ -121,7 +121,7 @@ class FileImport:
     """
 
     def __init__(self, store: PlantStore, options: ImportOptions, progress: Progress, *, listed: int = LISTED) -> None:
-        """Begin; the first `listed` invalid rows, and as many that clash, are kept for messages.
+        """Begin; the first `listed` invalid rows, and as many that conflict, are kept for messages.
 
         Raises InvalidPlantError for the tag, and StoreError.
         """
@@ -163,13 +163,13 @@ class FileImport:
                 self.readings.append(_reading_of(source.name, file, reader))
             self._fields.append(reader.fields | (set() if self._options.tag is None else {"tag"}))
 
-    def compare(self, on_clash: OnClash) -> Preview:
+    def compare(self, on_conflict: OnConflict) -> Preview:
         """Compare what was read with the store, as often as wanted. Raises StoreError, InterruptedError."""
-        self._on_clash = on_clash
-        if on_clash is OnClash.REPLACE and any(each != self._fields[0] for each in self._fields):
+        self._on_conflict = on_conflict
+        if on_conflict is OnConflict.REPLACE and any(each != self._fields[0] for each in self._fields):
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
-        counts = self._import.compare(on_clash, set().union(*self._fields))
-        clashing = list(itertools.islice(self._clashes(), self._max_listed))
+        counts = self._import.compare(on_conflict, set().union(*self._fields))
+        clashing = list(itertools.islice(self._conflicts(), self._max_listed))
         others = sum(reading.other_tables for reading in self.readings)
         links = sum(reading.links for reading in self.readings)
         return Preview(counts, self._invalid, self._blank, list(self._listed), clashing, others, links)
@@ -177,7 +177,7 @@ class FileImport:
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add what was compared as one change; `progress` gets rows so far and all rows, on another thread.
 
-        Raises InvalidRowsError, ImportClashError, StoreError, InterruptedError.
+        Raises InvalidRowsError, ImportConflictError, StoreError, InterruptedError.
         """
         if self._invalid and not skip_invalid:
             has_names = all("name" in reading.columns for reading in self.readings)
@@ -186,7 +186,7 @@ class FileImport:
         return self._import.apply(self._names[0] + (f" +{others}" if others else ""), progress)
 
     def write_refused(self, file: Path) -> None:
-        """Write the rows that are invalid or clash to a CSV file with the reasons. Raises PlantDeskError, OSError."""
+        """Write invalid and conflicting rows to a CSV file with the reasons. Raises PlantDeskError, OSError."""
         import csv
 
         with replaced_text(checked_target(file), newline="") as stream:
@@ -217,8 +217,8 @@ class FileImport:
             self._listed.append(row)
         self._refused.write(json.dumps(row, default=str) + "\n")
 
-    def _clashes(self) -> Iterator[Refused]:
-        for (file, line, plant_id, name, tag, note), owner in self._import.clashes():
+    def _conflicts(self) -> Iterator[Refused]:
+        for (file, line, plant_id, name, tag, note), owner in self._import.conflicts():
             reason = Text("ID {id} belongs to “{name}”.", id=str(plant_id), name=shortened(owner, 40))
             texts = {"id": str(plant_id), "name": name, "tag": tag or "", "note": note or ""}
             yield Refused(file, line, reason, texts)
@@ -229,5 +229,5 @@ class FileImport:
             file, number, reason, values = json.loads(line)
             yield Refused(file, number, Text("{reason}", reason=reason), values)
         self._refused.seek(0, os.SEEK_END)
-        if self._on_clash in {OnClash.REFUSE, OnClash.SKIP}:
-            yield from self._clashes()
+        if self._on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}:
+            yield from self._conflicts()

@@ -5,8 +5,8 @@
 Each round runs `sqlite3 .import` into a table with columns and indexes of `plant`, `plantdesk import`, `sqlite3 -csv`
 and `plantdesk export`, one after another, and `sqlite-utils insert` if that is installed. Prints medians of seconds,
 the ratios, and the memory of the largest process. Then it imports in a process that adds plants meanwhile, as scripts
-do, and prints the longest wait of one: with new ids, with ids that clash and are replaced, and with those that get new
-ids.
+do, and prints the longest wait of one: with new ids, with conflicting ids that are replaced, and with those that
+get new ids.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from plantdesk.domain.import_batches import ImportBatch, OnClash
+from plantdesk.domain.import_batches import ImportBatch, OnConflict
 from plantdesk.store.sqlite.store import Store
 from tests.benchmarks.changes import Adding
 
@@ -68,17 +68,17 @@ def _round(folder: Path, number: int) -> dict[str, float]:
     }
 
 
-def _wait(folder: Path, plants: int, on_clash: OnClash, suffix: str) -> None:
-    """Import while plants are added; all rows clash if there was an import before with another `suffix`."""
+def _wait(folder: Path, plants: int, on_conflict: OnConflict, suffix: str) -> None:
+    """Import while plants are added; all rows conflict if there was an import before with another `suffix`."""
     with closing(Store(folder / "wait.db")) as store, closing(store.new_import()) as plants_import:
         with Adding(store) as adding:
             for first in range(1, plants + 1, 10_000):
                 ids = range(first, first + 10_000)
                 names, tags = [f"Monstera deliciosa {n}{suffix}" for n in ids], [f"room {n % 10}" for n in ids]
                 plants_import.add(ImportBatch(1, ids, ids, names, tags, [None] * len(ids)))
-            plants_import.compare(on_clash, ("id", "name", "tag", "note"))
+            plants_import.compare(on_conflict, ("id", "name", "tag", "note"))
             plants_import.apply("plants.csv")
-        print(f"longest wait of a plant: {adding.longest:.2f} s ({on_clash})")
+        print(f"longest wait of a plant: {adding.longest:.2f} s ({on_conflict})")
 
 
 def main() -> None:
@@ -99,8 +99,8 @@ def main() -> None:
         print(f"as sqlite-utils: {medians['sqlite-utils insert'] / medians['plantdesk import']:.2f} times as fast")
         print(f"export: {medians['plantdesk export'] / medians['sqlite3 -csv']:.2f} times")
         print(f"memory of the largest: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MiB")
-        for on_clash, suffix in ((OnClash.REFUSE, ""), (OnClash.REPLACE, "!"), (OnClash.NEW_ID, "?")):
-            _wait(folder, options.plants, on_clash, suffix)
+        for on_conflict, suffix in ((OnConflict.REFUSE, ""), (OnConflict.REPLACE, "!"), (OnConflict.NEW_ID, "?")):
+            _wait(folder, options.plants, on_conflict, suffix)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QApplication
 
 from plantdesk.desktop import Desktop
 from plantdesk.domain.edits import DeleteAll, SetTag
-from plantdesk.domain.import_batches import ImportBatch, OnClash
+from plantdesk.domain.import_batches import ImportBatch, OnConflict
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import plant_fields
@@ -107,7 +107,7 @@ class Bench:
                 ids = range(first, first + _BATCH)
                 names, tags = [f"Plant {n}" for n in ids], [f"room {n % 200}" for n in ids]
                 plants_import.add(ImportBatch(1, ids, ids, names, tags, [None] * _BATCH))
-            plants_import.compare(OnClash.REFUSE, ("id", "name", "tag", "note"))
+            plants_import.compare(OnConflict.REFUSE, ("id", "name", "tag", "note"))
             plants_import.apply("plants.csv")
 
     def _measure(

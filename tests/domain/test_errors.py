@@ -10,7 +10,7 @@ import pytest
 
 from plantdesk.domain import errors, import_batches, protocols, server_state, strict_json
 from plantdesk.domain.errors import ErrorNumber, InvalidField, PlantDeskError, StoreError, Text, joined, shortened
-from plantdesk.domain.import_batches import ImportClashError, SavedPlant
+from plantdesk.domain.import_batches import ImportConflictError, SavedPlant
 from plantdesk.domain.records import Source, SourceKind
 
 #: A value for each parameter of an exception; one that is named otherwise needs another value.
@@ -66,9 +66,9 @@ def test_a_text_is_its_template_filled_in() -> None:
 
 
 def test_a_text_has_a_form_for_one() -> None:
-    assert str(ImportClashError(1)) == "1 ID belongs to other plants, so nothing was imported."
-    assert str(ImportClashError(1000)) == "1,000 IDs belong to other plants, so nothing was imported."
-    assert ImportClashError(1).text.values == {"count": 1}
+    assert str(ImportConflictError(1)) == "1 ID belongs to other plants, so nothing was imported."
+    assert str(ImportConflictError(1000)) == "1,000 IDs belong to other plants, so nothing was imported."
+    assert ImportConflictError(1).text.values == {"count": 1}
 
 
 def test_numbers_are_status_times_100_plus_n() -> None:

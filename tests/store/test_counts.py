@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, SetTag
-from plantdesk.domain.import_batches import ImportBatch, OnClash
+from plantdesk.domain.import_batches import ImportBatch, OnConflict
 from plantdesk.domain.records import COMMAND, FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant, plant_fields
@@ -120,7 +120,7 @@ def test_an_import_stores_the_counts_for_readers(
     ids, tags = range(_PLANTS), ["hall", None, "bed"] * (_PLANTS // 3)
     with closing(store.new_import()) as plants_import:
         plants_import.add(ImportBatch(1, ids, ids, ["Fern"] * _PLANTS, tags, [None] * _PLANTS))
-        plants_import.compare(OnClash.REFUSE, ("id", "name", "tag", "note"))
+        plants_import.compare(OnConflict.REFUSE, ("id", "name", "tag", "note"))
         plants_import.apply("plants.csv")
     monkeypatch.setattr("plantdesk.store.sqlite.counts._all", None)
     counts = count_plants(database, before, 0)

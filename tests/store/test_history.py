@@ -11,7 +11,7 @@ import pytest
 from plantdesk.domain.edits import DeleteAll, SetTag, edited
 from plantdesk.domain.errors import NothingToUndoError, UndoConflictError
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.import_batches import ImportRow, OnClash, batch_of
+from plantdesk.domain.import_batches import ImportRow, OnConflict, batch_of
 from plantdesk.domain.records import FORM, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -111,15 +111,15 @@ def test_deleted_plants_come_back_after_a_restore_took_their_places(
     assert {row[:6] for row in rows(store)} == {row[:6] for row in plants}
 
 
-@pytest.mark.parametrize("on_clash", list(OnClash))
-def test_the_size_of_an_import_is_that_of_its_before_images(store: Store, on_clash: OnClash) -> None:
+@pytest.mark.parametrize("on_conflict", list(OnConflict))
+def test_the_size_of_an_import_is_that_of_its_before_images(store: Store, on_conflict: OnConflict) -> None:
     store.add(new_plant({"id": 1, "name": "Röse", "tag": "hall"}), FORM).result(SECONDS)
     names = [*enumerate(["Moss", "Ivy"], 1)]
-    if on_clash is OnClash.REFUSE:
+    if on_conflict is OnConflict.REFUSE:
         names = names[1:]
     with closing(store.new_import()) as plants:
         plants.add(batch_of(1, [ImportRow(1, plant_id, plant_id, name, None, "n") for plant_id, name in names]))
-        plants.compare(on_clash, ("id", "name", "tag", "note"))
+        plants.compare(on_conflict, ("id", "name", "tag", "note"))
         plants.apply("plants.csv")
     with closing(sqlite3.connect(store.path)) as connection:
         entry = connection.execute("SELECT plants, size FROM change WHERE kind = 'import'").fetchone()

@@ -24,7 +24,7 @@ from plantdesk.domain.backups import BackupKind
 from plantdesk.domain.edits import DeleteAll, SetTag
 from plantdesk.domain.errors import StoreDamagedError, StoreError, StoreGoneError
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.import_batches import OnConflict
 from plantdesk.domain.records import COMMAND
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -230,7 +230,7 @@ def _import(desk: Desk) -> None:
     with closing(Store(desk.path)) as store, FileImport(store, ImportOptions(), lambda *_: None) as files_import:
         arm()
         files_import.read([file_source(file)])
-        files_import.compare(OnClash.REFUSE)
+        files_import.compare(OnConflict.REFUSE)
         files_import.apply(skip_invalid=False)
         for plant_id in _IMPORTED:
             desk.acknowledge(plant_id)

@@ -45,7 +45,7 @@ from plantdesk.domain.errors import (
 )
 from plantdesk.domain.folding import fold, natural_key, searched
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, PlantChange, parameter, texts_of
-from plantdesk.domain.import_batches import Clash, ImportClashError, ImportCounts, ImportRow, OnClash
+from plantdesk.domain.import_batches import ImportConflict, ImportConflictError, ImportCounts, ImportRow, OnConflict
 from plantdesk.domain.listeners import Listeners
 from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
 from plantdesk.domain.protocols import (
@@ -714,10 +714,10 @@ class _Checker(TokenLookup):
 
 
 class _Plan(NamedTuple):
-    """The rows of an import, each with the id that it gets; `clashes` of those whose id is taken."""
+    """The rows of an import, each with the id that it gets; `conflicts` of those whose id is taken."""
 
     rows: list[tuple[int | None, ImportRow]]
-    clashes: list[Clash]
+    conflicts: list[ImportConflict]
     counts: ImportCounts
 
 
@@ -728,8 +728,8 @@ class MemoryImport(PlantImport):
         self._store = store
         self._state = state
         self._rows: list[ImportRow] = []
-        self._asked: tuple[OnClash, Collection[str]] = (OnClash.REFUSE, ())
-        self._clashes: list[Clash] = []
+        self._asked: tuple[OnConflict, Collection[str]] = (OnConflict.REFUSE, ())
+        self._conflicts: list[ImportConflict] = []
         self._is_cancelled = False
 
     @override
@@ -738,16 +738,16 @@ class MemoryImport(PlantImport):
         self._rows += batch.rows()
 
     @override
-    def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
+    def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
         self._check()
-        self._asked = on_clash, fields
+        self._asked = on_conflict, fields
         plan = self._plan()
-        self._clashes = plan.clashes
+        self._conflicts = plan.conflicts
         return plan.counts
 
     @override
-    def clashes(self) -> Iterator[Clash]:
-        yield from self._clashes
+    def conflicts(self) -> Iterator[ImportConflict]:
+        yield from self._conflicts
 
     @override
     def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:
@@ -774,7 +774,7 @@ class MemoryImport(PlantImport):
             known = {each: plant.row[1:3] + plant.row[5:6] for each, plant in self._state.plants.items()}
         columns = [at for at, name in enumerate(("name", "tag", "note")) if name in self._asked[1]]
         rows: list[tuple[int | None, ImportRow]] = []
-        clashes: list[Clash] = []
+        conflicts: list[ImportConflict] = []
         new = unchanged = 0
         for row in self._rows:
             owner = None if row.id is None else known.get(row.id)
@@ -786,21 +786,21 @@ class MemoryImport(PlantImport):
                 unchanged += 1
                 continue
             else:
-                clashes.append(Clash(row, str(owner[0])))
-                if self._asked[0] is OnClash.NEW_ID:
+                conflicts.append(ImportConflict(row, str(owner[0])))
+                if self._asked[0] is OnConflict.NEW_ID:
                     rows.append((None, row))
-                elif self._asked[0] is OnClash.REPLACE:
+                elif self._asked[0] is OnConflict.REPLACE:
                     rows.append((row.id, row))
-                if self._asked[0] is not OnClash.REPLACE:
+                if self._asked[0] is not OnConflict.REPLACE:
                     continue
             if row.id is not None:
                 known[row.id] = values
-        return _Plan(rows, clashes, ImportCounts(new, unchanged, len(clashes)))
+        return _Plan(rows, conflicts, ImportCounts(new, unchanged, len(conflicts)))
 
     def _apply(self, label: str) -> tuple[Applied, Changes]:
-        plan, (on_clash, fields) = self._plan(), self._asked
-        if plan.clashes and on_clash is OnClash.REFUSE:
-            raise ImportClashError(len(plan.clashes))
+        plan, (on_conflict, fields) = self._plan(), self._asked
+        if plan.conflicts and on_conflict is OnConflict.REFUSE:
+            raise ImportConflictError(len(plan.conflicts))
         source = self._state.new_source(SourceKind.IMPORT, label)
         fresh = sum(plant_id is None for plant_id, _ in plan.rows)
         next_id = self._state.next_free_ids(fresh, [each for each, _ in plan.rows if each is not None])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.import_batches import OnConflict
 from plantdesk.domain.records import FORM
 from plantdesk.domain.validation import new_plant
 from plantdesk.platform import paths
@@ -349,7 +349,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, change: str) -> No
                 files_import.read([file_source(file)])
         else:  # the open file stays as it is
             files_import.read([file_source(file)])
-            assert files_import.compare(OnClash.REFUSE).counts.new == 100_000
+            assert files_import.compare(OnConflict.REFUSE).counts.new == 100_000
     assert stored() == []
 
 

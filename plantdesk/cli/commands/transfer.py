@@ -14,7 +14,7 @@ from plantdesk.cli.commands.plants import report
 from plantdesk.cli.commands.stores import open_read_only, open_store, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, print_json, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
-from plantdesk.domain.import_batches import ImportClashError, OnClash
+from plantdesk.domain.import_batches import ImportConflictError, OnConflict
 from plantdesk.store import location_of
 from plantdesk.transfer.columns import NoColumnError
 from plantdesk.transfer.exporting import write_plants
@@ -64,7 +64,7 @@ def import_plants(
 ) -> int:
     """Import files and print the counts; return 1 if a row was left out.
 
-    Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportClashError, StoreError, OSError.
+    Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportConflictError, StoreError, OSError.
     """
     _check_rejects(rejects, files)
     for file in files:
@@ -99,7 +99,7 @@ def import_plants(
 def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, progress: _Progress) -> Preview:
     try:
         files_import.read([file_source(file) for file in files])
-        return files_import.compare(options.on_clash)
+        return files_import.compare(options.on_conflict)
     finally:
         progress.end()
 
@@ -131,7 +131,7 @@ def _hints() -> Iterator[None]:
         raise PlantDeskError(joined([error.text, hint])) from error
     except InvalidRowsError as error:
         raise PlantDeskError(joined([error.text, Text("Correct the file, or add --skip-invalid.")])) from error
-    except ImportClashError as error:
+    except ImportConflictError as error:
         raise PlantDeskError(joined([error.text, Text("Add --on-clash skip, new-id or replace.")])) from error
 
 
@@ -146,7 +146,7 @@ def _opened(database: StoreLocation, *, dry_run: bool) -> Iterator[PlantStore]:
 
 
 def _left_out(preview: Preview, options: ImportOptions) -> int:
-    is_left_out = options.on_clash in {OnClash.REFUSE, OnClash.SKIP}
+    is_left_out = options.on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
     return preview.invalid + (preview.counts.clashing if is_left_out else 0)
 
 
@@ -154,10 +154,10 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
     for reading in files_import.readings:
         print(_reading_text(reading), file=sys.stderr)
     new, unchanged, clashing = preview.counts
-    for row in (*preview.invalid_rows, *preview.clashing_rows):
+    for row in (*preview.invalid_rows, *preview.conflict_rows):
         name = shortened(files_import.name_of(row), 60)
         print(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}", file=sys.stderr)
-    what = "" if not clashing else f" ({options.on_clash})"
+    what = "" if not clashing else f" ({options.on_conflict})"
     counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{what}, {preview.invalid:,} invalid"
     if preview.blank:
         counts += f", {preview.blank:,} blank"
@@ -191,7 +191,7 @@ def _reading_text(reading: FileReading) -> str:
 
 
 def _print_json(preview: Preview, files_import: FileImport, applied: Applied | None) -> None:
-    listed = (*preview.invalid_rows, *preview.clashing_rows)
+    listed = (*preview.invalid_rows, *preview.conflict_rows)
     rows = [{"file": files_import.name_of(row), "line": row.line, "reason": str(row.reason)} for row in listed]
     change = None if applied is None or applied.change is None else applied.change.number
     plants = 0 if applied is None else applied.plants

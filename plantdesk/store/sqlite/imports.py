@@ -20,7 +20,14 @@ from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError, StoreReadOnlyError
 from plantdesk.domain.folding import folded
 from plantdesk.domain.history import ChangeKind, parameter
-from plantdesk.domain.import_batches import Clash, ImportBatch, ImportClashError, ImportCounts, ImportRow, OnClash
+from plantdesk.domain.import_batches import (
+    ImportBatch,
+    ImportConflict,
+    ImportConflictError,
+    ImportCounts,
+    ImportRow,
+    OnConflict,
+)
 from plantdesk.domain.protocols import PlantImport
 from plantdesk.domain.records import LARGEST_ID, Changes, Source, SourceKind, now_ms
 from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEntry, Extent, begin, record, store_images
@@ -52,7 +59,7 @@ _AT_ONCE, _PART_SIZE = 50, 50_000
 _TABLES = (
     """CREATE TABLE other.row (place INTEGER PRIMARY KEY, line INTEGER NOT NULL, id INTEGER, name TEXT NOT NULL,
                                 tag TEXT, note TEXT, folded TEXT) STRICT""",
-    "CREATE TABLE other.known (place INTEGER PRIMARY KEY, clashes INTEGER NOT NULL, owner TEXT NOT NULL) STRICT",
+    "CREATE TABLE other.known (place INTEGER PRIMARY KEY, conflicts INTEGER NOT NULL, owner TEXT NOT NULL) STRICT",
     "CREATE TABLE other.fresh (place INTEGER PRIMARY KEY, nth INTEGER NOT NULL) STRICT",
     "CREATE TABLE other.replacing (id INTEGER PRIMARY KEY, name TEXT, tag TEXT, note TEXT, folded TEXT) STRICT",
 )
@@ -64,10 +71,10 @@ _KNOWN_IN_FILE = """INSERT OR IGNORE INTO other.known SELECT r.place, NOT ({same
     FROM (SELECT id, min(place) AS place FROM other.row WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1) AS first
     JOIN other.row AS r ON r.id = first.id AND r.place > first.place JOIN other.row AS p ON p.place = first.place"""
 #: Of several rows with one id the last replaces the others, also when it is as the plant was before.
-_LAST_WINS = """UPDATE other.known SET clashes = 1 FROM other.row AS r WHERE r.place = known.place AND r.id IN (
-    SELECT id FROM other.known JOIN other.row USING (place) WHERE clashes)"""
+_LAST_WINS = """UPDATE other.known SET conflicts = 1 FROM other.row AS r WHERE r.place = known.place AND r.id IN (
+    SELECT id FROM other.known JOIN other.row USING (place) WHERE conflicts)"""
 _FRESH = """INSERT INTO other.fresh SELECT place, row_number() OVER (ORDER BY place)
-            FROM other.row WHERE id IS NULL OR (:new_id AND place IN (SELECT place FROM other.known WHERE clashes))"""
+            FROM other.row WHERE id IS NULL OR (:new_id AND place IN (SELECT place FROM other.known WHERE conflicts))"""
 #: The id before the first gap of free ids that is large enough.
 _BASE = f"""SELECT min(id) FROM (
     SELECT id, coalesce(lead(id) OVER (ORDER BY id) - 1, {LARGEST_ID}) AS last FROM (
@@ -88,7 +95,7 @@ _INSERT_PLANTS = f"""INSERT INTO main.plant (id, name, tag, note, seq, added_at,
     SELECT {_ID}, r.name, r.tag, r.note, :last + r.place, :now, :source, r.folded, :number {_NEW} ORDER BY r.place"""
 #: Filled in the order of the rows: the last one of an id wins.
 _REPLACING = """INSERT OR REPLACE INTO other.replacing SELECT id, name, tag, note, folded
-                FROM other.known JOIN other.row USING (place) WHERE clashes ORDER BY place"""
+                FROM other.known JOIN other.row USING (place) WHERE conflicts ORDER BY place"""
 _REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} FROM other.replacing AS r
               WHERE plant.id = r.id"""
 
@@ -174,8 +181,8 @@ class SqliteImport(PlantImport):
             self._raw.executemany(insert, (values[each : each + size] for each in range(start, end, size)))
 
     @override
-    def compare(self, on_clash: OnClash, fields: Collection[str]) -> ImportCounts:
-        self._on_clash, self._fields = on_clash, fields
+    def compare(self, on_conflict: OnConflict, fields: Collection[str]) -> ImportCounts:
+        self._on_conflict, self._fields = on_conflict, fields
         same = " AND ".join(f"p.{each} IS r.{each}" for each in ("name", "tag", "note") if each in {"name", *fields})
         with self._work():
             state = (last_seq(self._raw), last_number(self._raw))
@@ -185,12 +192,12 @@ class SqliteImport(PlantImport):
             if not self._ascending:
                 self._raw.execute("CREATE INDEX IF NOT EXISTS other.row_id ON row (id)")
                 self._raw.execute(_KNOWN_IN_FILE.format(same=same))
-                if on_clash is OnClash.REPLACE:
+                if on_conflict is OnConflict.REPLACE:
                     self._raw.execute(_LAST_WINS)
-            if on_clash is OnClash.REPLACE:
+            if on_conflict is OnConflict.REPLACE:
                 self._raw.execute(_REPLACING)
-            self._raw.execute(_FRESH, {"new_id": on_clash is OnClash.NEW_ID})
-            sql = """SELECT (SELECT count(*) FROM other.row) - count(*), count(*) - total(clashes), total(clashes)
+            self._raw.execute(_FRESH, {"new_id": on_conflict is OnConflict.NEW_ID})
+            sql = """SELECT (SELECT count(*) FROM other.row) - count(*), count(*) - total(conflicts), total(conflicts)
                      FROM other.known"""
             new, unchanged, clashing = map(int, self._raw.execute(sql).fetchone())
             replaced_size = self._replaced_size() if self._ascending else None
@@ -205,31 +212,31 @@ class SqliteImport(PlantImport):
         return round(size)
 
     @override
-    def clashes(self) -> Iterator[Clash]:
+    def conflicts(self) -> Iterator[ImportConflict]:
         sql = """SELECT place, line, id, name, tag, note, owner FROM other.known JOIN other.row USING (place)
-                 WHERE clashes ORDER BY place"""
+                 WHERE conflicts ORDER BY place"""
         with translate_errors():
             self._check()
             for place, *values, owner in self._raw.execute(sql):
                 file = self._files[bisect_right(self._files, place, key=itemgetter(0)) - 1][1]
-                yield Clash(ImportRow(file, *values), owner)
+                yield ImportConflict(ImportRow(file, *values), owner)
 
     @override
     def apply(self, label: str, progress: Callable[[int, int], None] | None = None) -> Applied:
         for _ in range(_MAX_TRIES):
             counts = self._compared.counts
-            if counts.clashing and self._on_clash is OnClash.REFUSE:
-                raise ImportClashError(counts.clashing)
-            if not counts.new and (not counts.clashing or self._on_clash is OnClash.SKIP):
+            if counts.clashing and self._on_conflict is OnConflict.REFUSE:
+                raise ImportConflictError(counts.clashing)
+            if not counts.new and (not counts.clashing or self._on_conflict is OnConflict.SKIP):
                 return Applied(None)
             try:
                 return self._written(label, progress)
             except (_StaleError, sqlite3.IntegrityError):
-                self.compare(self._on_clash, self._fields)
+                self.compare(self._on_conflict, self._fields)
         raise StoreBusyError
 
     def _written(self, label: str, progress: Callable[[int, int], None] | None) -> Applied:
-        write = _Write(self._compared, self._on_clash, self._fields, label, progress)
+        write = _Write(self._compared, self._on_conflict, self._fields, label, progress)
         with self._lock:
             self._check()
             self._write = write
@@ -282,12 +289,12 @@ class _Write:
     def __init__(
         self,
         compared: _Compared,
-        on_clash: OnClash,
+        on_conflict: OnConflict,
         fields: Collection[str],
         label: str,
         progress: Callable[[int, int], None] | None,
     ) -> None:
-        self._compared, self._on_clash, self._fields, self._label = compared, on_clash, fields, label
+        self._compared, self._on_conflict, self._fields, self._label = compared, on_conflict, fields, label
         self._progress = progress
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
@@ -333,9 +340,9 @@ class _Write:
             "source": source.id,
         }
         counts, replaced_size = self._compared.counts, self._compared.replaced_size
-        plants = self._insert(raw, values) if counts.new or self._on_clash is OnClash.NEW_ID else 0
+        plants = self._insert(raw, values) if counts.new or self._on_conflict is OnConflict.NEW_ID else 0
         size = None if replaced_size is None else IMAGE_SIZE * plants + replaced_size
-        if self._on_clash is OnClash.REPLACE:
+        if self._on_conflict is OnConflict.REPLACE:
             plants += self._replace(raw, number)
         file = {"file": parameter(self._label)}
         extent = None if size is None else Extent(plants, size)

@@ -283,14 +283,14 @@ class Transfer(Feature):
 
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
-        from plantdesk.domain.import_batches import ImportClashError
+        from plantdesk.domain.import_batches import ImportConflictError
         from plantdesk.transfer.importing import InvalidRowsError
 
         job, self._job = self._job, None
         self.set_running("")
         self._hide_bar()
         actions = []
-        if job is not None and isinstance(error, InvalidRowsError | ImportClashError):
+        if job is not None and isinstance(error, InvalidRowsError | ImportConflictError):
             reopen = partial(self._open_dialog, job.sources, job.options.reading)
             actions = [(self.tr("Choose what happens to them…"), reopen)]
         text = self.tr("Nothing was imported. {reason}").format(reason=error_text(error))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.import_batches import OnConflict
 from plantdesk.transfer.importing import ImportOptions
 from plantdesk.transfer.inputs import read_sample
 from plantdesk.ui.qt import add_layout, override
@@ -193,9 +193,11 @@ class ImportDialog(Dialog):
             self._import_button.setText(self.tr("Import"))
             self._import_button.setEnabled(self._job is not None)
             return
-        (new, _, clashing), on_clash = preview.counts, self._outcome.on_clash
-        count = new + (clashing if on_clash in {OnClash.NEW_ID, OnClash.REPLACE} else 0)
-        is_refused = (clashing and on_clash is OnClash.REFUSE) or (preview.invalid and not self._outcome.skip_invalid)
+        (new, _, clashing), on_conflict = preview.counts, self._outcome.on_conflict
+        count = new + (clashing if on_conflict in {OnConflict.NEW_ID, OnConflict.REPLACE} else 0)
+        is_refused = (clashing and on_conflict is OnConflict.REFUSE) or (
+            preview.invalid and not self._outcome.skip_invalid
+        )
         self._import_button.setText(
             shown(Text("Import {count:,} plants", one="Import 1 plant", count=count))
             if count
@@ -215,7 +217,7 @@ class ImportDialog(Dialog):
         job, self._job = self._job, None
         if job is not None:
             job.disconnect(self)
-            job.apply(self._outcome.on_clash, skip_invalid=self._outcome.skip_invalid)
+            job.apply(self._outcome.on_conflict, skip_invalid=self._outcome.skip_invalid)
             self.started.emit(job)
             self.accept()
 
@@ -247,7 +249,7 @@ class ImportDialog(Dialog):
         else:
             title, rows, count = (
                 self.tr("Rows whose ID is taken"),
-                preview.clashing_rows,
+                preview.conflict_rows,
                 preview.counts.clashing,
             )
         dialog = RefusedDialog(self._theme, title, rows, count, self._folder, self)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.import_batches import OnConflict
 from plantdesk.transfer.importing import FileImport
 
 if TYPE_CHECKING:
@@ -72,19 +72,19 @@ class ImportJob(QObject):
         """The names of the files."""
         return ", ".join(source.name for source in self.sources)
 
-    def apply(self, on_clash: OnClash, *, skip_invalid: bool) -> None:
+    def apply(self, on_conflict: OnConflict, *, skip_invalid: bool) -> None:
         """Write what was read, or will be; `applied` follows, or `failed`."""
 
         def run(files_import: FileImport) -> None:
-            preview = files_import.compare(on_clash)
-            self.left_out = preview.invalid + (preview.counts.clashing if on_clash is OnClash.SKIP else 0)
+            preview = files_import.compare(on_conflict)
+            self.left_out = preview.invalid + (preview.counts.clashing if on_conflict is OnConflict.SKIP else 0)
             report = Reporter(self._task.report).report_rows
             self._task.report(files_import.apply(skip_invalid=skip_invalid, progress=report))
 
         self._steps.put(run)
 
     def save_refused(self, file: Path) -> None:
-        """Write the rows that are invalid or clash, or were left out, to a CSV file; then `saved` or `not_saved`."""
+        """Write the rows that are invalid or conflict, or were left out, to a CSV file; then `saved` or `not_saved`."""
 
         def run(files_import: FileImport) -> None:
             try:
@@ -124,7 +124,7 @@ class ImportJob(QObject):
                 if self.is_cancelled:
                     return
                 files_import.read(self.sources)
-                task.report(files_import.compare(OnClash.REFUSE))
+                task.report(files_import.compare(OnConflict.REFUSE))
                 while (step := self._steps.get()) is not None:
                     step(files_import)
         except InterruptedError:

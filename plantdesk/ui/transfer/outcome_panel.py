@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from plantdesk.domain.errors import Text
-from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.import_batches import OnConflict
 from plantdesk.ui.qt import override
 from plantdesk.ui.texts import error_text, one_line, shown
 from plantdesk.ui.theme.metrics import XL, XXL, L, M, S, tabular
@@ -43,7 +43,7 @@ _SIZE = QSize(760, 480)
 
 
 class RefusedDialog(Dialog):
-    """`save_requested(path)`: write all invalid and clashing rows to a file."""
+    """`save_requested(path)`: write all invalid and conflicting rows to a file."""
 
     save_requested = Signal(object)
 
@@ -105,7 +105,7 @@ _CHOICE_WIDTH = 200
 class OutcomePanel(QFrame):
     """`changed`: the user has chosen something else.
 
-    `rows_requested(invalid)`: show the invalid rows, or the clashing.
+    `rows_requested(invalid)`: show the invalid rows, or the conflicting.
     """
 
     changed = Signal()
@@ -122,26 +122,26 @@ class OutcomePanel(QFrame):
         ]
         self._texts = [PlainLabel() for _ in _ICONS]
         self._buttons = {each: self._button() for each in (_CLASHING, _INVALID)}
-        self.clash_choice = self._combo(
+        self.conflict_choice = self._combo(
             self.tr("Rows whose ID is taken"),
             (
-                (self.tr("Do not import anything"), OnClash.REFUSE),
-                (self.tr("Leave them out"), OnClash.SKIP),
-                (self.tr("Give them a new ID"), OnClash.NEW_ID),
-                (self.tr("Replace the plants"), OnClash.REPLACE),
+                (self.tr("Do not import anything"), OnConflict.REFUSE),
+                (self.tr("Leave them out"), OnConflict.SKIP),
+                (self.tr("Give them a new ID"), OnConflict.NEW_ID),
+                (self.tr("Replace the plants"), OnConflict.REPLACE),
             ),
         )
         invalid = ((self.tr("Do not import anything"), False), (self.tr("Leave them out"), True))
         self.invalid_choice = self._combo(self.tr("Rows that are invalid"), invalid)
-        self.clash_choice.setCurrentIndex(1)  # neither changes what is there, and the counts say what happens
+        self.conflict_choice.setCurrentIndex(1)  # neither changes what is there, and the counts say what happens
         self.invalid_choice.setCurrentIndex(1)
         self._lay_out()
         self.show_preview(None)
 
     @property
-    def on_clash(self) -> OnClash:
+    def on_conflict(self) -> OnConflict:
         """What to do with rows whose id is taken."""
-        return OnClash(self.clash_choice.currentData())  # Qt keeps a StrEnum as a text
+        return OnConflict(self.conflict_choice.currentData())  # Qt keeps a StrEnum as a text
 
     @property
     def skip_invalid(self) -> bool:
@@ -156,7 +156,7 @@ class OutcomePanel(QFrame):
             text.setText(shown(words.filled(count=count or 0)))
         for number, button in self._buttons.items():
             button.setVisible(bool(counts[number]))
-        self.clash_choice.setVisible(counts[_CLASHING] != 0)
+        self.conflict_choice.setVisible(counts[_CLASHING] != 0)
         self.invalid_choice.setVisible(counts[_INVALID] != 0)
 
     def _button(self) -> QPushButton:
@@ -191,7 +191,7 @@ class OutcomePanel(QFrame):
             layout.addWidget(self._icons[row], row, 0)
             layout.addWidget(self._counts[row], row, 1)
             layout.addWidget(self._texts[row], row, 2, 1, 1 if row in self._buttons else 3)
-        for row, choice in ((_CLASHING, self.clash_choice), (_INVALID, self.invalid_choice)):
+        for row, choice in ((_CLASHING, self.conflict_choice), (_INVALID, self.invalid_choice)):
             layout.addWidget(self._buttons[row], row, 3, Qt.AlignmentFlag.AlignLeft)
             layout.addWidget(choice, row, 4)
 

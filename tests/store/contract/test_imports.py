@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plantdesk.domain.history import ChangeKind
-from plantdesk.domain.import_batches import Clash, ImportClashError, ImportCounts, ImportRow, OnClash, batch_of
+from plantdesk.domain.import_batches import (
+    ImportConflict,
+    ImportConflictError,
+    ImportCounts,
+    ImportRow,
+    OnConflict,
+    batch_of,
+)
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SourceKind
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import Selection
@@ -47,7 +54,7 @@ def test_an_import_is_one_change_and_one_undo(store_with_fern: PlantStore) -> No
     store = store_with_fern
     rows = [row(2, 9, "Röse", "", "water"), row(3, -4, "Ivy"), row(4, None, "New"), row(5, 5, "Fern", "hall")]
     with closing(begun(store, *rows)) as plants:
-        assert plants.compare(OnClash.REFUSE, ALL) == ImportCounts(3, 1, 0)
+        assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(3, 1, 0)
         applied = plants.apply("garden.csv")
     fern = (5, "Fern", "hall", None)
     assert stored(store) == [fern, (9, "Röse", "", "water"), (-4, "Ivy", None, None), (10, "New", None, None)]
@@ -67,22 +74,22 @@ def test_an_import_is_one_change_and_one_undo(store_with_fern: PlantStore) -> No
     assert stored(store) == [fern]
 
 
-def test_clashes_are_named_and_refuse_everything(store_with_fern: PlantStore) -> None:
+def test_conflicts_are_named_and_refuse_everything(store_with_fern: PlantStore) -> None:
     rows = (row(2, 1, "Ivy"), row(3, 5, "Cactus"), row(4, 1, "Ivy"), row(5, 1, "Moss"))
     with closing(begun(store_with_fern, *rows)) as plants:
-        assert plants.compare(OnClash.REFUSE, ALL) == ImportCounts(1, 1, 2)
-        assert list(plants.clashes()) == [Clash(rows[1], "Fern"), Clash(rows[3], "Ivy")]
-        with pytest.raises(ImportClashError, match="2 IDs"):
+        assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(1, 1, 2)
+        assert list(plants.conflicts()) == [ImportConflict(rows[1], "Fern"), ImportConflict(rows[3], "Ivy")]
+        with pytest.raises(ImportConflictError, match="2 IDs"):
             plants.apply("x")
     assert stored(store_with_fern) == [(5, "Fern", "hall", None)]
 
 
 @pytest.mark.parametrize(
-    ("on_clash", "expected"),
+    ("on_conflict", "expected"),
     [
-        (OnClash.SKIP, [(5, "Fern", "hall", None), (1, "Ivy", None, None)]),
+        (OnConflict.SKIP, [(5, "Fern", "hall", None), (1, "Ivy", None, None)]),
         (
-            OnClash.NEW_ID,
+            OnConflict.NEW_ID,
             [
                 (5, "Fern", "hall", None),
                 (6, "Cactus", None, None),
@@ -90,15 +97,15 @@ def test_clashes_are_named_and_refuse_everything(store_with_fern: PlantStore) ->
                 (7, "Moss", None, "n"),
             ],
         ),
-        (OnClash.REPLACE, [(5, "Cactus", None, None), (1, "Moss", None, "n")]),
+        (OnConflict.REPLACE, [(5, "Cactus", None, None), (1, "Moss", None, "n")]),
     ],
 )
-def test_clashes_are_handled_as_asked(
-    store_with_fern: PlantStore, on_clash: OnClash, expected: list[tuple[int, str, str | None, str | None]]
+def test_conflicts_are_handled_as_asked(
+    store_with_fern: PlantStore, on_conflict: OnConflict, expected: list[tuple[int, str, str | None, str | None]]
 ) -> None:
     rows = (row(2, 5, "Cactus"), row(3, 1, "Ivy"), row(4, 1, "Moss", None, "n"))
     with closing(begun(store_with_fern, *rows)) as plants:
-        assert plants.compare(on_clash, ALL) == ImportCounts(1, 0, 2)
+        assert plants.compare(on_conflict, ALL) == ImportCounts(1, 0, 2)
         plants.apply("x")
     assert stored(store_with_fern) == expected
     store_with_fern.undo(None, COMMAND).result(SECONDS)
@@ -107,14 +114,14 @@ def test_clashes_are_handled_as_asked(
 
 def test_the_last_of_several_rows_replaces(store_with_fern: PlantStore) -> None:
     with closing(begun(store_with_fern, row(2, 5, "Cactus"), row(3, 5, "Fern", "hall"))) as plants:
-        plants.compare(OnClash.REPLACE, ALL)
+        plants.compare(OnConflict.REPLACE, ALL)
         plants.apply("x")
     assert stored(store_with_fern) == [(5, "Fern", "hall", None)]
 
 
 def test_fields_that_the_file_lacks_are_kept(store_with_fern: PlantStore) -> None:
     with closing(begun(store_with_fern, row(2, 5, "Färn"))) as plants:
-        assert plants.compare(OnClash.REPLACE, ("id", "name")).clashing == 1
+        assert plants.compare(OnConflict.REPLACE, ("id", "name")).clashing == 1
         plants.apply("x")
     assert stored(store_with_fern) == [(5, "Färn", "hall", None)]
     with closing(store_with_fern.reader()) as reader:
@@ -126,7 +133,7 @@ def test_ids_after_the_largest_are_the_first_free_ones_together(store: PlantStor
     for plant_id in taken:
         store.add(new_plant({"id": plant_id, "name": "Old"}), FORM).result(SECONDS)
     with closing(begun(store, *(row(line, None, "New") for line in range(2, 5)))) as plants:
-        plants.compare(OnClash.REFUSE, ALL)
+        plants.compare(OnConflict.REFUSE, ALL)
         plants.apply("x")
     ids = [plant_id for plant_id, name, *_ in stored(store) if name == "New"]
     assert ids == ([1, 2, 3] if 3 not in taken else [4, 5, 6])
@@ -134,7 +141,7 @@ def test_ids_after_the_largest_are_the_first_free_ones_together(store: PlantStor
 
 def test_what_is_added_meanwhile_is_compared_again(store: PlantStore) -> None:
     with closing(begun(store, row(2, 1, "Ivy"), row(3, 2, "Moss"), row(4, None, "New"))) as plants:
-        plants.compare(OnClash.SKIP, ALL)
+        plants.compare(OnConflict.SKIP, ALL)
         store.add(new_plant({"id": 2, "name": "Cactus"}), COMMAND).result(SECONDS)
         store.add(new_plant({"id": 3, "name": "Palm"}), COMMAND).result(SECONDS)
         assert plants.apply("x").plants == 2
@@ -143,18 +150,18 @@ def test_what_is_added_meanwhile_is_compared_again(store: PlantStore) -> None:
 
 def test_what_is_changed_meanwhile_is_compared_again(store_with_fern: PlantStore) -> None:
     with closing(begun(store_with_fern, row(2, 5, "Fern", "hall"), row(3, 6, "Ivy"))) as plants:
-        assert plants.compare(OnClash.REFUSE, ALL) == ImportCounts(1, 1, 0)
+        assert plants.compare(OnConflict.REFUSE, ALL) == ImportCounts(1, 1, 0)
         with closing(begun(store_with_fern, row(2, 5, "Cactus"))) as other:
-            other.compare(OnClash.REPLACE, ALL)
+            other.compare(OnConflict.REPLACE, ALL)
             other.apply("other")
-        with pytest.raises(ImportClashError):
+        with pytest.raises(ImportConflictError):
             plants.apply("x")
     assert stored(store_with_fern) == [(5, "Cactus", None, None)]
 
 
 def test_an_import_of_known_plants_makes_no_change(store_with_fern: PlantStore) -> None:
     with closing(begun(store_with_fern, row(2, 5, "Fern", "hall"))) as plants:
-        plants.compare(OnClash.REFUSE, ALL)
+        plants.compare(OnConflict.REFUSE, ALL)
         assert plants.apply("x").change is None
     with closing(store_with_fern.reader()) as reader:
         assert reader.history() == []
@@ -162,9 +169,9 @@ def test_an_import_of_known_plants_makes_no_change(store_with_fern: PlantStore) 
 
 def test_a_cancelled_import_leaves_nothing(store: PlantStore) -> None:
     with closing(begun(store, row(2, 1, "Rose"))) as plants:
-        plants.compare(OnClash.REFUSE, ALL)
+        plants.compare(OnConflict.REFUSE, ALL)
         plants.cancel()
-        for step in (lambda: plants.compare(OnClash.REFUSE, ALL), lambda: plants.apply("a.csv")):
+        for step in (lambda: plants.compare(OnConflict.REFUSE, ALL), lambda: plants.apply("a.csv")):
             with pytest.raises(InterruptedError):
                 step()
     assert stored(store) == []

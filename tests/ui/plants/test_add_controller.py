@@ -349,7 +349,7 @@ def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
     assert desk.rows() == [(1, "Early bird", None)]
 
 
-def test_without_an_id_a_plant_never_clashes_with_one_of_a_script(desk: FormDesk) -> None:
+def test_without_an_id_a_plant_never_conflicts_with_one_of_a_script(desk: FormDesk) -> None:
     desk.name.setText("Aloe vera")
     desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(10)
     assert desk.next_id == "1"  # the window does not know of the other yet

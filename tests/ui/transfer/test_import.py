@@ -66,7 +66,9 @@ def test_another_column_is_the_name_and_plants_get_a_tag(desk: TransferDesk, fil
     assert desk.plants() == [(11, "sunny", "bed 4", "Aster")]
 
 
-def test_clashing_and_invalid_rows_are_shown_and_decided_upon(desk: TransferDesk, tmp_path: Path, add: Adder) -> None:
+def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
+    desk: TransferDesk, tmp_path: Path, add: Adder
+) -> None:
     add("Cactus", "Daisy")
     file = tmp_path / "plants.csv"
     file.write_text("id,name\n1,Aster\n2,Daisy\nx,Ivy\n7,Rose\n", encoding="utf-8")

@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from plantdesk.domain.edits import DeleteAll
-from plantdesk.domain.import_batches import OnClash
+from plantdesk.domain.import_batches import OnConflict
 from plantdesk.domain.records import FORM, Changes, PlantRow
 from plantdesk.domain.selections import Selection
 from plantdesk.domain.validation import new_plant
@@ -101,7 +101,7 @@ def test_the_list_stays_at_its_top_whatever_number_is_imported(
     else:
         with FileImport(store, ImportOptions(), lambda *_: None) as files:
             files.read([file_source(file)])
-            files.compare(OnClash.REFUSE)
+            files.compare(OnConflict.REFUSE)
             files.apply(skip_invalid=False)
     qtbot.waitUntil(lambda: table.model().rowCount() == 100 + count, timeout=TIMEOUT)
     qtbot.waitUntil(lambda: visible_names(table)[:2] == [f"New {count}", f"New {count - 1}"])
