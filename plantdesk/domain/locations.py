@@ -64,7 +64,7 @@ class StoreLocation(Protocol):
         """Open the store, make it where there is none, and bring its schema up to date; the caller closes it.
 
         `create` makes a new one even where something says that there was one. `progress` is called on this thread with
-        the share of a migration that is done. Raises StoreError and FolderUnusableError.
+        the fraction of a migration that is done. Raises StoreError and FolderUnusableError.
         """
 
     def open_read_only(self, progress: Callable[[float], None] | None = None) -> ReadOnlyPlants:

@@ -73,7 +73,7 @@ class Parts:
             raise FileError(name, Text("It unpacks to much more than a table would need."))
         self._infos = {each.filename.replace("\\", "/").lower(): each for each in infos}
         self._check_kind()
-        self._share = size / max(unpacked, 1)
+        self._fraction = size / max(unpacked, 1)
 
     def _check_kind(self) -> None:
         """Raise FileError for another kind of ZIP file, as far as it is known by its parts."""
@@ -123,7 +123,7 @@ class Parts:
         with self._archive.open(info) as stream:
             while not parser.is_done:
                 data = stream.read(_PIECE)
-                self._progress(round(len(data) * self._share))
+                self._progress(round(len(data) * self._fraction))
                 parser.feed(data, _MAX_ITEM if is_table else _MAX_PART)
                 yield
 

@@ -97,7 +97,7 @@ class Feature(QObject):
     def set_store(self, opened: OpenStore) -> None:
         """Work with a store that was opened."""
 
-    def show_migration(self, share: float) -> None:
+    def show_migration(self, fraction: float) -> None:
         """Show how far (0 to 1) the store that is being opened is updated to this version."""
 
     def show_no_store(self, reason: PlantDeskError) -> None:

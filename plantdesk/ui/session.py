@@ -143,9 +143,9 @@ class Session(QObject):
         self._opener.open(create=create)
 
     @Slot(float)
-    def _on_migration(self, share: float) -> None:
+    def _on_migration(self, fraction: float) -> None:
         if self._workspace is not None:
-            self._workspace.show_migration(share)
+            self._workspace.show_migration(fraction)
 
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:

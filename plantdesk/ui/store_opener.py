@@ -35,7 +35,7 @@ class StoreState(Enum):
 class StoreOpener(QObject):
     """Owns the open store.
 
-    `opened(store)`, `failed(error)`: the result of an attempt, the error a PlantDeskError. `migrating(share)`: the
+    `opened(store)`, `failed(error)`: the result of an attempt, the error a PlantDeskError. `migrating(fraction)`: the
     progress of a migration, from 0 to 1.
     """
 

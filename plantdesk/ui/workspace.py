@@ -204,10 +204,10 @@ class Workspace(Page):
         self._no_store_reason = None
         self._store_notice.show_opening()
 
-    def show_migration(self, share: float) -> None:
+    def show_migration(self, fraction: float) -> None:
         """Show how far (0 to 1) the plants are updated to this version of PlantDesk."""
         for feature in self._features:
-            feature.show_migration(share)
+            feature.show_migration(fraction)
 
     def show_no_store(self, reason: PlantDeskError) -> None:
         """Show why the store cannot be opened, and what to do about it; what is typed stays."""

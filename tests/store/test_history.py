@@ -52,7 +52,7 @@ def test_a_restore_can_be_undone(store: Store, path: Path, plants: list[PlantRow
 def test_old_and_large_before_images_are_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = [apply(store, SetTag(Selection(), f"tag {n}")) for n in range(3)]
     monkeypatch.setattr(history, "_MAX_SIZE", 0)
-    monkeypatch.setattr(history, "_MAX_SHARE", 0)
+    monkeypatch.setattr(history, "_MAX_FRACTION", 0)
     monkeypatch.setattr(history, "_STEP", 2)
     with closing(store.reader()) as reader:
         until(lambda: [change.can_undo for change in reader.history()] == [True, False, False])
@@ -68,7 +68,7 @@ def test_a_large_change_can_be_undone_and_redone_again_and_again(store: Store, m
     before = rows(store)
     apply(store, DeleteAll(Selection()))
     monkeypatch.setattr(history, "_MAX_SIZE", 0)
-    monkeypatch.setattr(history, "_MAX_SHARE", 0)
+    monkeypatch.setattr(history, "_MAX_FRACTION", 0)
     with closing(store.reader()) as reader:
         for _ in range(3):
             undo(store)

@@ -84,11 +84,11 @@ def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.Monk
 
 def test_a_migration_reports_its_progress(path: Path) -> None:
     write_old_store(path, plants=60_000)
-    shares: list[float] = []
-    Store(path, progress=shares.append).close()
-    assert len(shares) > 2
-    assert shares == sorted(shares)
-    assert 0 < shares[0] < 0.5 < shares[-1] <= 1
+    fractions: list[float] = []
+    Store(path, progress=fractions.append).close()
+    assert len(fractions) > 2
+    assert fractions == sorted(fractions)
+    assert 0 < fractions[0] < 0.5 < fractions[-1] <= 1
 
 
 def test_a_terminal_shows_the_progress_of_a_migration_and_then_the_plants(path: Path) -> None:

@@ -373,7 +373,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.reader.close()
         self.store.close()
         with (
-            mock.patch.multiple(history, _MAX_SIZE=0, _MAX_SHARE=0, _STEP=3),
+            mock.patch.multiple(history, _MAX_SIZE=0, _MAX_FRACTION=0, _STEP=3),
             closing(sqlite3.connect(self.path)) as database,
         ):
             while history.is_prunable(database, 0):

@@ -57,9 +57,9 @@ class _Progress:
     def __init__(self) -> None:
         self._shown = ""
 
-    def show(self, share: float) -> None:
+    def show(self, fraction: float) -> None:
         """Overwrite the line of the terminal."""
-        text = f"Updating the plants to this version of PlantDesk: {share:.0%}"
+        text = f"Updating the plants to this version of PlantDesk: {fraction:.0%}"
         if text != self._shown:
             print(f"\r{text}", end="", file=sys.stderr, flush=True)
             self._shown = text

@@ -230,8 +230,8 @@ class _Progress:
         self._last, seconds = now, now - self._started
         text = f"{rows:,} rows, {rows / seconds:,.0f} a second"
         if size:
-            share = min(done / size, 1)
-            text = f"{share:4.0%}  {text}, {seconds / share - seconds:.0f} s left"
+            fraction = min(done / size, 1)
+            text = f"{fraction:4.0%}  {text}, {seconds / fraction - seconds:.0f} s left"
         else:
             text += f", {done / _MEBI:,.0f} MiB"
         print(f"\r{text.ljust(self._width)}", end="", file=sys.stderr, flush=True)

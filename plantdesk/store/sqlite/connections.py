@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    #: Is called with the share of a long step that is done, from 0 to 1, on the thread that does it.
+    #: Is called with the fraction of a long step that is done, from 0 to 1, on the thread that does it.
     Progress = Callable[[float], None]
 
 #: Error numbers of the system for a disk, or a user's share of it, that is full.
@@ -134,7 +134,7 @@ def transaction(connection: sqlite3.Connection, *, mode: str = "IMMEDIATE") -> I
 
 @contextmanager
 def reported(connection: sqlite3.Connection, steps: int, progress: Progress | None) -> Iterator[None]:
-    """Call `progress` during a block with the finished share of about `steps` instructions of SQLite's machine."""
+    """Call `progress` during a block with the finished fraction of about `steps` instructions of SQLite's machine."""
     done = 0
 
     def report() -> int:

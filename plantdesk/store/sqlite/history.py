@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 _MAX_AGE = 90 * 86_400_000
 #: Newest changes that stay whatever their age: a clock that was wrong once must not remove them all.
 _MIN_CHANGES = 20
-#: Bytes of before-images, or a share of the store's file if that is more.
+#: Bytes of before-images, or a fraction of the store's file if that is more.
 _MAX_SIZE = 100_000_000
-_MAX_SHARE = 0.1
+_MAX_FRACTION = 0.1
 #: Before-images that one step of the removal deletes, some milliseconds of work.
 _STEP = 10_000
 
@@ -202,7 +202,7 @@ def _oldest_stored(connection: sqlite3.Connection) -> int:
 def _newest_outdated(connection: sqlite3.Connection, now: int) -> int:
     """Return the number up to which before-images are to be removed, 0 for none."""
     (pages,), (page_size,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
-    allowed = max(_MAX_SIZE, pages * page_size * _MAX_SHARE)
+    allowed = max(_MAX_SIZE, pages * page_size * _MAX_FRACTION)
     sql = """SELECT coalesce(max(number), 0) FROM (
                  SELECT number, made_at, row_number() OVER newest AS place, total(size) OVER newest AS total FROM change
                  WHERE size IS NOT NULL WINDOW newest AS (ORDER BY number DESC))

@@ -140,7 +140,7 @@ _SAMPLE = 5_000
 _MAX_LENGTH = 1_000
 #: Plants with a longer text, above which there is no index.
 _MAX_UNMARKED = 1_000
-#: The share of the sequence numbers that are in use, below which there is no index.
+#: The fraction of the sequence numbers that are in use, below which there is no index.
 _MIN_USED = 0.1
 _ID_SIZE = 8
 _END = "\0"

@@ -211,10 +211,10 @@ class PlantBrowser(QFrame):
             self._search_field.wheel.start()
         self._show_state()
 
-    def show_migration(self, share: float) -> None:
+    def show_migration(self, fraction: float) -> None:
         """Show how far (0 to 1) the plants are updated, in place of the rows."""
         text = self.tr("Updating your plants to this version of PlantDesk… {percent} %")
-        self._migration_label.setText(text.format(percent=round(share * 100)))
+        self._migration_label.setText(text.format(percent=round(fraction * 100)))
         self._migration_label.show()
         self._table.set_opening(opening=False)
 

@@ -118,8 +118,8 @@ class Plants(Feature):
         self._status.show_store(is_open=True)
 
     @override
-    def show_migration(self, share: float) -> None:
-        self._browser.show_migration(share)
+    def show_migration(self, fraction: float) -> None:
+        self._browser.show_migration(fraction)
 
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:

@@ -121,12 +121,12 @@ def in_high_contrast(colors: Colors) -> Colors:
     )
 
 
-def mixed(front: QColor, back: QColor, share: float) -> QColor:
-    """Return the colour of `front` painted over `back` with opacity `share`."""
+def mixed(front: QColor, back: QColor, opacity: float) -> QColor:
+    """Return the colour of `front` painted over `back` with opacity `opacity`."""
     return QColor.fromRgbF(
-        front.redF() * share + back.redF() * (1 - share),
-        front.greenF() * share + back.greenF() * (1 - share),
-        front.blueF() * share + back.blueF() * (1 - share),
+        front.redF() * opacity + back.redF() * (1 - opacity),
+        front.greenF() * opacity + back.greenF() * (1 - opacity),
+        front.blueF() * opacity + back.blueF() * (1 - opacity),
     )
 
 

@@ -58,10 +58,10 @@ class TagColors(QObject):
 @cache
 def pill_colors(hue: int, *, dark: bool) -> PillColors:
     """Return the colours of a pill, with enough contrast for every hue."""
-    share = HUES[hue] / 360
+    fraction = HUES[hue] / 360
     if dark:
-        return PillColors(QColor.fromHslF(share, 0.30, 0.20), QColor.fromHslF(share, 0.50, 0.86))
-    return PillColors(QColor.fromHslF(share, 0.45, 0.90), QColor.fromHslF(share, 0.60, 0.19))
+        return PillColors(QColor.fromHslF(fraction, 0.30, 0.20), QColor.fromHslF(fraction, 0.50, 0.86))
+    return PillColors(QColor.fromHslF(fraction, 0.45, 0.90), QColor.fromHslF(fraction, 0.60, 0.19))
 
 
 @cache

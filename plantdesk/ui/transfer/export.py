@@ -230,7 +230,7 @@ class ExportController(QObject):
 
     def _on_progress(self, progress: Progress) -> None:
         if self._bar is not None:
-            self._bar.show_progress(progress_text(progress), progress.share)
+            self._bar.show_progress(progress_text(progress), progress.fraction)
 
     def _cancel(self) -> None:
         if self._task is not None:

@@ -215,20 +215,20 @@ class Transfer(Feature):
         job.not_saved.connect(self._on_not_saved)
         job.ended.connect(self._on_ended)
 
-    def _show_running(self, text: str, share: float | None) -> None:
+    def _show_running(self, text: str, fraction: float | None) -> None:
         if self._job is not None:
             if self._bar is None:
                 self._bar = self.context.page.add_bar()
             title = self.tr("Importing {names}").format(names=quoted(self._job.names, 80))
             self._bar.show_state(BarKind.INFO, title, text, (self.tr("Cancel"), self._cancel), persistent=True)
-            self._bar.show_progress(text, share)
+            self._bar.show_progress(text, fraction)
 
     @Slot(object)
     def _on_progress(self, progress: Progress) -> None:
         from plantdesk.ui.transfer.texts import progress_text
 
         if self._bar is not None and self._job is not None and not self._job.is_cancelled:
-            self._bar.show_progress(progress_text(progress), progress.share)
+            self._bar.show_progress(progress_text(progress), progress.fraction)
 
     def _cancel(self) -> None:
         if self._job is not None and self._bar is not None:

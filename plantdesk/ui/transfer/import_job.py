@@ -30,12 +30,12 @@ LISTED = 500
 
 
 class Progress(NamedTuple):
-    """How far it is: rows so far and a second, and if known all rows, the share (0 to 1) and the seconds left."""
+    """How far it is: rows so far and a second, and if known all rows, the fraction (0 to 1) and the seconds left."""
 
     rows: int
     total: int | None
     rate: float
-    share: float | None
+    fraction: float | None
     seconds_left: float | None
 
 
@@ -162,15 +162,15 @@ class Reporter:
 
     def report_bytes(self, rows: int, done: int, size: int) -> None:
         """Report rows and bytes that were read, of `size` bytes if that is not 0."""
-        self._report_share(rows, None, min(done / size, 1) if size else None)
+        self._report_fraction(rows, None, min(done / size, 1) if size else None)
 
     def report_rows(self, done: int, rows: int) -> None:
         """Report rows that were written, of all rows."""
-        self._report_share(done, rows, done / rows)
+        self._report_fraction(done, rows, done / rows)
 
-    def _report_share(self, rows: int, total: int | None, share: float | None) -> None:
+    def _report_fraction(self, rows: int, total: int | None, fraction: float | None) -> None:
         now = time.monotonic()
         if now - self._reported >= _INTERVAL:
             self._reported, seconds = now, now - self._started
-            left = seconds / share - seconds if share else None
-            self._report(Progress(rows, total, rows / seconds, share, left))
+            left = seconds / fraction - seconds if fraction else None
+            self._report(Progress(rows, total, rows / seconds, fraction, left))

@@ -234,11 +234,11 @@ class InfoBar(Message):
         self.show()
         announce(self, f"{title} {text}" if title.endswith((".", "?")) else f"{title}. {text}")
 
-    def show_progress(self, text: str, share: float | None) -> None:
+    def show_progress(self, text: str, fraction: float | None) -> None:
         """Show how far (0 to 1; None: not known) what the bar is about has come; screen readers do not speak it."""
         self._text.setText(text)
-        self._progress.setRange(0, 0 if share is None else _STEPS)
-        self._progress.setValue(round((share or 0) * _STEPS))
+        self._progress.setRange(0, 0 if fraction is None else _STEPS)
+        self._progress.setValue(round((fraction or 0) * _STEPS))
         self._progress.setAccessibleName(self.title)
         self._progress.show()
 

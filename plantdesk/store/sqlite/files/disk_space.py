@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 #: Bytes that stay free at least; on a small disk a tenth of it.
 _RESERVE = 500 * 1024 * 1024
-_RESERVE_SHARE = 0.01
-_MAX_SHARE = 0.1
+_RESERVE_FRACTION = 0.01
+_MAX_FRACTION = 0.1
 #: Bytes of a log that are kept for later commits; less on a small disk.
 _LOG_SIZE = 16 * 1024 * 1024
-_LOG_SHARE = 0.01
+_LOG_FRACTION = 0.01
 #: Seconds for which a measurement counts.
 _INTERVAL = 1.0
 
@@ -44,12 +44,12 @@ def is_low(folder: Path) -> bool:
         usage = shutil.disk_usage(folder)
     except OSError:  # what is wrong is reported by the write
         return False
-    return usage.free < min(max(_RESERVE, usage.total * _RESERVE_SHARE), usage.total * _MAX_SHARE)
+    return usage.free < min(max(_RESERVE, usage.total * _RESERVE_FRACTION), usage.total * _MAX_FRACTION)
 
 
 def max_log_size(folder: Path) -> int:
     """Return the bytes above which the log of a store in a folder is moved into the file, and cut."""
     try:
-        return min(_LOG_SIZE, round(shutil.disk_usage(folder).total * _LOG_SHARE))
+        return min(_LOG_SIZE, round(shutil.disk_usage(folder).total * _LOG_FRACTION))
     except OSError:
         return _LOG_SIZE
