@@ -307,9 +307,9 @@ class TokenPanel(QWidget):
         row.setSpacing(S)
         row.addWidget(self._new_edit, 1)
         row.addWidget(self._copy_button)
-        foot = QHBoxLayout()
-        foot.addWidget(PlainLabel(self.tr("A copied token leaves the clipboard after 60 seconds."), role="detail"), 1)
-        foot.addWidget(self._save_button)
+        bottom = QHBoxLayout()
+        bottom.addWidget(PlainLabel(self.tr("A copied token leaves the clipboard after 60 seconds."), role="detail"), 1)
+        bottom.addWidget(self._save_button)
         layout = QVBoxLayout(card)
         layout.setContentsMargins(L, M, L, M)
         layout.setSpacing(S - 2)
@@ -321,7 +321,7 @@ class TokenPanel(QWidget):
         add_layout(layout, head)
         layout.addWidget(warning)
         add_layout(layout, row)
-        add_layout(layout, foot)
+        add_layout(layout, bottom)
         return card
 
     def _make_table(self) -> PlainTable:

@@ -108,9 +108,9 @@ class PlantCard(CardFrame):
         self.add_section(self.tr("Added"), added)
         self.add_section(self.tr("History"), self._history)
         self.column.addStretch()
-        self.foot.addWidget(self._label_button)
-        self.foot.addStretch()
-        self.foot.addWidget(self._delete_button)
+        self.buttons.addWidget(self._label_button)
+        self.buttons.addStretch()
+        self.buttons.addWidget(self._delete_button)
 
     @Slot()
     def _show_lines(self) -> None:
@@ -130,7 +130,7 @@ class PlantCard(CardFrame):
         self._order_tabs()
 
     def _order_tabs(self) -> None:
-        """Put the new buttons between note and foot: the window does not notice what changes in a scroll area."""
+        """Put the new buttons before the row below: the window does not notice what changes in a scroll area."""
         stops = [self.note_edit, *self._line_buttons, self._label_button]
         for first, second in pairwise(stops):
             QWidget.setTabOrder(first, second)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 
-#: Heights of its foot that a card has at least if the foot does not scroll.
-_MIN_FEET = 6
+#: Heights of its buttons that a card has at least if they do not scroll.
+_MIN_HEIGHTS = 6
 
 
 class CardFrame(QWidget):
-    """A scrolling column of sections above a foot with buttons. `close_requested`: its cross, the last by Tab."""
+    """A scrolling column of sections above a row of buttons. `close_requested`: its cross, the last by Tab."""
 
     close_requested = Signal()
 
@@ -42,36 +42,36 @@ class CardFrame(QWidget):
         line = QFrame()
         line.setProperty("pane", "lines")
         line.setFixedHeight(1)
-        self._foot = QWidget()
-        foot = QVBoxLayout(self._foot)
-        foot.setContentsMargins(0, 0, 0, 0)
-        foot.setSpacing(M)
-        foot.addWidget(line)
-        self.foot = QHBoxLayout()
-        add_layout(foot, self.foot)
-        self._column_and_foot = QVBoxLayout(self)
-        self._column_and_foot.setContentsMargins(0, 0, 0, 0)
-        self._column_and_foot.setSpacing(0)
-        self._column_and_foot.addWidget(ScrollArea(content, horizontal=False), 1)
+        self._bottom = QWidget()
+        bottom = QVBoxLayout(self._bottom)
+        bottom.setContentsMargins(0, 0, 0, 0)
+        bottom.setSpacing(M)
+        bottom.addWidget(line)
+        self.buttons = QHBoxLayout()
+        add_layout(bottom, self.buttons)
+        self._column_and_buttons = QVBoxLayout(self)
+        self._column_and_buttons.setContentsMargins(0, 0, 0, 0)
+        self._column_and_buttons.setSpacing(0)
+        self._column_and_buttons.addWidget(ScrollArea(content, horizontal=False), 1)
         self._cross.raise_()
 
-    def _place_foot(self) -> None:
+    def _place_buttons(self) -> None:
         """Let the buttons scroll with the rest where they would take a large part of the height."""
-        is_low = self.height() < _MIN_FEET * self._foot.sizeHint().height()
-        place = self.column if is_low else self._column_and_foot
-        if place.indexOf(self._foot) < 0:
+        is_low = self.height() < _MIN_HEIGHTS * self._bottom.sizeHint().height()
+        place = self.column if is_low else self._column_and_buttons
+        if place.indexOf(self._bottom) < 0:
             focused: QWidget | None = QApplication.focusWidget()
             margins = (0, M, 0, 0) if is_low else (EDGE, 0, EDGE, M + 2)
-            self._foot.setContentsMargins(*margins)
-            place.addWidget(self._foot)
-            self._foot.show()
-            if focused is not None and self._foot.isAncestorOf(focused):  # it has lost the focus
+            self._bottom.setContentsMargins(*margins)
+            place.addWidget(self._bottom)
+            self._bottom.show()
+            if focused is not None and self._bottom.isAncestorOf(focused):  # it has lost the focus
                 focused.setFocus()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_foot()
+        self._place_buttons()
         size = self._cross.sizeHint()
         # Its drawing ends at the edge.
         place = QRect(QPoint(self.width() - EDGE - size.width() + XS, M), size)

@@ -142,9 +142,9 @@ class SelectionCard(CardFrame):
         for button in self.commands[1:]:
             self.column.addWidget(button)
         self.column.addStretch()
-        self.foot.addWidget(self._none_button)
-        self.foot.addStretch()
-        self.foot.addWidget(self._delete_button)
+        self.buttons.addWidget(self._none_button)
+        self.buttons.addStretch()
+        self.buttons.addWidget(self._delete_button)
 
 
 def _span(first: int, last: int) -> str:

@@ -194,8 +194,8 @@ def _newest_of_form(reader: PlantReader, _task: Task) -> tuple[str, str | None] 
 
 
 MAX_OFFERS = 6
-#: For text of 13 px: from the right edge to the end of the pill, and the foot with the keys.
-_COUNT, _FOOT = 92, 36
+#: For text of 13 px: from the right edge to the end of the pill, and the row of keys.
+_COUNT, _KEYS_HEIGHT = 92, 36
 _MIN_WIDTH = 360
 _PADDING, _RADIUS = 5, 6
 _LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -257,7 +257,7 @@ class NameOffers(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for row, offer in enumerate(self._offers):
             self._paint_offer(painter, self._row_rect(row), offer, is_current=row == self._current)
-        self._paint_foot(painter)
+        self._paint_keys(painter)
         painter.end()
 
     def _paint_offer(self, painter: QPainter, rect: QRect, offer: KnownName, *, is_current: bool) -> None:
@@ -295,13 +295,13 @@ class NameOffers(QFrame):
         paint_pill(painter, self._theme, self._mirrored(pill), tag)
         return pill.left()
 
-    def _paint_foot(self, painter: QPainter) -> None:
+    def _paint_keys(self, painter: QPainter) -> None:
         colors, metrics = self._theme.colors, self._theme.metrics
         top = self._row_rect(len(self._offers)).top()
         painter.fillRect(QRect(1, top, self.width() - 2, 1), colors.color("line"))
         painter.setFont(metrics.font(FontRole.PILL))
         left, height = _PADDING + S, metrics.line + 4
-        middle = top + 1 + (metrics.scaled(_FOOT) - height) // 2
+        middle = top + 1 + (metrics.scaled(_KEYS_HEIGHT) - height) // 2
         for key, does in self.keys:
             width = painter.fontMetrics().horizontalAdvance(key) + 2 * S
             if left + width + S + painter.fontMetrics().horizontalAdvance(does) > self.width():
@@ -341,7 +341,7 @@ class NameOffers(QFrame):
         if self.parentWidget() is not window:
             self.setParent(window)
         metrics = self._theme.metrics
-        height = 2 * _PADDING + len(self._offers) * metrics.row + metrics.scaled(_FOOT)
+        height = 2 * _PADDING + len(self._offers) * metrics.row + metrics.scaled(_KEYS_HEIGHT)
         width = min(max(self._field.width(), metrics.scaled(_MIN_WIDTH)), window.width() - 2 * S)
         position = self._field.mapTo(window, QPoint(0, self._field.height() + XS))
         position.setX(max(S, min(position.x(), window.width() - S - width)))
