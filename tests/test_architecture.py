@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import architecture as house
+from tests.support import architecture as rules
 from tests.support.architecture import Module
 
 if TYPE_CHECKING:
@@ -15,45 +15,45 @@ if TYPE_CHECKING:
     from tests.support.architecture import Rule
 
 RULES: list[Rule] = [
-    house.layers,
-    house.store_has_a_face,
-    house.ui_layers,
-    house.ui_threads_in_background_only,
-    house.qt_in_the_window_only,
-    house.web_in_the_api_only,
-    house.wrapped_widgets,
-    house.home_by_paths,
-    house.file_operations,
-    house.texts_are_literals,
-    house.translations_are_found,
-    house.errors_are_translated,
-    house.no_cycles,
-    house.short_files,
-    house.short_functions,
-    house.documented,
-    house.modules_are_documented,
-    house.telling_names,
+    rules.layers,
+    rules.store_has_a_face,
+    rules.ui_layers,
+    rules.ui_threads_in_background_only,
+    rules.qt_in_the_window_only,
+    rules.web_in_the_api_only,
+    rules.wrapped_widgets,
+    rules.home_by_paths,
+    rules.file_operations,
+    rules.texts_are_literals,
+    rules.translations_are_found,
+    rules.errors_are_translated,
+    rules.no_cycles,
+    rules.short_files,
+    rules.short_functions,
+    rules.documented,
+    rules.modules_are_documented,
+    rules.telling_names,
 ]
 
 
 @pytest.fixture(scope="module")
-def plantdesk() -> house.Modules:
-    return house.read(house.ROOT / "plantdesk")
+def plantdesk() -> rules.Modules:
+    return rules.read(rules.ROOT / "plantdesk")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_plantdesk_keeps_the_rule(rule: Rule, plantdesk: house.Modules) -> None:
+def test_plantdesk_keeps_the_rule(rule: Rule, plantdesk: rules.Modules) -> None:
     assert rule(plantdesk) == []
 
 
 def test_the_top_level_is_as_it_was_laid_out() -> None:
-    assert house.top_level(house.ROOT) == []
+    assert rules.top_level(rules.ROOT) == []
 
 
 # --- each rule can fail -------------------------------------------------------------------------
 
 
-def offences(rule: Rule, **sources: str) -> list[str]:
+def violations(rule: Rule, **sources: str) -> list[str]:
     """Apply a rule to made-up modules: `store__writer` stands for plantdesk.store.writer."""
     modules = [Module(f"plantdesk.{name.replace('__', '.')}", textwrap.dedent(text)) for name, text in sources.items()]
     return rule({module.name: module for module in modules})
@@ -82,10 +82,10 @@ def offences(rule: Rule, **sources: str) -> list[str]:
 )
 def test_an_import_against_the_layers_is_found(importer: str, imported: str) -> None:
     name = f"plantdesk.{imported}"
-    assert offences(house.layers, **{importer: f"import {name}"})
-    assert offences(house.layers, **{importer: f"from plantdesk import {imported.partition('.')[0]}"})
-    assert offences(house.layers, **{importer: f"def f():\n    from {name} import thing"})
-    assert offences(house.layers, **{importer: f"if TYPE_CHECKING:\n    from {name} import Thing"})
+    assert violations(rules.layers, **{importer: f"import {name}"})
+    assert violations(rules.layers, **{importer: f"from plantdesk import {imported.partition('.')[0]}"})
+    assert violations(rules.layers, **{importer: f"def f():\n    from {name} import thing"})
+    assert violations(rules.layers, **{importer: f"if TYPE_CHECKING:\n    from {name} import Thing"})
 
 
 @pytest.mark.parametrize(
@@ -99,15 +99,15 @@ def test_an_import_against_the_layers_is_found(importer: str, imported: str) -> 
     ],
 )
 def test_an_import_along_the_layers_is_fine(importer: str, imported: str) -> None:
-    assert not offences(house.layers, **{importer: f"import plantdesk.{imported}"})
+    assert not violations(rules.layers, **{importer: f"import plantdesk.{imported}"})
 
 
 def test_a_look_behind_the_face_of_the_store_is_found() -> None:
     behind = "from plantdesk.store.writer import Writer"
-    assert offences(house.store_has_a_face, ui="from plantdesk.store import writer", store__writer="")
-    assert offences(house.store_has_a_face, ui=behind, store__writer="")
-    assert not offences(house.store_has_a_face, store__store=behind, store__writer="")
-    assert not offences(house.store_has_a_face, ui="from plantdesk.store import Store", store__writer="")
+    assert violations(rules.store_has_a_face, ui="from plantdesk.store import writer", store__writer="")
+    assert violations(rules.store_has_a_face, ui=behind, store__writer="")
+    assert not violations(rules.store_has_a_face, store__store=behind, store__writer="")
+    assert not violations(rules.store_has_a_face, ui="from plantdesk.store import Store", store__writer="")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_look_behind_the_face_of_the_store_is_found() -> None:
     ],
 )
 def test_an_import_against_the_layers_of_the_window_is_found(importer: str, imported: str) -> None:
-    assert offences(house.ui_layers, **{f"ui__{importer}": f"import plantdesk.ui.{imported}", "ui__plants__form": ""})
+    assert violations(rules.ui_layers, **{f"ui__{importer}": f"import plantdesk.ui.{imported}", "ui__plants__form": ""})
 
 
 @pytest.mark.parametrize(
@@ -139,50 +139,50 @@ def test_an_import_against_the_layers_of_the_window_is_found(importer: str, impo
 )
 def test_an_import_along_the_layers_of_the_window_is_fine(importer: str, imported: str) -> None:
     source = f"from plantdesk.ui.{imported} import Thing"
-    assert not offences(house.ui_layers, **{f"ui__{importer}": source, "ui__plants__browser": ""})
+    assert not violations(rules.ui_layers, **{f"ui__{importer}": source, "ui__plants__browser": ""})
 
 
 def test_a_thread_of_a_feature_is_found() -> None:
     source = "def f():\n    import threading"
-    assert offences(house.ui_threads_in_background_only, ui__plants__form=source)
-    assert not offences(house.ui_threads_in_background_only, ui__background=source, store__writer=source)
+    assert violations(rules.ui_threads_in_background_only, ui__plants__form=source)
+    assert not violations(rules.ui_threads_in_background_only, ui__background=source, store__writer=source)
 
 
 @pytest.mark.parametrize("importer", ["records", "store", "api", "transfer", "cli", "headless", "commands__token"])
 def test_qt_outside_the_window_is_found(importer: str) -> None:
-    assert offences(house.qt_in_the_window_only, **{importer: "def f():\n    from PySide6.QtCore import QObject"})
+    assert violations(rules.qt_in_the_window_only, **{importer: "def f():\n    from PySide6.QtCore import QObject"})
 
 
 @pytest.mark.parametrize("importer", ["ui__main_window", "desktop"])
 def test_qt_in_the_window_is_fine(importer: str) -> None:
-    assert not offences(house.qt_in_the_window_only, **{importer: "import PySide6.QtCore"})
+    assert not violations(rules.qt_in_the_window_only, **{importer: "import PySide6.QtCore"})
 
 
 @pytest.mark.parametrize("importer", ["store", "ui", "desktop", "headless"])
 @pytest.mark.parametrize("library", ["starlette.routing", "uvicorn"])
 def test_the_web_outside_the_api_is_found(importer: str, library: str) -> None:
-    assert offences(house.web_in_the_api_only, **{importer: f"import {library}"})
-    assert not offences(house.web_in_the_api_only, api__app=f"import {library}")
+    assert violations(rules.web_in_the_api_only, **{importer: f"import {library}"})
+    assert not violations(rules.web_in_the_api_only, api__app=f"import {library}")
 
 
 @pytest.mark.parametrize("name", ["QLabel", "QMessageBox", "QDialog"])
 def test_a_widget_that_has_a_wrapper_is_found(name: str) -> None:
     source = f"from PySide6.QtWidgets import {name}"
-    assert offences(house.wrapped_widgets, ui__page=source)
-    wrapper = house.WRAPPED[name].removeprefix("plantdesk.").replace(".", "__")
-    assert not offences(house.wrapped_widgets, **{wrapper: source})
+    assert violations(rules.wrapped_widgets, ui__page=source)
+    wrapper = rules.WRAPPED[name].removeprefix("plantdesk.").replace(".", "__")
+    assert not violations(rules.wrapped_widgets, **{wrapper: source})
 
 
 def test_a_tool_tip_of_its_own_is_found() -> None:
     source = "def f(widget): widget.setToolTip('x')"
-    assert offences(house.wrapped_widgets, ui__page=source)
-    assert not offences(house.wrapped_widgets, ui__widgets__plain_text=source)
+    assert violations(rules.wrapped_widgets, ui__page=source)
+    assert not violations(rules.wrapped_widgets, ui__widgets__plain_text=source)
 
 
 def test_a_home_folder_asked_elsewhere_is_found() -> None:
     source = "def f(): return Path.home()"
-    assert offences(house.home_by_paths, ui__page=source)
-    assert not offences(house.home_by_paths, platform__paths=source)
+    assert violations(rules.home_by_paths, ui__page=source)
+    assert not violations(rules.home_by_paths, platform__paths=source)
 
 
 @pytest.mark.parametrize(
@@ -199,13 +199,13 @@ def test_a_home_folder_asked_elsewhere_is_found() -> None:
     ],
 )
 def test_a_file_that_is_opened_or_changed_elsewhere_is_found(call: str) -> None:
-    assert offences(house.file_operations, transfer__columns=call)
-    assert offences(house.file_operations, store__sqlite__queries=f"def f():\n    {call}")
+    assert violations(rules.file_operations, transfer__columns=call)
+    assert violations(rules.file_operations, store__sqlite__queries=f"def f():\n    {call}")
 
 
 @pytest.mark.parametrize("call", ['text.replace("a", "b")', "dialog.open()", "tags.rename(a, b)", "row._replace(id=1)"])
 def test_what_opens_or_changes_no_file_is_fine(call: str) -> None:
-    assert offences(house.file_operations, transfer__columns=call) == []
+    assert violations(rules.file_operations, transfer__columns=call) == []
 
 
 _ERRORS = "class PlantDeskError(Exception): ...\nclass OwnError(errors.PlantDeskError): ...\n"
@@ -231,7 +231,7 @@ _ERRORS = "class PlantDeskError(Exception): ...\nclass OwnError(errors.PlantDesk
     ],
 )
 def test_a_sentence_that_is_no_template_is_found(source: str) -> None:
-    assert offences(house.texts_are_literals, domain__errors=_ERRORS, store__files=source)
+    assert violations(rules.texts_are_literals, domain__errors=_ERRORS, store__files=source)
 
 
 @pytest.mark.parametrize(
@@ -246,27 +246,27 @@ def test_a_sentence_that_is_no_template_is_found(source: str) -> None:
     ],
 )
 def test_a_template_with_values_is_fine(source: str) -> None:
-    assert offences(house.texts_are_literals, domain__errors=_ERRORS, store__files=source) == []
+    assert violations(rules.texts_are_literals, domain__errors=_ERRORS, store__files=source) == []
 
 
 @pytest.mark.parametrize(
     "call", ['_tr("Undo")', 'tr("Undo")', 'page.tr("Undo")', 'self.tr(f"Undo {title}")', 'translate("Menus", text)']
 )
 def test_a_translation_that_lupdate_does_not_find_is_found(call: str) -> None:
-    assert offences(house.translations_are_found, ui__page=call)
-    assert not offences(house.translations_are_found, ui__page='self.tr("Undo"), translate("Menus", "Undo")')
+    assert violations(rules.translations_are_found, ui__page=call)
+    assert not violations(rules.translations_are_found, ui__page='self.tr("Undo"), translate("Menus", "Undo")')
 
 
 @pytest.mark.parametrize("shown", ["str(error)", 'f"No: {error}"', "str(state.error)"])
 def test_an_error_that_is_shown_in_english_is_found(shown: str) -> None:
-    assert offences(house.errors_are_translated, ui__page=f"label.setText({shown})")
-    assert not offences(
-        house.errors_are_translated, cli__main=f"print({shown})", ui__page="f(str(), error_text(error))"
+    assert violations(rules.errors_are_translated, ui__page=f"label.setText({shown})")
+    assert not violations(
+        rules.errors_are_translated, cli__main=f"print({shown})", ui__page="f(str(), error_text(error))"
     )
 
 
-def test_all_templates_can_be_listed(plantdesk: house.Modules) -> None:
-    found = house.templates(plantdesk)
+def test_all_templates_can_be_listed(plantdesk: rules.Modules) -> None:
+    found = rules.templates(plantdesk)
     assert found["{count:,} plants"] == "1 plant"
     assert found["There is no plant with ID {id}. `plantdesk list` shows the plants."] == ""
     for template in (*found, *found.values()):
@@ -276,47 +276,51 @@ def test_all_templates_can_be_listed(plantdesk: house.Modules) -> None:
 
 def test_a_cycle_is_found() -> None:
     back = "if TYPE_CHECKING:\n    from plantdesk.c import C"
-    found = offences(house.no_cycles, a=back, b="from plantdesk.a import A", c="def f():\n    from plantdesk import b")
+    found = violations(
+        rules.no_cycles, a=back, b="from plantdesk.a import A", c="def f():\n    from plantdesk import b"
+    )
     assert len(found) == 1
     assert found[0].count("→") == 3
-    assert not offences(house.no_cycles, a="", b="import plantdesk.a", c="import plantdesk.a, plantdesk.b")
+    assert not violations(rules.no_cycles, a="", b="import plantdesk.a", c="import plantdesk.a, plantdesk.b")
 
 
 def test_a_long_file_is_found() -> None:
-    assert offences(house.short_files, a="x = 1\n" * 601)
-    assert not offences(house.short_files, a="x = 1\n" * 600)
+    assert violations(rules.short_files, a="x = 1\n" * 601)
+    assert not violations(rules.short_files, a="x = 1\n" * 600)
 
 
 def test_long_functions_are_found() -> None:
     long, short = "def f():\n" + "    x = 1\n" * 19, "def g():\n    pass\n"
-    assert offences(house.short_functions, a=long)
-    assert not offences(house.short_functions, a=long + short)
+    assert violations(rules.short_functions, a=long)
+    assert not violations(rules.short_functions, a=long + short)
 
 
 def test_silence_is_found() -> None:
     described = "".join(f'def f{number}():\n    """Do it."""\n' for number in range(9))
-    assert not offences(house.documented, a=described + "def g():\n    pass\n")
-    assert len(offences(house.documented, a=described + "class G:\n    def h(self):\n        pass\n")) == 2
-    assert not offences(house.documented, a=described + "def _g():\n    pass\n")
+    assert not violations(rules.documented, a=described + "def g():\n    pass\n")
+    assert len(violations(rules.documented, a=described + "class G:\n    def h(self):\n        pass\n")) == 2
+    assert not violations(rules.documented, a=described + "def _g():\n    pass\n")
 
 
 def test_an_override_is_told_by_its_base() -> None:
-    assert not offences(house.documented, a='class A:\n    """A."""\n    @override\n    def keyPressEvent(self): ...\n')
+    assert not violations(
+        rules.documented, a='class A:\n    """A."""\n    @override\n    def keyPressEvent(self): ...\n'
+    )
 
 
 def test_a_module_that_does_not_say_what_it_is_for_is_found() -> None:
-    assert offences(house.modules_are_documented, a="x = 1")
-    assert not offences(house.modules_are_documented, a='"""Numbers."""')
+    assert violations(rules.modules_are_documented, a="x = 1")
+    assert not violations(rules.modules_are_documented, a='"""Numbers."""')
 
 
 def test_a_name_that_says_nothing_is_found() -> None:
-    assert offences(house.telling_names, ui__helpers="")
+    assert violations(rules.telling_names, ui__helpers="")
 
 
 def test_a_strange_thing_at_the_top_is_found(tmp_path: Path) -> None:
     (tmp_path / "packaging").mkdir()
     (tmp_path / ".venv").mkdir()
-    assert not house.top_level(tmp_path)
+    assert not rules.top_level(tmp_path)
     (tmp_path / "scripts").mkdir()
     (tmp_path / "packaging" / "__init__.py").touch()
-    assert len(house.top_level(tmp_path)) == 3
+    assert len(rules.top_level(tmp_path)) == 3

@@ -1,4 +1,4 @@
-"""The rules of the house, each a function from source code to a list of offences; test_architecture.py applies them.
+"""The rules of the architecture: functions from source code to lists of violations, which test_architecture.py calls.
 
 They read the code and never import it, so an import inside a function or for typing counts like any other.
 """
@@ -408,12 +408,12 @@ def top_level(root: Path) -> list[str]:
     """The folder that a stranger opens holds what is fixed, dot files, and what tools made."""
     entries = {entry.name for entry in root.iterdir() if not entry.name.startswith(".")}
     strange = entries - TOP_LEVEL - MADE
-    offences = [f"{name} does not belong there" for name in sorted(strange) if not name.endswith(".egg-info")]
+    violations = [f"{name} does not belong there" for name in sorted(strange) if not name.endswith(".egg-info")]
     recipes = {entry.name for entry in (root / "packaging").iterdir()}
-    offences += [f"packaging/{name} does not belong there" for name in sorted(recipes - PACKAGING - MADE)]
+    violations += [f"packaging/{name} does not belong there" for name in sorted(recipes - PACKAGING - MADE)]
     if "__init__.py" in recipes:
-        offences.append("packaging/__init__.py shadows the library packaging")
-    return offences
+        violations.append("packaging/__init__.py shadows the library packaging")
+    return violations
 
 
 def _may_import(importer: str, imported: str) -> bool:
