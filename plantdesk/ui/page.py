@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Widths for text of 13 px. The card takes a quarter of a page, between its two widths.
 _SIDEBAR, _CARD, _MAX_CARD = 212, 320, 400
-#: In a narrower page the sidebar is folded.
+#: In a narrower page the sidebar is collapsed.
 _SIDEBAR_FROM = 900
 #: From the edges of the list to the toast: it ends where the rows end.
 _TOAST_EDGE = 18
@@ -46,7 +46,7 @@ class Part(IntEnum):
 class Page(QFrame):
     """Shows the panes of the features, parted by lines: its own background.
 
-    `sidebar` and `card` are docked beside the list, or fold where it would get too narrow. `toast`, over the end of
+    `sidebar` and `card` are docked beside the list, or collapse where it would get too narrow. `toast`, over the end of
     the list, reports what was done.
     """
 
@@ -65,18 +65,18 @@ class Page(QFrame):
         self._lay_out()
         self.add_part(Part.TOAST, self.toast, self.toast.focus_first)
         for pane in (self.sidebar, self.card):
-            pane.changed.connect(self.fold)
-        theme.changed.connect(self.fold)
+            pane.changed.connect(self.collapse_panes)
+        theme.changed.connect(self.collapse_panes)
 
     def add_top_pane(self, pane: QWidget) -> None:
         """Show `pane` above the bars."""
         self._strip_layout.insertWidget(0, pane)
 
     def set_main_pane(self, pane: QWidget, needed_width: Callable[[], int] = int) -> None:
-        """Show `pane` below the bars, in all the room that is left; the card folds where that is not `needed_width`."""
+        """Show `pane` below the bars, in all the room that is left; below `needed_width` the card collapses."""
         self._needed_width = needed_width
         self._list_layout.insertWidget(0, pane, 1)
-        self.fold()
+        self.collapse_panes()
 
     def add_bar(self) -> InfoBar:
         """Return a new bar; of several that are shown, only the most serious is seen at first."""
@@ -108,7 +108,7 @@ class Page(QFrame):
         return any(pane.close_drawer() for pane in sorted((self.sidebar, self.card), key=_has_focus, reverse=True))
 
     @Slot()
-    def fold(self) -> None:
+    def collapse_panes(self) -> None:
         """Dock the panes that there is room for, and place the others over the list."""
         width, card = self.width(), self._card_width()
         sidebar = max(self._theme.metrics.scaled(_SIDEBAR), self.sidebar.needed_width)
@@ -117,11 +117,11 @@ class Page(QFrame):
         self.card.set_room(enough=width - taken >= self._needed_width())
         for pane, pane_width in ((self.sidebar, sidebar), (self.card, card)):
             pane.setFixedWidth(min(pane_width, width))
-        if self.sidebar.is_folded:
+        if self.sidebar.is_collapsed:
             self._sidebar_slot.removeWidget(self.sidebar)
         else:
             self._sidebar_slot.addWidget(self.sidebar)
-        if self.card.is_folded:
+        if self.card.is_collapsed:
             self._body.removeWidget(self.card)
         else:
             self._body.addWidget(self.card)
@@ -130,7 +130,7 @@ class Page(QFrame):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.fold()
+        self.collapse_panes()
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -168,10 +168,10 @@ class Page(QFrame):
         return min(max(scaled(_CARD), self.width() // 4), scaled(_MAX_CARD))
 
     def _place_drawers(self) -> None:
-        """Lay folded panes over the list, the sidebar at its start, the card at its end, and the toast between them."""
+        """Lay collapsed panes over the list, the sidebar at its start, the card at its end, the toast between."""
         top = self._strip.geometry().bottom() + 2
         for pane, at_start in ((self.sidebar, True), (self.card, False)):
-            if pane.is_folded:
+            if pane.is_collapsed:
                 x = 0 if at_start else self.width() - pane.width()
                 rect = QRect(x, top, pane.width(), self.height() - top)
                 pane.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))

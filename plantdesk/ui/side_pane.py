@@ -10,7 +10,7 @@ _SHADOW, _SHADOW_COLOR = 24, QColor(0, 0, 0, 90)
 
 
 class SidePane(QFrame):
-    """Hidden until it has content and the user wants it. `changed`: it was shown, hidden, docked or folded."""
+    """Hidden until it has content and the user wants it. `changed`: it was shown, hidden, docked or collapsed."""
 
     changed = Signal()
 
@@ -49,13 +49,13 @@ class SidePane(QFrame):
         return self._has_content and self._is_available and self._has_room and self._is_requested
 
     @property
-    def is_folded(self) -> bool:
+    def is_collapsed(self) -> bool:
         """Whether there is no room for the pane beside the list."""
         return not self._has_room
 
     @property
     def is_open(self) -> bool:
-        """Whether the user has opened the pane where it is folded."""
+        """Whether the user has opened the pane where it is collapsed."""
         return self._is_open
 
     @property
@@ -87,7 +87,7 @@ class SidePane(QFrame):
             self._update()
 
     def set_room(self, *, enough: bool) -> None:
-        """Dock the pane, or fold it where there is not `enough` room; it stays open while it has the focus.
+        """Dock the pane, or collapse it where there is not `enough` room; it stays open while it has the focus.
 
         For the page alone.
         """
@@ -97,7 +97,7 @@ class SidePane(QFrame):
             self._update()
 
     def toggle(self) -> None:
-        """Show or hide the pane: beside the list, or over it where it is folded."""
+        """Show or hide the pane: beside the list, or over it where it is collapsed."""
         if self._has_room:
             self._is_requested = not self._is_requested
         else:

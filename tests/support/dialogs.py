@@ -75,7 +75,7 @@ class Dialogs:
             "history": self._history,
             "api": self._api,
             "token": self._token,
-            "unfolded": self._unfolded,
+            "expanded": self._expanded,
             "revoke": self._revoke,
             "restore": self._restore,
             "import": self._import,
@@ -119,7 +119,7 @@ class Dialogs:
         self._desk.until(lambda: table.isVisible() and [row[0] for row in rows_of(table)].count(name) == 1)
         return dialog
 
-    def _unfolded(self) -> QDialog:
+    def _expanded(self) -> QDialog:
         dialog = self._token("greenhouse 2")
         for button in dialog.findChildren(QPushButton):
             if button.accessibleDescription() == "hidden":

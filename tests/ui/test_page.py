@@ -48,7 +48,7 @@ def test_sidebar_list_and_card_touch(page: Page) -> None:
     assert sidebar.top() == 0 < list_rect.top() == card.top()
 
 
-def test_the_card_folds_first_and_the_sidebar_below_900_pixels(page: Page) -> None:
+def test_the_card_collapses_first_and_the_sidebar_below_900_pixels(page: Page) -> None:
     page.resize(1100, 700)
     assert (page.sidebar.is_docked, page.card.is_docked, page.card.isVisible()) == (True, False, False)
     page.resize(880, 700)
@@ -67,7 +67,7 @@ def test_the_sidebar_is_as_wide_as_its_content_needs(page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", ["sidebar", "card"])
-def test_a_folded_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: str) -> None:
+def test_a_collapsed_pane_opens_over_the_list(qtbot: QtBot, page: Page, name: str) -> None:
     pane = getattr(page, name)
     page.resize(800, 500)
     qtbot.waitUntil(lambda: page.list_rect.width() == page.width())

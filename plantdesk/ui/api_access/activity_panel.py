@@ -12,7 +12,7 @@ from plantdesk.domain.errors import ErrorNumber, Text
 from plantdesk.ui.api_access.snippets import curl_of
 from plantdesk.ui.texts import exact_time, one_line, quoted, shown, source_text
 from plantdesk.ui.theme.metrics import S
-from plantdesk.ui.widgets.fold import Fold
+from plantdesk.ui.widgets.collapsible import CollapsibleHeader
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -30,12 +30,12 @@ class ActivityPanel(QWidget):
     """Follows the activity of the server that is on, while it can be seen. Nothing of it is stored.
 
     `plant_requested(plant)`: id, name and tag of a refused plant, as texts, are to be put into the form.
-    `resized`: it needs more height, or less. `unfolded`: the user wants to see more of it.
+    `resized`: it needs more height, or less. `expanded`: the user wants to see more of it.
     """
 
     plant_requested = Signal(object)
     resized = Signal()
-    unfolded = Signal()
+    expanded = Signal()
 
     def __init__(self, theme: Theme, server: ServerControl) -> None:
         super().__init__()
@@ -50,14 +50,14 @@ class ActivityPanel(QWidget):
         self._card = self._table.framed()
         self._empty_label = PlainLabel(self.tr("No program has sent a request yet."), tone="muted", wrapped=True)
         self._pages = QStackedWidget()
-        self._fold = Fold(theme, self.tr("Acti&vity"), self._pages)
+        self._header = CollapsibleHeader(theme, self.tr("Acti&vity"), self._pages)
         self._refused_box = QCheckBox(self.tr("Refused onl&y"))
         self._all_button = QPushButton(self.tr("Show all"))
         self._all_button.setProperty("variant", "link")
         self._timer = QTimer(self, interval=_POLL_MS)
         self._lay_out()
         self._timer.timeout.connect(self.refresh)
-        self._fold.toggled.connect(self._on_toggled)
+        self._header.toggled.connect(self._on_toggled)
         self._refused_box.clicked.connect(self._show_answers)
         self._all_button.clicked.connect(self._on_show_all)
         self._table.menu_requested.connect(self._open_menu)
@@ -68,8 +68,8 @@ class ActivityPanel(QWidget):
         self._address = address
 
     def set_open(self, *, is_open: bool) -> None:
-        """Unfold the list, or fold it."""
-        self._fold.set_open(is_open=is_open)
+        """Expand the list, or collapse it."""
+        self._header.set_open(is_open=is_open)
 
     @Slot()
     def refresh(self) -> None:
@@ -79,7 +79,7 @@ class ActivityPanel(QWidget):
         if now != self._shown and self.isVisible():
             self._shown = now
             self._answers = [] if activity is None else activity.answers()
-            self._fold.set_remark(self._remark(max(now[1], 0)))
+            self._header.set_remark(self._remark(max(now[1], 0)))
             self._all_button.setVisible(self._can_show_more())
             self._show_answers()
 
@@ -91,7 +91,7 @@ class ActivityPanel(QWidget):
         return shown(Text("{count:,} requests", one="1 request", count=total)) if total else ""
 
     def _can_show_more(self) -> bool:
-        return self._fold.is_open and self._table.max_rows == _FEW < len(self._answers)
+        return self._header.is_open and self._table.max_rows == _FEW < len(self._answers)
 
     def menu_of(self, answer: Answer) -> QMenu:
         """Return the context menu of a request."""
@@ -113,7 +113,7 @@ class ActivityPanel(QWidget):
 
     def _lay_out(self) -> None:
         for widget in (self._refused_box, self._all_button):
-            self._fold.add(widget)
+            self._header.add(widget)
             widget.hide()
         self._pages.addWidget(self._card)
         self._pages.addWidget(self._empty_label)
@@ -121,7 +121,7 @@ class ActivityPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
-        layout.addWidget(self._fold)
+        layout.addWidget(self._header)
         layout.addWidget(self._pages)
 
     @Slot()
@@ -188,13 +188,13 @@ class ActivityPanel(QWidget):
         self._table.setFocus()  # else hiding the button would move it to what may be out of sight
         self._all_button.hide()
         self._show_answers()
-        self.unfolded.emit()
+        self.expanded.emit()
 
     @Slot()
     def _on_toggled(self) -> None:
-        is_open = self._fold.is_open
+        is_open = self._header.is_open
         self._refused_box.setVisible(is_open)
         self._all_button.setVisible(self._can_show_more())
         self._show_answers()
         if is_open:
-            self.unfolded.emit()
+            self.expanded.emit()

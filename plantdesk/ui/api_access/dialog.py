@@ -18,8 +18,8 @@ from plantdesk.ui.store_queries import next_free_id
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.widgets.buttons import CopyButton
+from plantdesk.ui.widgets.collapsible import CollapsibleHeader
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, needed_height
-from plantdesk.ui.widgets.fold import Fold
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 from plantdesk.ui.widgets.scroll_area import ScrollArea
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _MAX_PORT = 65535
 #: For text of 13 px.
 _PORT_WIDTH, _WIDTH = 72, 680
-#: On a lower screen the activity is folded at first.
+#: On a lower screen the activity is collapsed at first.
 _HIGH_SCREEN = 700
 
 
@@ -76,8 +76,8 @@ class ApiDialog(Dialog):
         self._tokens = TokenPanel(theme, bridge, store.tokens)
         self._activity = ActivityPanel(theme, server)
         self._snippets = SnippetPanel(theme)
-        self._try_fold = Fold(theme, self.tr("&Try it"), self._snippets)
-        self._try_fold.set_remark(self.tr("examples for curl, PowerShell and Python"))
+        self._try_header = CollapsibleHeader(theme, self.tr("&Try it"), self._snippets)
+        self._try_header.set_remark(self.tr("examples for curl, PowerShell and Python"))
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect(bridge)
@@ -89,7 +89,7 @@ class ApiDialog(Dialog):
 
     @Slot()
     def show_activity(self) -> None:
-        """Unfold the last requests."""
+        """Expand the last requests."""
         self._activity.set_open(is_open=True)
 
     @Slot()
@@ -191,17 +191,17 @@ class ApiDialog(Dialog):
         self._tokens.token_saved.connect(self._on_token_saved)
         self._tokens.plants_removed.connect(self.plants_removed)
         self._activity.plant_requested.connect(self._on_plant_requested)
-        for part in (self._tokens.resized, self._activity.resized, self._try_fold.toggled):
+        for part in (self._tokens.resized, self._activity.resized, self._try_header.toggled):
             part.connect(self._fit_later)
-        self._try_fold.toggled.connect(self._on_examples_toggled)
-        self._activity.unfolded.connect(partial(self._show_later, self._activity))
+        self._try_header.toggled.connect(self._on_examples_toggled)
+        self._activity.expanded.connect(partial(self._show_later, self._activity))
         bridge.server_changed.connect(self._show_server)
         bridge.changed.connect(self._on_changed)
 
     @Slot()
     def _on_token_saved(self) -> None:
         """Show the example that reads the saved file."""
-        self._try_fold.set_open(is_open=True)
+        self._try_header.set_open(is_open=True)
 
     @Slot(object)
     def _on_plant_requested(self, plant: dict[str, str]) -> None:
@@ -221,14 +221,14 @@ class ApiDialog(Dialog):
 
     @Slot()
     def _on_examples_toggled(self) -> None:
-        if self._try_fold.is_open:
+        if self._try_header.is_open:
             self._show_later(self._snippets)
 
     def _show_later(self, part: QWidget) -> None:
         QTimer.singleShot(0, self, partial(self._show, part))
 
     def _show(self, part: QWidget) -> None:
-        """Scroll to what was unfolded below the end of the screen."""
+        """Scroll to what was expanded below the end of the screen."""
         self._inner.activate()
         self._area.ensureWidgetVisible(part, 0, M)
 
@@ -243,7 +243,7 @@ class ApiDialog(Dialog):
         inner.addWidget(self._address_row)
         inner.addWidget(self._tokens)
         inner.addWidget(self._activity)
-        inner.addWidget(self._try_fold)
+        inner.addWidget(self._try_header)
         inner.addWidget(self._snippets)
         inner.addStretch(1)
         layout = QVBoxLayout(self)

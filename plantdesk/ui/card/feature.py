@@ -268,7 +268,7 @@ class Card(Feature):
 
     @Slot()
     def _on_pane_changed(self) -> None:
-        self._switch.setChecked(self._pane.is_drawer if self._pane.is_folded else self._pane.is_requested)
+        self._switch.setChecked(self._pane.is_drawer if self._pane.is_collapsed else self._pane.is_requested)
         if not self._has_content and (self._pane.is_requested or self._pane.is_open):
             self._has_content = True
             self._pane.set_content(self._stack)

@@ -350,7 +350,7 @@ class Plants(Feature):
 
     @Slot()
     def _on_sidebar_changed(self) -> None:
-        self._browser.search_bar.set_tags_button(visible=self.context.page.sidebar.is_folded)
+        self._browser.search_bar.set_tags_button(visible=self.context.page.sidebar.is_collapsed)
 
     @Slot()
     def _on_contents_changed(self) -> None:

@@ -41,8 +41,8 @@ class SearchBar(QWidget):
     """Search field and filters.
 
     `changed(text)`: the search is another one. `save_requested`: the user wants to keep the search. `tags_requested`:
-    the button that stands for the folded sidebar. `top_requested`: the button that reports new plants above the visible
-    rows.
+    the button that stands for the collapsed sidebar. `top_requested`: the button that reports new plants above the
+    visible rows.
     """
 
     changed = Signal(str)
@@ -143,7 +143,7 @@ class SearchBar(QWidget):
         return had_search
 
     def set_tags_button(self, *, visible: bool) -> None:
-        """Show the button that stands for the folded sidebar, or not."""
+        """Show the button that stands for the collapsed sidebar, or not."""
         self._tags_button.setVisible(visible)
         self._fit()
 

@@ -2,9 +2,9 @@
 
 Widgets are styled by class and by dynamic property, so that no widget holds a colour or a text size: `role`
 (caption, detail, key, title, empty-title, strong, drop) and `tone` (muted, error, warning, ok) of labels; `variant`
-(primary, icon, pill, link, quiet, command, fold) of buttons, `small` of buttons and combo boxes; `card`, `pane` (lines,
-strip, list, sidebar, card, toast) and `bar` (info, warning, error) of frames; `invalid` and `cell` (over one) of
-fields; `clear` of what shows the background behind it.
+(primary, icon, pill, link, quiet, command, collapse) of buttons, `small` of buttons and combo boxes; `card`, `pane`
+(lines, strip, list, sidebar, card, toast) and `bar` (info, warning, error) of frames; `invalid` and `cell` (over one)
+of fields; `clear` of what shows the background behind it.
 """
 
 from __future__ import annotations
@@ -110,14 +110,14 @@ QPushButton[variant="link"]:hover { background: $hover; }
 QPushButton[variant="link"]:focus { border: 2px solid $focus; padding: 0 4px; min-height: ${link}px; }
 QPushButton[variant="link"]:disabled { color: $disabled; }
 
-QPushButton[variant="quiet"], QPushButton[variant="fold"] {
+QPushButton[variant="quiet"], QPushButton[variant="collapse"] {
   background: transparent; border: 2px solid transparent; padding: 0 6px; min-height: ${link}px; text-align: left;
 }
 QPushButton[variant="quiet"] { color: $text_2; font-weight: 400; }
-QPushButton[variant="fold"] { font-weight: 600; padding: 0 4px 0 0; }
-QPushButton[variant="quiet"]:hover, QPushButton[variant="fold"]:hover { background: $hover; }
+QPushButton[variant="collapse"] { font-weight: 600; padding: 0 4px 0 0; }
+QPushButton[variant="quiet"]:hover, QPushButton[variant="collapse"]:hover { background: $hover; }
 QPushButton[variant="quiet"]:focus { border: 2px solid $focus; padding: 0 6px; min-height: ${link}px; }
-QPushButton[variant="fold"]:focus { border: 2px solid $focus; padding: 0 4px 0 0; min-height: ${link}px; }
+QPushButton[variant="collapse"]:focus { border: 2px solid $focus; padding: 0 4px 0 0; min-height: ${link}px; }
 QPushButton[variant="command"] {
   background: transparent; border: 2px solid transparent; padding: 0; min-height: ${command}px; text-align: left;
 }

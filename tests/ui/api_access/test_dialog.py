@@ -348,7 +348,7 @@ def test_the_name_of_a_new_token_can_be_seen_on_a_small_screen(desk: DialogDesk,
     assert shown.contains(field)
 
 
-def test_unfolded_examples_are_scrolled_to(desk: DialogDesk) -> None:
+def test_expanded_examples_are_scrolled_to(desk: DialogDesk) -> None:
     desk.create("greenhouse")
     desk.button("Try it").click()
     text = desk.the(QPlainTextEdit, "Example command")
@@ -385,12 +385,12 @@ def test_the_dialog_is_as_high_as_its_content(desk: DialogDesk) -> None:
     for number in range(3):
         desk.create(f"token {number}")
     desk.until(lambda: len(desk.names()) == 3 and desk.dialog.height() > before)
-    folded = desk.dialog.height()
+    collapsed = desk.dialog.height()
     desk.button("Try it").click()
-    desk.until(lambda: desk.dialog.height() > folded + 50)
-    unfolded = desk.dialog.height()
+    desk.until(lambda: desk.dialog.height() > collapsed + 50)
+    expanded = desk.dialog.height()
     desk.button("Try it").click()
-    desk.until(lambda: desk.dialog.height() < unfolded - 50)
+    desk.until(lambda: desk.dialog.height() < expanded - 50)
 
 
 def test_limits_of_a_token_can_be_seen(desk: DialogDesk, store: Store) -> None:

@@ -502,7 +502,7 @@ def test_nothing_is_dropped_where_there_is_no_tag(desk: SidebarDesk, target: str
 
 
 @pytest.mark.parametrize("width", [1300, 800])
-def test_a_hidden_or_folded_sidebar_opens_while_plants_are_dragged(
+def test_a_hidden_or_collapsed_sidebar_opens_while_plants_are_dragged(
     desk: SidebarDesk, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     desk.window.resize(width, 600)

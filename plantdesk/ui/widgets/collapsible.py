@@ -1,4 +1,4 @@
-"""The heading of a part that can be folded: a chevron, a title, and a remark."""
+"""The heading of a part that can be collapsed: a chevron, a title, and a remark."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from plantdesk.ui.theme.theme import Theme
 
 
-class Fold(QWidget):
-    """Shows or hides `content`, which follows it in the layout. `toggled`: it was unfolded or folded."""
+class CollapsibleHeader(QWidget):
+    """Shows or hides `content`, which follows it in the layout. `toggled`: it was expanded or collapsed."""
 
     toggled = Signal()
 
     def __init__(self, theme: Theme, title: str, content: QWidget) -> None:
-        """Make the heading of `content`, which is folded."""
+        """Make the heading of `content`, which is collapsed."""
         super().__init__()
         self._theme = theme
         self._content = content
         self._button = QPushButton(title)
-        self._button.setProperty("variant", "fold")
+        self._button.setProperty("variant", "collapse")
         self._button.clicked.connect(self.toggle)
         self._remark = PlainLabel(tone="muted")
         self._row = QHBoxLayout(self)
