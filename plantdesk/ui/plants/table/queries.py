@@ -202,6 +202,10 @@ class PageCache(QObject):
         self._rows: dict[int, PlantRow | None] = {}
         self._expired: set[int] = set()
         self._waiting: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING)
+        #: Pages that are being read, the rows that became known since the first was asked for, and whether all expired.
+        self._reading = 0
+        self._known: set[int] = set()
+        self._is_outdated = False
         self._finding: Task | None = None
         self._worker = bridge.worker("plant-pages")
         self._queries = StoreQueries(self._worker, store)
@@ -217,7 +221,8 @@ class PageCache(QObject):
     def ask(self, ids: Sequence[int]) -> None:
         """Read the rows of `ids` in the background. When too many pages wait, the oldest are dropped."""
         self._waiting.append(ids)
-        self._queries.ask(self, self._read, self._on_read, self.failed.emit)
+        self._reading += 1
+        self._queries.ask(self, self._read, self._on_read, self._on_failed)
 
     def check(self, plant_id: int, text: str) -> None:
         """Check whether a search for `text` finds a plant."""
@@ -243,11 +248,17 @@ class PageCache(QObject):
         """Store rows that are known already."""
         for row in rows:
             self._set(row.id, _cut(row))
+            self._known.update([row.id] if self._reading else [])
         self._trim()
 
     def expire(self, plant_id: int | None = None) -> None:
         """Read a row, by default every one, again when it is next needed: it may have changed."""
-        self._expired |= self._rows.keys() if plant_id is None else {plant_id}
+        if plant_id is None:
+            self._expired |= self._rows.keys()
+            self._is_outdated = self._reading > 0
+        else:
+            self._expired.add(plant_id)
+            self._known.update([plant_id] if self._reading else [])
 
     def close(self) -> None:
         """Cancel the queries and end the thread; no signal follows."""
@@ -268,11 +279,25 @@ class PageCache(QObject):
             self.found.emit(plant_id)
 
     def _on_read(self, rows: dict[int, PlantRow | None]) -> None:
+        """Store a page; what became known or expired while it was read may be newer than the page."""
         for plant_id, row in rows.items():
-            self._set(plant_id, row)
+            if plant_id not in self._known:
+                self._set(plant_id, row)
+                self._expired.update([plant_id] if self._is_outdated else [])
+        self._end_reading()
         self._trim()
         if rows:
             self.loaded.emit()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._end_reading()
+        self.failed.emit(error)
+
+    def _end_reading(self) -> None:
+        self._reading -= 1
+        if not self._reading:
+            self._known.clear()
+            self._is_outdated = False
 
     def _set(self, plant_id: int, row: PlantRow | None) -> None:
         self._rows.pop(plant_id, None)  # so that it counts as the newest

@@ -1,0 +1,73 @@
+"""Rows that become known while a page is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plantdesk.domain.edits import edited
+from plantdesk.domain.records import FORM
+from plantdesk.domain.validation import new_plant
+from plantdesk.ui.plants.table.queries import PageCache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from plantdesk.store.sqlite.store import Store
+    from plantdesk.ui.bridge import Bridge
+
+SECONDS = 10
+
+
+@pytest.fixture
+def cache(bridge: Bridge, store: Store) -> Iterator[PageCache]:
+    store.add(new_plant({"id": 1, "name": "Old"}), FORM).result(SECONDS)
+    cache = PageCache(bridge, store)
+    yield cache
+    cache.close()
+
+
+def read_before_a_rename(cache: PageCache, store: Store) -> None:
+    """Let a page be read whose result is not delivered yet, and rename its plant."""
+    cache.ask([1])
+    cache._worker.run(lambda: None)  # noqa: SLF001  the page was read when this ends
+    with_reader = store.reader()
+    row = with_reader.plant(1)
+    with_reader.close()
+    assert row is not None
+    store.apply([edited(row, name="New")], FORM).result(SECONDS)
+
+
+def test_a_page_does_not_replace_a_row_that_became_known_meanwhile(
+    qtbot: QtBot, cache: PageCache, store: Store
+) -> None:
+    read_before_a_rename(cache, store)
+    reader = store.reader()
+    row = reader.plant(1)
+    reader.close()
+    assert row is not None
+    cache.put([row])
+    with qtbot.waitSignal(cache.loaded):
+        pass
+    shown = cache.row(1)
+    assert shown is not None
+    assert shown.name == "New"
+
+
+@pytest.mark.parametrize("plant_id", [1, None])
+def test_a_row_that_expires_while_its_page_is_read_is_read_again(
+    qtbot: QtBot, cache: PageCache, store: Store, plant_id: int | None
+) -> None:
+    read_before_a_rename(cache, store)
+    cache.expire(plant_id)
+    with qtbot.waitSignal(cache.loaded):
+        pass
+    assert cache.is_missing(1)
+    with qtbot.waitSignal(cache.loaded):
+        cache.ask([1])
+    shown = cache.row(1)
+    assert shown is not None
+    assert (shown.name, cache.is_missing(1)) == ("New", False)
