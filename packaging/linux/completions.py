@@ -16,13 +16,14 @@ from plantdesk.cli import options
 #: The file that each shell reads.
 FILES = {"bash": "plantdesk.bash", "zsh": "_plantdesk", "fish": "plantdesk.fish"}
 
-# compgen's words are quoted by readline where a function's name contains "File".
+# compgen's words are quoted by readline where a function's name contains "File", but not what bash would run or
+# expand: `…`, $… and !…. Such names are not offered; programs with a token and imported files bring them.
 _BASH_NAMES = r"""
 _plantdesk_names() {
   local name typed=${1#[\"\']}
   [[ $1 == [\"\']* ]] || typed=${typed//\\/}
   while IFS= read -r name; do
-    [[ -n $name && $name == "$typed"* ]] && printf '%s\n' "$name"
+    [[ -n $name && $name == "$typed"* && $name != *[\`\$!]* ]] && printf '%s\n' "$name"
   done < <(plantdesk __complete "$2" "${COMP_WORDS[@]}" 2>/dev/null)
 }
 _plantdesk_tokens_File() { _plantdesk_names "$1" tokens; }

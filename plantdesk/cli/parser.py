@@ -182,4 +182,4 @@ def database_of(options: argparse.Namespace) -> StoreLocation:
     """Return the database of a command."""
     from plantdesk.store import location_of
 
-    return location_of(options.database)
+    return location_of("--" if options.database == [] else options.database)  # of `--database=--` argparse makes []

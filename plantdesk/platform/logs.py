@@ -115,6 +115,8 @@ def _handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:
         yield handler
     with contextlib.suppress(OSError):
         paths.create_folder(file.parent)
+        if file.exists() and not file.is_file():  # a named pipe would wait for a reader
+            return
         rotating = PrivateRotatingFile(
             file,
             maxBytes=MAX_BYTES,

@@ -7,6 +7,7 @@ long as opening an empty Qt window.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import os
@@ -131,7 +132,7 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     `on_damaged` is called with the new name of a damaged file.
     """
     try:
-        return _built(Settings, json.loads(file.read_text(encoding="utf-8")))
+        return _built(Settings, json.loads(_text(file)))
     except FileNotFoundError:
         return Settings()
     except (ValueError, RecursionError) as error:
@@ -145,6 +146,13 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     return Settings()
 
 
+def _text(file: Path) -> str:
+    """Return the text of a regular file: a named pipe would never end. Raises OSError and ValueError."""
+    if file.exists() and not file.is_file():
+        raise OSError(errno.EINVAL, "it is not a regular file", str(file))
+    return file.read_text(encoding="utf-8")
+
+
 def update(file: Path, change: Callable[[Settings], Settings], known: Settings) -> None:
     """Change the settings that are in the file now, which other windows change as well, atomically.
 
@@ -155,7 +163,7 @@ def update(file: Path, change: Callable[[Settings], Settings], known: Settings) 
     paths.create_folder(file.parent)
     with _locked(file):
         try:
-            now = _built(Settings, json.loads(file.read_text(encoding="utf-8")))
+            now = _built(Settings, json.loads(_text(file)))
         except (FileNotFoundError, ValueError, RecursionError):
             now = known
         save(change(now), file)

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.domain.errors import PlantDeskError, Text, shortened
+from plantdesk.domain.errors import StoreUnreachableError, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,21 +26,25 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]+://|file:|:memory:$")
 
 
-class NotAFileError(PlantDeskError):
+class AddressError(StoreUnreachableError):
     """The database is named by an address, of which there is no kind of store."""
 
-    text = Text("“{name}” is not the name of a file. Give the file of a database, such as plants.db.")
+    text = Text("A database is a file, and “{start}” begins an address. Give the name of a file, such as plants.db.")
 
 
 def location_of(database: str | Path | None) -> StoreLocation:
     """Return the location that a user names; None: that of the user's own store.
 
-    Raises NotAFileError and NoHomeFolderError.
+    Raises StoreUnreachableError and NoHomeFolderError.
     """
     if database is not None:
-        if _ADDRESS.match(str(database)):
-            raise NotAFileError(name=shortened(str(database)))
-        return SqliteLocation(Path(database).absolute())
+        address = _ADDRESS.match(str(database))
+        if address is not None:
+            raise AddressError(start=address[0])  # the rest may be a password
+        path = Path(database).absolute()
+        if not path.name:
+            raise StoreUnreachableError(Text("“{path}” is a folder. Name a file in it instead."), path=str(path))
+        return SqliteLocation(path)
     from plantdesk.platform import paths
 
     return SqliteLocation(paths.database_file(with_folder=False), is_own=True)
@@ -84,8 +88,9 @@ class SqliteLocation:
         """Whether there is the file, its log or a backup."""
         from plantdesk.store.sqlite.backups.folder import Backups
 
-        names = self.path, self.path.with_name(f"{self.path.name}-wal")
-        return any(map(os.path.lexists, names)) or bool(Backups(self.path).newest_first())
+        log = self.path.with_name(f"{self.path.name}-wal")
+        has_file = os.path.lexists(self.path) and not (self.path.is_file() and self.path.stat().st_size == 0)
+        return has_file or os.path.lexists(log) or bool(Backups(self.path).newest_first())
 
     def state(self) -> object:
         """Return identity, size, time and permissions of file and folder."""

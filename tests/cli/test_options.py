@@ -71,14 +71,32 @@ def test_the_database_may_be_named_anywhere(typed: str, tmp_path: Path, capfd: p
     assert "garden" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["postgresql://me@host/plants", "file:plants.db?mode=memory", ":memory:"])
+@pytest.mark.parametrize("name", ["postgresql://me:secret@host/plants", "file:plants.db?mode=memory", ":memory:"])
 def test_a_database_is_a_file(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["add", "--name", "Fern", "--database", name]) == 1
-    assert "is not the name of a file" in capfd.readouterr().err
+    error = capfd.readouterr().err
+    assert "begins an address" in error
+    assert "secret" not in error
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["list", "backup", "undo", "info"])
+@pytest.mark.parametrize("name", ["/", "--"])
+def test_odd_names_of_databases_are_reported(command: str, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([command, f"--database={name}"]) in {1, 3}
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_an_empty_file_is_no_database_that_could_be_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "empty.db"
+    file.touch()
+    assert main(["list", "--database", str(file)]) == 1
+    assert "There is no database" in capfd.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["empty.db"]
+    assert file.stat().st_size == 0
 
 
 @pytest.mark.parametrize("command", ["", "add", "token", "token create"])

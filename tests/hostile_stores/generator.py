@@ -325,6 +325,7 @@ BAD_HISTORIES: dict[str, Callable[[Path, Path], None]] = {
     "huge parameters": edited(_FINE, "UPDATE change SET parameters = CAST(zeroblob(2000000) AS TEXT)"),
     "huge name": edited(_FINE, "UPDATE change SET parameters = json_object('name', printf('%2000000d', 1))"),
     "parameters not Unicode": edited(_FINE, "UPDATE change SET parameters = CAST(x'ff' AS TEXT)"),
+    "infinite parameters": edited(_FINE, 'UPDATE change SET parameters = \'{"x": 1e999, "y": NaN}\''),
     "deep parameters": edited(_FINE, "UPDATE change SET parameters = printf('%.*c', 100000, '[')"),
     "parameters of other types": edited(
         _FINE, 'UPDATE change SET kind = \'merge\', parameters = \'{"tags": [1, null, {}], "tag": [], "name": 7}\''

@@ -133,6 +133,13 @@ def test_bash_completes(typed: str, called: list[str], bash: Press) -> None:
 
 
 @needs("bash")
+@pytest.mark.parametrize("tag", ["evil`id`", "evil$HOME", "evil!!"])
+def test_bash_offers_no_tag_that_it_would_run(tag: str, bash: Press) -> None:
+    assert main(["add", "--name", "x", "--tag", tag]) == 0
+    assert bash("plantdesk tag remove evi") == ["tag", "remove", "evi"]
+
+
+@needs("bash")
 def test_bash_completes_backups(bash: Press) -> None:
     assert bash("plantdesk restore plants.db-2") == ["restore", backup_name()]
 

@@ -120,3 +120,10 @@ def test_it_works_without_standard_error(file: Path) -> None:
 def test_a_crash_of_the_interpreter_leaves_a_trace(file: Path) -> None:
     run("import os; os.abort()", file)
     assert "Fatal Python error: Aborted" in file.with_name("window-crash.log").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes are files here")
+def test_a_named_pipe_as_log_does_not_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "serve.log")
+    with logs.writing_to(tmp_path / "serve.log"):
+        logging.getLogger().info("nobody reads this")

@@ -109,3 +109,12 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(file: Path, monkeypa
 def test_the_file_is_private(file: Path) -> None:
     settings.save(Settings(), file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes are files here")
+def test_a_named_pipe_as_settings_does_not_wait(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    os.mkfifo(file)
+    assert settings.load(file) == settings.Settings()
+    with pytest.raises(OSError, match="regular"):
+        settings.update(file, lambda now: now, settings.Settings())

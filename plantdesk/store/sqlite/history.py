@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import closing
 from functools import partial
 from itertools import islice
@@ -232,10 +233,19 @@ def _change(row: tuple[int, int, int, str, str, str, str, int, int | None, int, 
     return Change(number, made_at, source, ChangeKind(kind), facts, max(0, plants), undoes, bool(undone), can_undo)
 
 
+def _refused(text: str) -> float:
+    raise ValueError(text)
+
+
+def _finite(text: str) -> float:
+    """Return a number that JSON can hold; 1e999 would be written as Infinity. Raises ValueError."""
+    return float(text) if math.isfinite(float(text)) else _refused(text)
+
+
 def _object(text: str) -> dict[str, Any]:
     """Return a JSON object, an empty one where another program has written something else."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {}
