@@ -115,7 +115,8 @@ class PlantChange(NamedTuple):
 
 #: The titles: of which kinds, which parameters they need, and the text. The first that fits is taken.
 _TITLES: tuple[tuple[set[ChangeKind], set[str], Text], ...] = (
-    ({ChangeKind.RENAME, ChangeKind.EDIT}, {"name", "new_name"}, Text("Rename {name} to {new_name}")),
+    ({ChangeKind.RENAME}, {"name", "new_name"}, Text("Rename {name} to {new_name}")),
+    ({ChangeKind.EDIT}, {"name", "new_name"}, Text("Edit {name}, now {new_name}")),
     ({ChangeKind.MERGE}, {"one_tag", "tag"}, Text("Merge tag {one_tag} into {tag}")),
     ({ChangeKind.MERGE}, {"tags", "tag"}, Text("Merge tags {tags} into {tag}")),
     ({ChangeKind.MERGE}, {"tag"}, Text("Merge tags into {tag}")),

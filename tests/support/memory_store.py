@@ -299,7 +299,8 @@ class MemoryReader(PlantReader):
             for change, images in zip(self._state.changes, self._state.images, strict=True):
                 first[change.number] = first.get(change.undoes or 0, change.undoes or change.number)
                 last[first[change.number]] = change
-                names = (searched(each.before.row.name) for each in images.values() if each.before is not None)
+                plants = (image.before or self._state.plants.get(each) for each, image in images.items())
+                names = (searched(plant.row.name) for plant in plants if plant is not None)
                 if text and any(searched(text) in name for name in names):
                     named.add(first[change.number])
             found = [

@@ -35,7 +35,7 @@ _SELECT = """SELECT number, made_at, source_id, coalesce(source.kind, ''), coale
              FROM change LEFT JOIN source ON source.id = source_id"""
 _ENTRIES = f"""{_SELECT} WHERE undoes IS NULL AND (:before IS NULL OR number < :before)
                AND (:source IS NULL OR source_id = :source) ORDER BY number DESC"""
-_NAME = f"CASE WHEN folded IS NULL THEN lower(name) ELSE substr(folded, 1, instr(folded, '{SEPARATOR}')) END"
+_NAME = f"CASE WHEN p.folded IS NULL THEN lower(p.name) ELSE substr(p.folded, 1, instr(p.folded, '{SEPARATOR}')) END"
 _FIRST = """SELECT x.plant_id, coalesce(x.name, plant.name), CASE WHEN x.name IS NULL THEN plant.tag ELSE x.tag END
             FROM (SELECT plant_id, name, tag FROM before_image WHERE change = ? ORDER BY plant_id LIMIT 1) AS x
             LEFT JOIN plant ON plant.id = x.plant_id WHERE coalesce(x.name, plant.name) IS NOT NULL"""
@@ -93,13 +93,18 @@ def _contains(text: str, shown: Callable[[Change], str], change: Change) -> bool
 
 
 def _changes_of_names(connection: sqlite3.Connection, text: str) -> list[int]:
-    """Return the changes of plants whose name contained `text`. `searched()` would be slow for a million of them."""
+    """Return the changes of plants whose name contained `text`, or contains it where the change added the plant.
+
+    `searched()` would be slow for a million of them.
+    """
     name = _NAME
     for one, others in CONFUSABLES.items():
         for other in others if one in text else "":
             name = f"replace({name}, char({ord(other)}), char({ord(one)}))"
-    sql = f"SELECT DISTINCT change FROM before_image WHERE instr({name}, ?) > 0"
-    return [number for (number,) in connection.execute(sql, (text,)).fetchall()]
+    sql = f"""SELECT DISTINCT change FROM before_image AS p WHERE instr({name}, :text) > 0
+              UNION SELECT DISTINCT x.change FROM before_image AS x JOIN plant AS p ON p.id = x.plant_id
+              WHERE x.seq IS NULL AND instr({name}, :text) > 0"""
+    return [number for (number,) in connection.execute(sql, {"text": text}).fetchall()]
 
 
 def history_summary(connection: sqlite3.Connection) -> HistorySummary:

@@ -78,7 +78,7 @@ def test_an_edit_changes_only_the_fields_that_it_names(store: PlantStore, plants
     row = rows(store)[0]
     assert (row.id, row.name, row.tag, row.note) == (3, "Great fern", "kitchen", "Water on Mondays")
     assert (row.added_at, row.source) == (fern.added_at, fern.source)
-    assert titles(store) == ["Rename “Fern” to “Great fern”"]
+    assert titles(store) == ["Edit “Fern”, now “Great fern”"]
 
 
 def test_an_edited_plant_is_found_by_its_new_name_alone(store: PlantStore, plants: list[PlantRow]) -> None:
@@ -349,6 +349,10 @@ def test_the_history_is_searched_by_text_and_source(store: PlantStore, plants: l
         assert found(before=newest.number, source=COMMAND) == [str(oldest.title)]
         summary = reader.history_summary()
         assert (summary.changes, summary.since, summary.sources) == (2, oldest.made_at, (FORM, COMMAND))
+        apply(
+            store, *(Insert(new_plant({"id": plant_id, "name": name})) for plant_id, name in ((8, "Moss"), (9, "Ivy")))
+        )
+        assert found("moss") == found("IVY") == ["Add 2 plants"]
 
 
 @pytest.mark.usefixtures("plants")
