@@ -1,4 +1,4 @@
-"""Make the packages of PlantDesk from this checkout, on the system that they are for, and prove them.
+"""Make the packages of PlantDesk from this checkout, on the system that they are for, and verify them.
 
 Results are put into .dev/dist. packaging/README.md explains the steps; `build.py NAME --help` lists the options of one.
 """
@@ -38,14 +38,16 @@ RECIPES = {
     "check": Recipe("ci.checks:check", "validate desktop entry, metainfo, manual page and completions"),
     "workflows": Recipe("ci.checks:lint", "lint .github/workflows and the shell scripts", ("--if-possible",)),
     "limits": Recipe("bundle.contents:check_bundle", "check size, glibc and file list of the bundle", ("--accept",)),
-    "smoke": Recipe("proofs.smoke:main", "use an installed program, and check every result", None),
-    "installer": Recipe("proofs.windows_installer:main", "use the Windows installer, on Windows", None),
-    "wine": Recipe("proofs.wine:main", "build and prove the Windows installer, with wine", ("--keep", "--tests")),
-    "try": Recipe("proofs.packages:prove", "prove packages in clean systems: deb deb13 upgrade tar rpm", ("packages",)),
-    "reproduce": Recipe("proofs.comparisons:reproduce", "build everything for Linux twice and compare"),
-    "start": Recipe("proofs.comparisons:start", "compare start times, frozen and unpackaged", ("--rounds",)),
+    "smoke": Recipe("package_tests.smoke:main", "use an installed program, and check every result", None),
+    "installer": Recipe("package_tests.windows_installer:main", "use the Windows installer, on Windows", None),
+    "wine": Recipe("package_tests.wine:main", "build and verify the Windows installer", ("--keep", "--tests")),
+    "try": Recipe(
+        "package_tests.packages:verify", "verify packages in clean systems: deb deb13 upgrade tar rpm", ("packages",)
+    ),
+    "reproduce": Recipe("package_tests.comparisons:reproduce", "build everything for Linux twice and compare"),
+    "start": Recipe("package_tests.comparisons:start", "compare start times, frozen and unpackaged", ("--rounds",)),
     "ci": Recipe("ci.chain:ci", "all that every change must pass"),
-    "prove": Recipe("ci.chain:prove", "all that a release must pass", ("--no-wine",)),
+    "verify": Recipe("ci.chain:verify", "all that a release must pass", ("--no-wine",)),
     "icons": Recipe("bundle.icons:main", "draw the icons from their SVGs; run with .dev/env's Python"),
     "manual": Recipe("linux.manual:main", "write manual page and completions; run with the build environment", ("to",)),
     "notices": Recipe("bundle.notices:main", "write notices or SBOM; run with the build environment", None),
@@ -54,7 +56,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--accept": {"action": "store_true", "help": "write the list of files anew; review the difference"},
     "--here": {"action": "store_true", "help": "use the Python that runs this instead of .dev/build-env"},
     "--if-possible": {"action": "store_true", "help": "skip a linter that cannot be installed"},
-    "--keep": {"action": "store_true", "help": "only prove the installers of the last run"},
+    "--keep": {"action": "store_true", "help": "only verify the installers of the last run"},
     "--no-wine": {"action": "store_true", "help": "skip Windows, which needs 4 GB"},
     "--of": {"type": Path, "metavar": "FOLDER", "help": "a frozen program (default: freeze it now)"},
     "--quick": {"action": "store_true", "help": "compress little, for tests"},

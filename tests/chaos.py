@@ -170,11 +170,11 @@ class Chaos:
 
     def replace(self) -> None:
         """Put a copy of an older state in the place, as a program that synchronizes folders does."""
-        draft = self.database.with_name("incoming.db")
-        with closing(sqlite3.connect(self.database)) as source, closing(sqlite3.connect(draft)) as copy:
+        temporary = self.database.with_name("incoming.db")
+        with closing(sqlite3.connect(self.database)) as source, closing(sqlite3.connect(temporary)) as copy:
             source.backup(copy)
         self.ended.wait(self.random.uniform(0, 1))
-        draft.replace(self.database)
+        temporary.replace(self.database)
         self.ended.wait(3)  # what was acknowledged must be saved before it is taken away again
 
     def move_away_and_back(self) -> None:

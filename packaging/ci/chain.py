@@ -1,4 +1,4 @@
-"""`build.py ci` (two minutes) and `build.py prove` (fifteen): what must hold on every change, and before a release."""
+"""`build.py ci` (two minutes) and `build.py verify` (fifteen): what must hold on every change, and before a release."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import project
 from bundle import archives, contents, freeze
 from ci import checks, release
 from linux import apt, deb, rpm
-from proofs import comparisons, packages, wine
+from package_tests import comparisons, packages, wine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,21 +28,21 @@ CI: list[Step] = [
     ("workflows linted", partial(checks.lint, if_possible=True)),
     *_BUNDLE,
     (".deb made, checked by lintian", partial(deb.make, quick=True)),
-    (".deb used in a clean Debian 12", packages.prove_deb),
+    (".deb used in a clean Debian 12", packages.verify_deb),
 ]
 PROVE: list[Step] = [
     ("files checked", checks.check),
     ("workflows linted", checks.lint),
     *_BUNDLE,
     ("built twice, the same bytes", comparisons.reproduce),
-    ("upgraded while it runs", packages.prove_upgrade),
+    ("upgraded while it runs", packages.verify_upgrade),
     (".deb made", deb.make),
     (".rpm made", rpm.make),
     (".tar.gz made", archives.make_tar),
-    (".deb used in a clean Debian 12", packages.prove_deb),
-    (".deb used in a clean Debian 13", partial(packages.prove_deb, "trixie")),
-    (".tar.gz used in an empty environment", packages.prove_tar),
-    (".rpm installed, upgraded, verified, used, erased", packages.prove_rpm),
+    (".deb used in a clean Debian 12", packages.verify_deb),
+    (".deb used in a clean Debian 13", partial(packages.verify_deb, "trixie")),
+    (".tar.gz used in an empty environment", packages.verify_tar),
+    (".rpm installed, upgraded, verified, used, erased", packages.verify_rpm),
     ("start measured", comparisons.start),
     ("Windows' installers used under wine", wine.main),
     ("sums written", release.write_sums),
@@ -54,7 +54,7 @@ def ci() -> None:
     _run(CI)
 
 
-def prove(*, no_wine: bool = False) -> None:
+def verify(*, no_wine: bool = False) -> None:
     """Run the steps for a release."""
     _run([(name, step) for name, step in PROVE if not (no_wine and "wine" in name)])
 

@@ -121,7 +121,7 @@ def combined_fields(headers: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes
     fields = dict(headers)
     if len(fields) != len(headers):
         values: dict[bytes, list[bytes]] = {}
-        for name, value in headers:  # in one pass: a head may have ten thousand fields
+        for name, value in headers:  # in one pass: a request may have ten thousand fields
             values.setdefault(name, []).append(value)
         fields = {name: b", ".join(each) for name, each in values.items()}
     return fields

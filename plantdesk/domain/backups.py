@@ -27,7 +27,7 @@ class BackupKind(StrEnum):
     BEFORE_UPDATE = "before-update"
     #: What a store held when another file took its place.
     REPLACED = "replaced"
-    #: No backup, but a file that was set aside, with its log; what can still be read of it can be restored.
+    #: No backup, but a file that was quarantined, with its log; what can still be read of it can be restored.
     DAMAGED = "damaged"
 
 
@@ -86,7 +86,7 @@ class Restored(NamedTuple):
 
     preview: RestorePreview
     saved: Path | None
-    tokens_kept: bool
+    tokens_retained: bool
     #: The change of the history, which can be undone; None in a new store.
     change: Change | None = None
 
@@ -136,7 +136,7 @@ class StoreBackups(Protocol):
         """The ending of their names, such as `.db`."""
 
     def newest_first(self) -> list[Backup]:
-        """Return the backups that are there, and what was set aside. Raises BackupFolderError."""
+        """Return the backups that are there, and what was quarantined. Raises BackupFolderError."""
 
     def make(self) -> Backup:
         """Back up what is committed, durable when this returns. Raises StoreError."""

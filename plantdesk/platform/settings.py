@@ -136,11 +136,11 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
     except FileNotFoundError:
         return Settings()
     except (ValueError, RecursionError) as error:
-        aside = file.with_name(f"{file.stem}.damaged{file.suffix}")
-        logger.warning("The settings in %s are damaged and were moved to %s: %s", file, aside.name, error)
-        _set_aside(file, aside)
+        quarantined = file.with_name(f"{file.stem}.damaged{file.suffix}")
+        logger.warning("The settings in %s are damaged and were moved to %s: %s", file, quarantined.name, error)
+        _quarantine(file, quarantined)
         if on_damaged is not None:
-            on_damaged(aside)
+            on_damaged(quarantined)
     except OSError as error:
         logger.warning("The settings cannot be read, the defaults are used: %s", error)
     return Settings()
@@ -201,8 +201,8 @@ def _locked(file: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _set_aside(file: Path, aside: Path) -> None:
+def _quarantine(file: Path, quarantined: Path) -> None:
     try:
-        file.replace(aside)
+        file.replace(quarantined)
     except OSError as error:
         logger.warning("The damaged settings could not be moved: %s", error)

@@ -100,5 +100,5 @@ def _written(file: Path) -> Iterator[Callable[[str], object]]:
         with file.open("w", encoding="utf-8", newline="") as stream:
             yield stream.write
         return
-    with replaced_text(file, newline="") as draft:
-        yield draft.write
+    with replaced_text(file, newline="") as temporary:
+        yield temporary.write

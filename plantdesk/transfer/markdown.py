@@ -53,13 +53,13 @@ class MarkdownTable:
         #: Links in the rows so far, of which only the text is read.
         self.links = 0
         self._tables = _tables(text)
-        for head, rows in self._tables:
-            if "name" in map(field_of, head):
-                found = head, rows
+        for header, rows in self._tables:
+            if "name" in map(field_of, header):
+                found = header, rows
                 break
             kept = [*rows]  # the rest of the file may have no better one
             self.other_tables += 1
-            found = found or (head, iter(kept))
+            found = found or (header, iter(kept))
         else:
             self.other_tables -= 1  # the first one
         if found is None:
@@ -99,14 +99,14 @@ def is_table(lines: list[str]) -> bool:
 
 def _tables(text: TextFile) -> Iterator[tuple[list[str], Lines]]:
     """Yield the header of each table and the lines of its rows, which have to be read before the next table."""
-    head, lines = "", text.lines()
+    header, lines = "", text.lines()
     for line in lines:
-        if "|" in head and _is_rule(line) and len(_cells(line)) == len(_cells(head)):
+        if "|" in header and _is_rule(line) and len(_cells(line)) == len(_cells(header)):
             body = itertools.takewhile(lambda each: each.strip() and "|" in each, lines)
-            yield [cell or "" for cell in _cells(head)], ((text.line, each) for each in body)
-            head = ""
+            yield [cell or "" for cell in _cells(header)], ((text.line, each) for each in body)
+            header = ""
         else:
-            head = line
+            header = line
 
 
 def _is_rule(line: str) -> bool:

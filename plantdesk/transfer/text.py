@@ -59,16 +59,16 @@ _ODD = re.compile(
 )
 
 
-def likely_encodings(head: bytes) -> list[str]:
+def likely_encodings(sample: bytes) -> list[str]:
     """Return the encodings that fit the first bytes of a text best, the usual ones first; none if hardly any fits."""
-    wide = [name for name, usual in _WIDE.items() if _is_wide(head, name, usual)]
+    wide = [name for name, usual in _WIDE.items() if _is_wide(sample, name, usual)]
     if wide:
         return wide
-    guess = head.decode(GUESSED, "replace")
-    beyond_ascii = sum(each > _ASCII for each in head)
-    misfits = {name: _misfits(head.decode(name, "replace"), alphabets) for name, alphabets in _LETTERS.items()}
+    guess = sample.decode(GUESSED, "replace")
+    beyond_ascii = sum(each > _ASCII for each in sample)
+    misfits = {name: _misfits(sample.decode(name, "replace"), alphabets) for name, alphabets in _LETTERS.items()}
     for name in [*misfits]:
-        differing = sum(one != other for one, other in zip(guess, head.decode(name, "replace"), strict=True))
+        differing = sum(one != other for one, other in zip(guess, sample.decode(name, "replace"), strict=True))
         if name != GUESSED and 3 * differing < beyond_ascii:
             del misfits[name]
     least = min(misfits.values())
@@ -84,10 +84,10 @@ def _misfits(text: str, alphabets: tuple[str, ...]) -> int:
     return strange + mixed + len(_ODD.findall(text)) + text.count("\ufffd")
 
 
-def _is_wide(head: bytes, encoding: str, usual: range) -> bool:
+def _is_wide(sample: bytes, encoding: str, usual: range) -> bool:
     """Return whether most letters of two bytes are usual ones, and few are beside letters of ASCII."""
     try:
-        text = codecs.getincrementaldecoder(encoding)().decode(head)
+        text = codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
         return False
     runs = _RUN.findall(text)
@@ -188,13 +188,13 @@ class TextFile:
 
     def pieces(self) -> Iterator[str]:
         """Yield the text in pieces. Raises FileError and OSError."""
-        head = self._stream.read(_PIECE)
-        if not head:
+        sample = self._stream.read(_PIECE)
+        if not sample:
             raise FileError(self.name, Text("It is empty."))
-        self.encoding = self._encoding(head)
+        self.encoding = self._encoding(sample)
         decoder = codecs.getincrementaldecoder(self.encoding)("strict")
-        self._progress(len(head))
-        first = self._decoded(decoder, head)
+        self._progress(len(sample))
+        first = self._decoded(decoder, sample)
         # Macintosh programs of old end lines with CR alone; the last character may be the first half of CR LF.
         end = "\r" if "\r" in first[:-1] and "\n" not in first else "\n"
         yield first.replace(end, "\n")
@@ -263,46 +263,46 @@ class TextFile:
         self._newlines += text.count("\n")
         return text
 
-    def _encoding(self, head: bytes) -> str:
-        reason = next((reason for mark, reason in _KNOWN.items() if head.startswith(mark)), None)
+    def _encoding(self, sample: bytes) -> str:
+        reason = next((reason for mark, reason in _KNOWN.items() if sample.startswith(mark)), None)
         if reason is not None:
             raise FileError(self.name, reason)
         if self.encoding is not None:
-            has_mark = self.encoding == "utf-8" and head.startswith(codecs.BOM_UTF8)
+            has_mark = self.encoding == "utf-8" and sample.startswith(codecs.BOM_UTF8)
             return "utf-8-sig" if has_mark else self.encoding
-        return _unicode(head) or self._without_mark(head)
+        return _unicode(sample) or self._without_mark(sample)
 
-    def _without_mark(self, head: bytes) -> str:
-        is_utf8 = _is_utf8(head)
-        controls = _CONTROLS.intersection(head)
-        if is_utf8 and controls == {0} and b'"' not in head and 2 * head.count(0) < len(head):
-            raise self.error(Text("It has a NUL character."), head[: head.index(0)].count(b"\n") + 1)
-        if (0 in head and b'"' not in head) or (not is_utf8 and controls):
+    def _without_mark(self, sample: bytes) -> str:
+        is_utf8 = _is_utf8(sample)
+        controls = _CONTROLS.intersection(sample)
+        if is_utf8 and controls == {0} and b'"' not in sample and 2 * sample.count(0) < len(sample):
+            raise self.error(Text("It has a NUL character."), sample[: sample.index(0)].count(b"\n") + 1)
+        if (0 in sample and b'"' not in sample) or (not is_utf8 and controls):
             raise FileError(self.name, Text("It is not a text file."))
         if is_utf8:
             return "utf-8"
-        likely = likely_encodings(head)
+        likely = likely_encodings(sample)
         if GUESSED not in likely:
             raise UnknownEncodingError(self.name, _NOT_UTF8, likely)
-        self.doubtful_cell = _first_cell(head.decode(GUESSED, "replace"))
+        self.doubtful_cell = _first_cell(sample.decode(GUESSED, "replace"))
         return GUESSED
 
 
-def _unicode(head: bytes) -> str | None:
+def _unicode(sample: bytes) -> str | None:
     """Return the encoding that a byte order mark or NUL bytes show."""
     for mark, encoding in _BOMS.items():
-        if head.startswith(mark):
+        if sample.startswith(mark):
             return encoding
-    half = len(head) // 2 or 1
+    half = len(sample) // 2 or 1
     for at, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if head[at::2].count(0) > _MOSTLY * half and not head[1 - at :: 2].count(0):
+        if sample[at::2].count(0) > _MOSTLY * half and not sample[1 - at :: 2].count(0):
             return encoding
     return None
 
 
-def _is_utf8(head: bytes) -> bool:
+def _is_utf8(sample: bytes) -> bool:
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
         return False
     return True

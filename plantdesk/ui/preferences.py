@@ -21,12 +21,12 @@ _MAX_STORES = 50
 class Preferences:
     """The present settings. If the file cannot be written, this is logged and the change lasts until the program ends.
 
-    `set_aside`: the new name of a damaged file. `are_saved`: the file could be written the last time.
+    `quarantined`: the new name of a damaged file. `are_saved`: the file could be written the last time.
     """
 
     def __init__(self, file: Path | None) -> None:
         """Load `file`; None: use the defaults, and save nothing."""
-        self.set_aside: Path | None = None
+        self.quarantined: Path | None = None
         self.are_saved = True
         self._file = file
         self._settings = Settings() if file is None else settings_file.load(file, self._on_damaged)
@@ -68,8 +68,8 @@ class Preferences:
             _log.warning("The settings cannot be saved: %s", error)
             self.are_saved = False
 
-    def _on_damaged(self, aside: Path) -> None:
-        self.set_aside = aside
+    def _on_damaged(self, quarantined: Path) -> None:
+        self.quarantined = quarantined
 
 
 def _of_store(settings: Settings, key: str) -> Mapping[str, object]:

@@ -55,11 +55,11 @@ class CloseQuestion(QObject):
             self._ask(title, running, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
             title = shown(Text("{count:,} plants are not saved.", one="1 plant is not saved.", count=unsaved))
-            text, confirm = self._kept() if self._context.preferences.are_saved else self._lost()
+            text, confirm = self._saved_texts() if self._context.preferences.are_saved else self._lost()
             self._ask(title, text, confirm, self.tr("&Show them"))
         return not running and not unsaved
 
-    def _kept(self) -> tuple[str, str]:
+    def _saved_texts(self) -> tuple[str, str]:
         text = self.tr("PlantDesk remembers what you typed, and lists it when it is opened again.")
         return text, self.tr("&Close, keep them")
 

@@ -180,8 +180,8 @@ class Workspace(Page):
         for feature in self._features:
             feature.complete()
         self._features += self._make_late_features()
-        if self._context.preferences.set_aside is not None:
-            self._report_damaged_settings(self._context.preferences.set_aside)
+        if self._context.preferences.quarantined is not None:
+            self._report_damaged_settings(self._context.preferences.quarantined)
 
     # --- the store ---
 

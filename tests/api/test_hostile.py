@@ -56,7 +56,7 @@ def test_too_many_fields_are_refused(api: Api) -> None:
     assert api.exchange(api.whole({"id": 1}, *["A:"] * 150, "Connection: close"))[0].status == 400
     answer = quickly(api, api.head(*["A:"] * 250))
     assert answer.number is ErrorNumber.MALFORMED_HTTP
-    assert "200 fields" in answer.message
+    assert "200 header fields" in answer.message
 
 
 def test_a_body_in_tiny_chunks_is_refused(api: Api) -> None:

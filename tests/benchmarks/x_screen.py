@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.append(str(Path(__file__).parents[2] / "packaging"))
 
-from proofs import screens
+from package_tests import screens
 
 if TYPE_CHECKING:
     from contextlib import ExitStack

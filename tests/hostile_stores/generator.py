@@ -89,11 +89,11 @@ def hard_linked_side_file(ending: str) -> Callable[[Path, Path], None]:
 
 
 def linked_backups(path: Path, victim: Path) -> None:
-    """The folder of backups is another one of the user, with files that are named like drafts, or are links."""
+    """The folder of backups is another one of the user, with files named like temporary ones, or links."""
     store(path)
-    draft = victim.with_name(f".{path.stem} notes.new")
-    draft.write_text("my only notes")
-    os.utime(draft, (0, 0))
+    temporary = victim.with_name(f".{path.stem} notes.new")
+    temporary.write_text("my only notes")
+    os.utime(temporary, (0, 0))
     path.with_name(f"{path.name}-backups").symlink_to(victim.parent)
     victim.with_name(f"{path.name}-20200101-000000-000-1-auto.db").symlink_to(victim)
 

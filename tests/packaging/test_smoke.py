@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 import project
-from proofs import screens, smoke
+from package_tests import screens, smoke
 
 BLACK = screens.Picture(4, 2, bytes(32))
 
@@ -59,7 +59,7 @@ def program(folder: Path, code: str) -> Path:
     return file
 
 
-def prove(executable: Path) -> subprocess.CompletedProcess[str]:
+def verify(executable: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(project.HERE / "build.py"), "smoke", str(executable), "--blind"]
     environment = {name: value for name, value in os.environ.items() if name != "PLANTDESK_HOME"}
     environment |= {"QT_QPA_PLATFORM": "offscreen"}
@@ -68,7 +68,7 @@ def prove(executable: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
 def test_a_program_that_works_passes(tmp_path: Path) -> None:
-    done = prove(program(tmp_path, ""))
+    done = verify(program(tmp_path, ""))
     assert (done.returncode, done.stderr) == (0, "")
     assert "works" in done.stdout
 
@@ -87,7 +87,7 @@ def test_a_program_that_works_passes(tmp_path: Path) -> None:
     ids=["prints errors", "is incomplete", "ends at once"],
 )
 def test_a_broken_program_fails(code: str, message: str, tmp_path: Path) -> None:
-    done = prove(program(tmp_path, code))
+    done = verify(program(tmp_path, code))
     assert done.returncode == 1
     assert re.search(message, done.stderr)
 

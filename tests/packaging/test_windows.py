@@ -1,4 +1,4 @@
-"""The Windows packages, as far as any system can make them; proofs/windows_installer.py uses them."""
+"""The Windows packages, as far as any system can make them; package_tests/windows_installer.py uses them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import build
 import dev
 import project
 from bundle import archives, freeze
+from package_tests import wine
 from plantdesk import APP_ID, HOME_PAGE, __version__
 from plantdesk.platform import windows
-from proofs import wine
 from windows import installer
 
 if TYPE_CHECKING:

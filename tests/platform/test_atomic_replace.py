@@ -13,66 +13,66 @@ from plantdesk.platform.atomic_replace import replace, replaced_bytes
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    draft, file = tmp_path / "draft", tmp_path / "file"
-    draft.write_text("new", encoding="utf-8")
+    temporary, file = tmp_path / "temporary", tmp_path / "file"
+    temporary.write_text("new", encoding="utf-8")
     file.write_text("old", encoding="utf-8")
-    return draft, file
+    return temporary, file
 
 
 def keep_open(times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail `times` renames, as Windows does while another process has the file open."""
     left, real_replace = [times], Path.replace
 
-    def fail_first(draft: Path, file: Path) -> Path:
+    def fail_first(temporary: Path, file: Path) -> Path:
         left[0] -= 1
         if left[0] >= 0:
             raise PermissionError(13, "Access is denied")
-        return real_replace(draft, file)
+        return real_replace(temporary, file)
 
     monkeypatch.setattr(Path, "replace", fail_first)
 
 
-def test_the_draft_replaces_the_file(files: tuple[Path, Path]) -> None:
-    draft, file = files
-    replace(draft, file)
-    assert (file.read_text(encoding="utf-8"), draft.exists()) == ("new", False)
+def test_the_temporary_file_replaces_the_file(files: tuple[Path, Path]) -> None:
+    temporary, file = files
+    replace(temporary, file)
+    assert (file.read_text(encoding="utf-8"), temporary.exists()) == ("new", False)
 
 
 def test_a_rename_is_retried_on_windows(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    draft, file = files
+    temporary, file = files
     keep_open(3, monkeypatch)
-    replace(draft, file, platform="win32")
+    replace(temporary, file, platform="win32")
     assert file.read_text(encoding="utf-8") == "new"
 
 
 def test_a_file_with_a_reader_is_replaced(files: tuple[Path, Path]) -> None:
-    draft, file = files
+    temporary, file = files
     with file.open(encoding="utf-8") as reader:
         closing = threading.Timer(0.1, reader.close)
         closing.start()
-        replace(draft, file)
+        replace(temporary, file)
         closing.join()
     assert file.read_text(encoding="utf-8") == "new"
 
 
 @pytest.mark.parametrize("platform", ["win32", "linux"])
-def test_a_failed_rename_leaves_the_file_and_no_draft(
+def test_a_failed_rename_leaves_the_file_and_no_temporary(
     files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, platform: str
 ) -> None:
-    draft, file = files
+    temporary, file = files
     keep_open(10_000, monkeypatch)
     with pytest.raises(PermissionError):
-        replace(draft, file, platform=platform)
+        replace(temporary, file, platform=platform)
     assert file.read_text(encoding="utf-8") == "old"
-    assert not draft.exists()
+    assert not temporary.exists()
 
 
-def test_a_draft_that_cannot_be_renamed_is_removed(files: tuple[Path, Path], tmp_path: Path) -> None:
-    draft, _ = files
+def test_a_temporary_file_that_cannot_be_renamed_is_removed(files: tuple[Path, Path], tmp_path: Path) -> None:
+    temporary, _ = files
     (tmp_path / "folder" / "file").mkdir(parents=True)
     with pytest.raises(OSError):  # noqa: PT011 - which one depends on the system
-        replace(draft, tmp_path / "folder")
-    assert not draft.exists()
+        replace(temporary, tmp_path / "folder")
+    assert not temporary.exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are POSIX")
@@ -84,8 +84,8 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path) -> No
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
     try:
-        with pytest.raises(OSError, match="too large") as raised, replaced_bytes(file) as draft:
-            draft.write(b"x" * 100_000)
+        with pytest.raises(OSError, match="too large") as raised, replaced_bytes(file) as temporary:
+            temporary.write(b"x" * 100_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert raised.value.filename == str(file)
@@ -97,19 +97,19 @@ def test_what_a_killed_process_was_writing_is_removed_by_the_next(tmp_path: Path
     file = tmp_path / "plants.csv"
     code = (
         "import sys; from pathlib import Path; from plantdesk.platform.atomic_replace import replaced_bytes\n"
-        "with replaced_bytes(Path(sys.argv[1])) as draft: draft.write(b'x'); draft.flush(); print(flush=True); input()"
+        "with replaced_bytes(Path(sys.argv[1])) as new: new.write(b'x'); new.flush(); print(flush=True); input()"
     )
     command = [sys.executable, "-c", code, str(file)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        (draft,) = tmp_path.glob(".plantdesk-*")
-        os.utime(draft, (1, 1))
+        (temporary,) = tmp_path.glob(".plantdesk-*")
+        os.utime(temporary, (1, 1))
         with replaced_bytes(file) as other:
             other.write(b"1")
-        assert draft.exists()  # it is in use
+        assert temporary.exists()  # it is in use
         process.kill()
-    os.utime(draft, (1, 1))
+    os.utime(temporary, (1, 1))
     foreign = {".plantdesk-20261122", ".plants.csv-abcdefgh.new", ".plantdesk-toolong12.new", ".plantdesk-linklink.new"}
     for name in foreign - {".plantdesk-linklink.new"}:
         (tmp_path / name).touch()

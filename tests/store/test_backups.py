@@ -302,8 +302,8 @@ from pathlib import Path
 from plantdesk.store.sqlite.files.atomic_file import new_file
 
 def write():
-    with new_file(Path(sys.argv[1])) as draft:
-        draft.with_name(draft.name + "-journal").touch()
+    with new_file(Path(sys.argv[1])) as temporary:
+        temporary.with_name(temporary.name + "-journal").touch()
         begun.set()
         threading.Event().wait()
 
@@ -314,18 +314,18 @@ begun.wait()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows removes no file that is open")
-def test_a_program_that_ends_in_the_middle_of_a_backup_leaves_no_draft(tmp_path: Path) -> None:
+def test_a_program_that_ends_in_the_middle_of_a_backup_leaves_no_temporary(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", _QUITTING, str(tmp_path / "backup.db")], check=True, timeout=60)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_drafts_of_killed_backups_are_removed(store: Store, backups: Backups) -> None:
+def test_temporary_files_of_killed_backups_are_removed(store: Store, backups: Backups) -> None:
     add(store, 1)
     backups.folder.mkdir()
     name = ".plants.db-20250101-120000-000-auto.db"
     old, new = (backups.folder / f"{name}.{random}.new" for random in ("abcd1234", "efgh5678"))
-    for draft in (old, new):
-        draft.write_bytes(b"x")
+    for temporary in (old, new):
+        temporary.write_bytes(b"x")
     os.utime(old, (0, 0))
     assert back_up_if_due(store.file, 0)
     assert (old.exists(), new.exists()) == (False, True)

@@ -72,7 +72,7 @@ def log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 
 
-def set_aside(path: Path) -> list[bytes]:
+def quarantined(path: Path) -> list[bytes]:
     return [file.read_bytes() for file in path.parent.rglob("*-damaged.db-wal")]
 
 
@@ -157,7 +157,7 @@ def test_what_is_copied_over_a_killed_store_is_opened_as_it_is(
             return
         store.add(new_plant({"id": 5000, "name": "New"}), COMMAND).result(SECONDS)
     assert content(path) == [*expected, (5000, "New", None)]
-    assert set_aside(path) == [log]
+    assert quarantined(path) == [log]
 
 
 _ADD_AFTER_A_CHECKPOINT_AND_DIE = f"""
@@ -200,7 +200,7 @@ def test_a_killed_store_is_recovered(folder: Path) -> None:
     assert is_own_log(path)
     Store(path).close()
     assert len(content(path)) == expected
-    assert not set_aside(path)
+    assert not quarantined(path)
 
 
 @pytest.mark.parametrize("with_note", [True, False], ids=["with its note", "without a note"])
@@ -212,7 +212,7 @@ def test_a_killed_store_that_is_copied_with_its_log_is_recovered(folder: Path, *
             shutil.copy(file, copy.parent)
     Store(copy).close()
     assert len(content(copy)) == len(range(1, 70)) + len(_LATER)
-    assert not set_aside(copy)
+    assert not quarantined(copy)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
@@ -233,7 +233,7 @@ def test_a_killed_store_that_is_copied_back_beside_its_log_is_recovered(folder: 
     rows = content(path)
     assert len(rows) == expected + 1
     assert "lost" not in {name for _, name, _ in rows}
-    assert not set_aside(path)
+    assert not quarantined(path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
@@ -246,7 +246,7 @@ def test_a_store_that_is_copied_back_while_it_is_open_keeps_what_its_log_has(fol
         while store.add(new_plant({"id": 7001, "name": "New"}), COMMAND).exception(SECONDS) is not None:
             pass  # as it was replaced
     assert {row[0] for row in content(path)} >= {1, *_LATER, 7000, 7001}
-    assert not set_aside(path)
+    assert not quarantined(path)
 
 
 def test_a_killed_store_takes_the_place_of_another_with_its_log(folder: Path) -> None:
@@ -268,7 +268,7 @@ def test_logs_that_were_swapped_between_two_killed_stores_are_kept(folder: Path)
     for file, ids, log in ((path, range(1, 70), logs[1]), (other, range(1000, 1300), logs[0])):
         Store(file).close()
         assert [row[0] for row in content(file)] == list(ids)
-        assert log in set_aside(file)
+        assert log in quarantined(file)
 
 
 def test_a_store_killed_at_any_page_of_a_checkpoint_is_recovered(folder: Path) -> None:
@@ -319,7 +319,7 @@ def test_a_log_without_a_key_beside_another_store_is_kept(folder: Path) -> None:
     shutil.copyfile(folder / "copied.db", copy)
     Store(copy).close()
     assert [row[0] for row in content(copy)] == list(range(1, 60))
-    assert len(set_aside(copy)) == 1
+    assert len(quarantined(copy)) == 1
 
 
 def _add(store: Store, number: int) -> None:
@@ -390,14 +390,14 @@ def test_a_file_that_is_copied_over_an_open_store_is_not_mixed_with_its_log(fold
     assert content(path) == expected
 
 
-def test_a_log_that_was_set_aside_is_restored_with_its_file(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_quarantined_log_is_restored_with_its_file(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = folder / "plants.db"
     path.rename(folder / "old.db")
     shutil.copy(folder / "other.db", path)
     filled(path, range(5000, 5001))
     (log,) = folder.rglob("*-damaged.db-wal")
     file = log.with_name(log.name.removesuffix("-wal"))
-    assert f"set aside as {log.name} in {log.parent}" in caplog.text
+    assert f"quarantined as {log.name} in {log.parent}" in caplog.text
     assert f"beside it as {file.name}" in caplog.text
     shutil.copy(path, file)  # not that of the log
     shown = str(preview_text(preview_restore(path, file), file.name))

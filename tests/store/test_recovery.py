@@ -116,10 +116,10 @@ def test_the_readable_plants_of_a_damaged_store_can_be_restored(tmp_path: Path) 
     with pytest.raises(StoreDamagedError):
         Store(path)
     restore(path, backup.path)
-    (aside,) = [each for each in Backups(path).newest_first() if each.kind is BackupKind.DAMAGED]
-    look = preview_restore(path, aside.path)
+    (quarantined,) = [each for each in Backups(path).newest_first() if each.kind is BackupKind.DAMAGED]
+    look = preview_restore(path, quarantined.path)
     assert look.is_partial
     assert 450 <= look.plants < 500
-    assert restore(path, aside.path).preview.plants == look.plants
+    assert restore(path, quarantined.path).preview.plants == look.plants
     with closing(Store(path)) as store, closing(store.reader()) as reader:
         assert reader.count() == look.plants

@@ -80,7 +80,7 @@ def test_restoring_makes_the_plants_those_of_the_backup(store: Store, path: Path
     assert rows(path) == rows(backup.path)
     assert restored.saved is not None
     assert rows(restored.saved) == before
-    assert restored.tokens_kept
+    assert restored.tokens_retained
     assert not preview_restore(path, backup.path).difference
     add(store, 4, "Daisy again")  # the store goes on
 
@@ -210,7 +210,7 @@ def test_a_locked_store_is_reported_and_left(path: Path, backup: Backup, monkeyp
 
 
 @pytest.mark.parametrize("where", ["pages", "header", "everything"])
-def test_a_damaged_store_is_set_aside_and_replaced(path: Path, store: Store, backup: Backup, where: str) -> None:
+def test_a_damaged_store_is_quarantined_and_replaced(path: Path, store: Store, backup: Backup, where: str) -> None:
     store.close()
     if where == "pages":
         damage(path)
@@ -282,7 +282,7 @@ def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, stor
     store.close()
     path.write_bytes(b"\x5a" * 20_000)
     restored = restore(path, newer.path)
-    assert not restored.tokens_kept
+    assert not restored.tokens_retained
     opened = Store(path)
     with closing(opened.tokens.checker()) as checker, pytest.raises(TokenRefusedError):
         checker.source(token)
@@ -302,7 +302,7 @@ def test_tokens_stay_where_the_damaged_store_still_knows_them(path: Path, store:
         file.seek(-8 * 4096, os.SEEK_END)
         file.write(b"\x5a" * 8 * 4096)
     restored = restore(path, newer.path)
-    assert restored.tokens_kept
+    assert restored.tokens_retained
     assert restored.preview.difference is None
     opened = Store(path)
     assert [row.name for row in opened.tokens.list()] == ["greenhouse"]
@@ -319,7 +319,7 @@ def test_a_damaged_store_with_odd_tokens_is_replaced(path: Path, tmp_path: Path)
         file.write(b"\x5a" * 4096)
     older = tmp_path / "older.db"
     make_older(older)
-    assert restore(path, older).tokens_kept
+    assert restore(path, older).tokens_retained
     assert ids_in(path) == [7]
     with closing(Store(path)) as opened:
         assert [row.name for row in opened.tokens.list()] == ["odd"]

@@ -43,7 +43,7 @@ WEB = {"starlette", "uvicorn", "httptools", "uvloop", "h11"}
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
 TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"}
 PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "plantdesk.spec", "README.md", "constraints.txt"}
-PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "proofs", "ci"}
+PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "package_tests", "ci"}
 MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
 # Classes of Qt that show HTML by default, or press a button on any Enter, and what wraps them.
 WRAPPED = {

@@ -244,7 +244,7 @@ with cleaned_up_when_terminated(), replaced_bytes(Path(sys.argv[1])):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-def test_an_export_that_is_terminated_leaves_no_draft(tmp_path: Path) -> None:
+def test_an_export_that_is_terminated_leaves_no_temporary(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _TERMINATED, str(tmp_path / "plants.xlsx")]
     assert subprocess.run(command, capture_output=True, check=False).returncode == -signal.SIGTERM
     assert not list(tmp_path.glob("*plants.xlsx*"))

@@ -439,12 +439,12 @@ def test_the_draft_of_a_killed_import_is_removed_by_the_next_command() -> None:
         assert process.stdin is not None
         process.stdin.write(b"name\n" + b"Fern\n" * 200_000)
         process.stdin.flush()  # the pipe holds 64 KiB, so the rows are being read
-        (draft,) = folder.glob(".plants.db.*.new")
-        os.utime(draft, (1, 1))
+        (temporary,) = folder.glob(".plants.db.*.new")
+        os.utime(temporary, (1, 1))
         assert main(["add", "--name", "Ivy"]) == 0
-        assert draft.exists()  # it is in use
+        assert temporary.exists()  # it is in use
         process.kill()
-    os.utime(draft, (1, 1))
+    os.utime(temporary, (1, 1))
     assert main(["add", "--name", "Rose"]) == 0
     assert not [*folder.glob(".plants.db.*.new*")]
     assert [name for _, name, *_ in stored()] == ["Ivy", "Rose"]

@@ -89,8 +89,8 @@ class RuntimeFile:
         """Write the file atomically, mode 0600. Raises OSError."""
         self._runtime = runtime
         self._release()
-        draft = self._path.with_suffix(".new")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        temporary = self._path.with_suffix(".new")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         file = os.fdopen(descriptor, "w", encoding="utf-8")
         _lock(descriptor)
         json.dump(runtime._asdict(), file, indent=2)
@@ -100,7 +100,7 @@ class RuntimeFile:
         else:
             file.flush()
             self._locked = file
-        replace(draft, self._path)
+        replace(temporary, self._path)
 
     def restore(self) -> None:
         """Write the file again where it was removed. Raises OSError."""

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 #: The request header with 64 random hexadecimal digits, and the response header with the proof.
 NONCE_HEADER, PROOF_HEADER = "PlantDesk-Nonce", "PlantDesk-Proof"
-#: Bytes read of a response, which another program may send; PlantDesk's head has about a hundred.
-_MAX_HEAD = 65_536
+#: Bytes read of a response, which another program may send; PlantDesk's headers take about a hundred.
+_MAX_HEADERS = 65_536
 _END = b"\r\n\r\n"
 
 
@@ -40,19 +40,19 @@ def proof(identity: ServerIdentity, nonce: bytes) -> bytes:
 def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
     """Return whether the server on 127.0.0.1 proves within `timeout` seconds that it has the key."""
     nonce = secrets.token_hex(32)
-    head = b""
+    headers = b""
     with contextlib.suppress(OSError):
-        head = _response_head(identity.port, f"{NONCE_HEADER}: {nonce}", time.monotonic() + timeout)
-    return hmac.compare_digest(_field(head, PROOF_HEADER), proof(identity, nonce.encode()))
+        headers = _response_headers(identity.port, f"{NONCE_HEADER}: {nonce}", time.monotonic() + timeout)
+    return hmac.compare_digest(_field(headers, PROOF_HEADER), proof(identity, nonce.encode()))
 
 
-def _response_head(port: int, field: str, deadline: float) -> bytes:
-    """Return the head of the response to HEAD /openapi.json, or the part that was received. Raises OSError."""
+def _response_headers(port: int, field: str, deadline: float) -> bytes:
+    """Return the headers of the response to HEAD /openapi.json, or the part that was received. Raises OSError."""
     request = f"HEAD /openapi.json HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{field}\r\n\r\n"
     received = b""
     with socket.create_connection(("127.0.0.1", port), timeout=_remaining(deadline)) as connection:
         connection.sendall(request.encode())
-        while _END not in received and len(received) < _MAX_HEAD:
+        while _END not in received and len(received) < _MAX_HEADERS:
             connection.settimeout(_remaining(deadline))
             if not (piece := connection.recv(4096)):
                 break
@@ -67,9 +67,9 @@ def _remaining(deadline: float) -> float:
     return seconds
 
 
-def _field(head: bytes, name: str) -> bytes:
+def _field(headers: bytes, name: str) -> bytes:
     requested = name.lower().encode()
-    for line in head.partition(_END)[0].split(b"\r\n")[1:]:
+    for line in headers.partition(_END)[0].split(b"\r\n")[1:]:
         found, _, value = line.partition(b":")
         if found.lower() == requested:
             return value.strip()

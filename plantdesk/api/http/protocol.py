@@ -354,7 +354,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def on_headers_complete(self) -> None:
-        self._size.is_head_complete = True
+        self._size.are_headers_complete = True
         self._size.check_fields(len(self.headers))
         parser, scope, headers = self.parser, self.scope, self.headers
         method = self._unknown_method or parser.get_method()

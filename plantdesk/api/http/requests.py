@@ -41,8 +41,8 @@ class ConnectionLimits:
 
     #: Largest body that is accepted.
     body: int = 1_048_576
-    #: Size of a head, to within what is parsed at once.
-    head: int = 65_536
+    #: Bytes of the request line and the headers, to within what is parsed at once.
+    headers: int = 65_536
     #: Header fields of a request; each takes about a microsecond, however short it is.
     fields: int = 200
     #: Chunks of a body, besides one for each 64 bytes.
@@ -83,7 +83,7 @@ class RequestSize:
 
     def reset(self) -> None:
         """Start counting for the next request."""
-        self.is_head_complete = False
+        self.are_headers_complete = False
         self._bytes = 0
         self._chunks = 0
         self._body_bytes = 0
@@ -91,15 +91,15 @@ class RequestSize:
     def add_bytes(self, count: int) -> None:
         """Count bytes as received, with all framing. Raises MalformedHttpError, BodyTooLargeError."""
         self._bytes += count
-        if self._bytes > self._limits.head and not self.is_head_complete:
-            raise MalformedHttpError(Text("its head is too long"))
+        if self._bytes > self._limits.headers and not self.are_headers_complete:
+            raise MalformedHttpError(Text("its headers are too long"))
         if self._bytes > self._limits.message:
             raise BodyTooLargeError(self._limits.body)
 
     def check_fields(self, count: int) -> None:
-        """Raise MalformedHttpError where the head has more than the allowed fields."""
+        """Raise MalformedHttpError where there are more header fields than allowed."""
         if count > self._limits.fields:
-            raise MalformedHttpError(Text("its head has more than {count} fields", count=self._limits.fields))
+            raise MalformedHttpError(Text("it has more than {count} header fields", count=self._limits.fields))
 
     def add_chunk(self, size: int) -> None:
         """Count a part of the body, as a rule one chunk. Raises MalformedHttpError where chunks are too small."""
@@ -250,7 +250,7 @@ class RequestCycle:
         return {"type": "http.request", "body": body, "more_body": self._more_body}
 
     async def send(self, message: ASGISendEvent) -> None:
-        """Keep the head until the body follows, and write both at once. The application sends a body in one part."""
+        """Keep the headers until the body follows, and write both at once. The application sends a body in one part."""
         if message["type"] != "http.response.body":
             self._start = message
             return
@@ -292,7 +292,7 @@ class RequestQueue:
         return len(self._waiting) >= _MAX_WAITING
 
     def add(self, cycle: RequestCycle) -> bool:
-        """Add the request whose head is complete; return whether it is to be answered now."""
+        """Add the request whose headers are complete; return whether it is to be answered now."""
         self.incoming = cycle
         if self.active is not None:
             self._waiting.append(cycle)

@@ -93,7 +93,7 @@ def _summary(restored: Restored, database: StoreLocation) -> str:
         lines.append(f"To undo it, type: {undo_command(database, restored.change.number)}")
     if restored.saved is not None:
         lines.append(f"The state before is in {restored.saved}")
-    if not restored.tokens_kept:
+    if not restored.tokens_retained:
         lines.append("No token is valid any more: make new ones with: plantdesk token create NAME")
     return "\n".join(lines)
 

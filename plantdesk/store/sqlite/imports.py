@@ -34,7 +34,7 @@ from plantdesk.store.sqlite.changes import FULL_IMAGE_SIZE, IMAGE_SIZE, ChangeEn
 from plantdesk.store.sqlite.conditions import add_functions, folded_sql
 from plantdesk.store.sqlite.connections import transaction, translate_errors
 from plantdesk.store.sqlite.engines import driver_connection
-from plantdesk.store.sqlite.files.atomic_file import locked_draft
+from plantdesk.store.sqlite.files.atomic_file import locked_temporary_file
 from plantdesk.store.sqlite.history import last_number
 from plantdesk.store.sqlite.row_reads import last_seq
 
@@ -100,9 +100,9 @@ _REPLACE = """UPDATE main.plant SET name = r.name, change = :number, {columns} F
               WHERE plant.id = r.id"""
 
 
-def _draft(path: Path, stack: ExitStack) -> Path:
+def _temporary(path: Path, stack: ExitStack) -> Path:
     try:
-        return stack.enter_context(locked_draft(path))
+        return stack.enter_context(locked_temporary_file(path))
     except OSError as error:
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
             raise StoreReadOnlyError from error
@@ -140,10 +140,10 @@ class SqliteImport(PlantImport):
         self._ascending = True
         self._last = -(2**63) - 1
         with ExitStack() as stack, translate_errors():
-            self._draft = _draft(file.path, stack)
+            self._temporary = _temporary(file.path, stack)
             self._raw = file.connect()
             stack.callback(self._raw.close)
-            self._raw.execute("ATTACH ? AS other", (str(self._draft),))
+            self._raw.execute("ATTACH ? AS other", (str(self._temporary),))
             for pragma in ("journal_mode = OFF", "synchronous = OFF"):
                 self._raw.execute(f"PRAGMA other.{pragma}")
             for table in _TABLES:
@@ -240,7 +240,7 @@ class SqliteImport(PlantImport):
         with self._lock:
             self._check()
             self._write = write
-        future: Future[Applied] = self._writer.submit(write.run, attached=self._draft)
+        future: Future[Applied] = self._writer.submit(write.run, attached=self._temporary)
         try:
             return future.result()
         except KeyboardInterrupt:
@@ -267,7 +267,7 @@ class SqliteImport(PlantImport):
 
     @contextmanager
     def _work(self) -> Iterator[None]:
-        """Hold a transaction of the draft, which takes no lock of the store."""
+        """Hold a transaction of the temporary file, which takes no lock of the store."""
         with self._lock:
             self._check()
             self._is_working = True

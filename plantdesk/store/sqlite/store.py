@@ -13,7 +13,7 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import Changes
 from plantdesk.store.sqlite.changes import apply, redo, undo
 from plantdesk.store.sqlite.engines import driver_connection
-from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_drafts
+from plantdesk.store.sqlite.files.atomic_file import remove_abandoned_temporary_files
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.imports import SqliteImport
 from plantdesk.store.sqlite.inserts import add_as_next
@@ -64,7 +64,7 @@ class Store(PlantStore):
             self.file.close()
             raise
         self._tokens = Tokens(self.file, self._writer)
-        remove_abandoned_drafts(self.path)
+        remove_abandoned_temporary_files(self.path)
 
     @property
     @override

@@ -112,12 +112,12 @@ class BackupController(Feature):
             stack = self.context.undo_stack
             stack.push(restored.change)
             actions = [stack.undo_action(restored.change)]
-        show = self._toast.show_message if restored.tokens_kept else self._toast.show_problem
+        show = self._toast.show_message if restored.tokens_retained else self._toast.show_problem
         show(self._summary(restored), *actions)
         self.restored.emit()
 
     def _summary(self, restored: Restored) -> str:
         text = shown(Text("Restored {count:,} plants.", one="Restored 1 plant.", count=restored.preview.plants))
-        if not restored.tokens_kept:
+        if not restored.tokens_retained:
             text += " " + self.tr("Tokens are not valid any more: make new ones under API access.")
         return text

@@ -172,7 +172,7 @@ class RestoreDialog(Dialog):
             BackupKind.BEFORE_RESTORE: self.tr("Before a restore"),
             BackupKind.BEFORE_UPDATE: self.tr("Before an update of PlantDesk"),
             BackupKind.REPLACED: self.tr("Before another file took the place"),
-            BackupKind.DAMAGED: self.tr("Set aside: damaged"),
+            BackupKind.DAMAGED: self.tr("Damaged file"),
         }[kind]
 
     def _lay_out(self) -> None:

@@ -37,7 +37,7 @@ class AboutDialog(Dialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(EDGE, L, EDGE, L)
         layout.setSpacing(S)
-        add_layout(layout, self._head(theme))
+        add_layout(layout, self._header(theme))
         for title, content in (
             (self.tr("Licences"), PlainLabel(self._licences(), wrapped=True)),
             (self.tr("Diagnosis"), self._text_field(diagnosis)),
@@ -52,17 +52,17 @@ class AboutDialog(Dialog):
         self.fit_height(theme.metrics.scaled(_WIDTH))
         close.setFocus()
 
-    def _head(self, theme: Theme) -> QHBoxLayout:
+    def _header(self, theme: Theme) -> QHBoxLayout:
         titles = QVBoxLayout()
         titles.setSpacing(0)
         titles.addWidget(PlainLabel(self.tr("PlantDesk {version}").format(version=__version__), role="title"))
         text = self.tr("Keeps your plants, and takes more of them from your own scripts.")
         titles.addWidget(PlainLabel(text, tone="muted", wrapped=True))
-        head = QHBoxLayout()
-        head.setSpacing(L)
-        head.addWidget(Icon(theme, "sprout", "accent", ICON_LARGE), alignment=Qt.AlignmentFlag.AlignTop)
-        add_layout(head, titles, 1)
-        return head
+        header = QHBoxLayout()
+        header.setSpacing(L)
+        header.addWidget(Icon(theme, "sprout", "accent", ICON_LARGE), alignment=Qt.AlignmentFlag.AlignTop)
+        add_layout(header, titles, 1)
+        return header
 
     def _text_field(self, diagnosis: str) -> TextView:
         field = TextView(self.tr("Diagnosis"), diagnosis)

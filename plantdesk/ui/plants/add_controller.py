@@ -134,8 +134,8 @@ class AddPlantController(QObject):
     def edit_texts(self, texts: Sequence[str]) -> None:
         """Put the texts of a plant (id, name, tag) into the form; what is typed there is put aside."""
         if self._form.name_text or self._form.id_text:
-            aside = Submission((), self._form.texts, State.PUT_ASIDE)
-            self.queue.add_unsaved([aside])
+            postponed = Submission((), self._form.texts, State.POSTPONED)
+            self.queue.add_unsaved([postponed])
         self._form.fill(texts)
 
     @Slot(object)
@@ -264,11 +264,11 @@ class AddPlantController(QObject):
         self._form.message.clear()
         edited, self.unsaved.edited = self.unsaved.edited, None
         if edited is not None:
-            aside = next((each for each in reversed(self.queue.unsaved) if each.state is State.PUT_ASIDE), None)
+            postponed = next((each for each in reversed(self.queue.unsaved) if each.state is State.POSTPONED), None)
             self.queue.add_unsaved([edited])
-            if aside is not None:
-                self.queue.discard([aside])
-                self._form.fill(aside.texts)
+            if postponed is not None:
+                self.queue.discard([postponed])
+                self._form.fill(postponed.texts)
 
     # --- ids ---
 

@@ -51,7 +51,7 @@ class State(Enum):
     SAVING = auto()
     WAITING = auto()
     REFUSED = auto()
-    PUT_ASIDE = auto()
+    POSTPONED = auto()
 
 
 @dataclass(eq=False)
@@ -152,7 +152,7 @@ class AddQueue(QObject):
     def send_again(self, submissions: Iterable[Submission], *, with_free_ids: bool = False) -> None:
         """Try again to save what was not saved, on request with the next free IDs; what waits as well goes along."""
         for submission in submissions:
-            if submission not in self.unsaved or submission.state is State.PUT_ASIDE:
+            if submission not in self.unsaved or submission.state is State.POSTPONED:
                 continue
             if with_free_ids:
                 submission.entries = [entry._replace(id=None) for entry in submission.entries]

@@ -74,7 +74,7 @@ class PlantForm(QFrame):
         self._id_edit.returnPressed.connect(self._on_id_entered)
         for field in (self._name_edit, self._tag_edit):
             field.returnPressed.connect(self._on_return)
-        self._name_edit.kept.connect(self._on_kept)
+        self._name_edit.keep_requested.connect(self._on_keep_requested)
         self._name_edit.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self.id_edited)
         self._tag_edit.textEdited.connect(self.tag_edited)
@@ -311,7 +311,7 @@ class PlantForm(QFrame):
         self.submitted.emit(False)
 
     @Slot()
-    def _on_kept(self) -> None:
+    def _on_keep_requested(self) -> None:
         self.submitted.emit(True)
 
     @Slot()

@@ -34,12 +34,13 @@ class NameField(LineEdit):
 
     `is_offering`: names are offered, so that Escape is for them. `left`: the focus went elsewhere.
     `typed(text)`: the user has typed, and names that begin with `text` may be offered; empty: none. `stepped(step)`: Up
-    or Down. `kept`: Ctrl+Enter. `fill_taken`, `fill_refused`: Tab and Escape. `rows_pasted(text)`: several lines.
+    or Down. `keep_requested`: Ctrl+Enter. `fill_taken`, `fill_refused`: Tab and Escape. `rows_pasted(text)`: several
+    lines.
     """
 
     typed = Signal(str)
     stepped = Signal(int)
-    kept = Signal()
+    keep_requested = Signal()
     fill_taken = Signal()
     fill_refused = Signal()
     rows_pasted = Signal(str)
@@ -133,7 +134,7 @@ class NameField(LineEdit):
             self.stepped.emit(-1 if key == Qt.Key.Key_Up else 1)
         elif key in ENTER_KEYS and control:
             if not event.isAutoRepeat():
-                self.kept.emit()
+                self.keep_requested.emit()
         elif key == Qt.Key.Key_Escape and (self._is_filled or self.is_offering):
             self.fill_refused.emit()
         elif event.matches(QKeySequence.StandardKey.Paste):

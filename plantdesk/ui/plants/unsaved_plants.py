@@ -122,7 +122,7 @@ class UnsavedPlants(QObject):
 
     def _cures(self, submission: Submission) -> list[MessageAction]:
         """Return the actions that may save it as it is."""
-        if submission.state is State.PUT_ASIDE or submission.error is None:
+        if submission.state is State.POSTPONED or submission.error is None:
             return []
         if isinstance(submission.error, IdTakenError):
             return [(self.free_id_label, partial(self._queue.send_again, [submission], with_free_ids=True))]
@@ -148,7 +148,7 @@ class UnsavedPlants(QObject):
         return shown(Text("{count:,} plants", one="1 plant", count=len(submission.entries)))
 
     def _reason(self, submission: Submission) -> str:
-        if submission.state is State.PUT_ASIDE:
+        if submission.state is State.POSTPONED:
             return self.tr("put aside")
         if submission.error is None:
             return self.tr("waits until the file can be opened")
@@ -189,7 +189,7 @@ def _submission(value: Mapping[str, Any]) -> Submission | None:
     if not is_valid or not all(map(_is_entry, entries)) or not (texts or entries):
         return None
     if not entries:
-        return Submission((), tuple(texts), State.PUT_ASIDE)
+        return Submission((), tuple(texts), State.POSTPONED)
     is_taken = owner is not None and _is_entry(EnteredPlant(owner.name, owner.tag, owner.id))
     if owner is not None and is_taken:
         error: PlantDeskError = id_taken(owner, *entries[0][:2])

@@ -303,7 +303,7 @@ class ImportDialog(Dialog):
         body = QVBoxLayout(content)
         body.setContentsMargins(XL, L, XL, L)
         body.setSpacing(S)
-        add_layout(body, self._head())
+        add_layout(body, self._header())
         body.addWidget(self._options)
         body.addSpacing(S)
         add_layout(body, _titled(self.tr("Columns"), self._blanks))
@@ -315,7 +315,7 @@ class ImportDialog(Dialog):
         add_layout(body, self._tag_row())
         return content
 
-    def _head(self) -> QHBoxLayout:
+    def _header(self) -> QHBoxLayout:
         icon = Icon(self._theme, "file-spreadsheet", "accent", 24)
         names = [quoted(source.name)[1:-1] for source in self._sources]
         more = shown(Text("and {count:,} more", one="and 1 more", count=len(names[_NAMED:])))
@@ -325,12 +325,12 @@ class ImportDialog(Dialog):
             PlainLabel(" ".join([", ".join(names[:_NAMED]), *([more] if names[_NAMED:] else [])]), role="strong")
         )
         texts.addWidget(self._about)
-        head = QHBoxLayout()
-        head.setSpacing(M)
-        head.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)
-        add_layout(head, texts, 1)
-        head.addWidget(self._options_button, alignment=Qt.AlignmentFlag.AlignTop)
-        return head
+        header = QHBoxLayout()
+        header.setSpacing(M)
+        header.addWidget(icon, alignment=Qt.AlignmentFlag.AlignTop)
+        add_layout(header, texts, 1)
+        header.addWidget(self._options_button, alignment=Qt.AlignmentFlag.AlignTop)
+        return header
 
     def _tag_row(self) -> QHBoxLayout:
         label = PlainLabel(self.tr("Tag for plants without one"))

@@ -563,7 +563,7 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDesk, entry:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(10)
     entry.queue.submit(Submission([EnteredPlant("Ficus", "hall", 41)], ("41", "Ficus", "hall")))
     entry.queue.submit(Submission([EnteredPlant("Salvia", None, 41), EnteredPlant("Thyme", None, None, "a note")]))
-    entry.queue.add_unsaved([Submission((), ("", "half", ""), State.PUT_ASIDE)])
+    entry.queue.add_unsaved([Submission((), ("", "half", ""), State.POSTPONED)])
     entry.queue.submit(Submission([EnteredPlant("Aloe vera", None, 41)], ("41", "Aloe vera", "")))
     desk.qtbot.waitUntil(lambda: len(entry.queue.unsaved) == 4)
     kept = json.loads(json.dumps(entry.unsaved.as_json()))

@@ -17,7 +17,12 @@ from plantdesk.domain.errors import BackupFolderError, StoreError, StoreFullErro
 from plantdesk.domain.records import now_ms
 from plantdesk.store.sqlite import commit_key
 from plantdesk.store.sqlite.connections import DISK_FULL, check_whole, connect, snapshot, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import flush_folder, make_private_folder, new_file, remove_old_drafts
+from plantdesk.store.sqlite.files.atomic_file import (
+    flush_folder,
+    make_private_folder,
+    new_file,
+    remove_old_temporary_files,
+)
 from plantdesk.store.sqlite.files.open_checks import SIDE_FILES
 
 if TYPE_CHECKING:
@@ -29,7 +34,7 @@ _log = logging.getLogger(__name__)
 #: Automatic backups that stay: the newest of each of so many hours, days and months (UTC) in which there is one.
 _TIERS = (("%Y-%m-%d %H", 24), ("%Y-%m-%d", 14), ("%Y-%m", 12))
 #: Backups that stay of each kind that PlantDesk makes before it changes many plants at once.
-_KEPT_BEFORE = 10
+_RETAINED_BEFORE = 10
 
 _TIME = "%Y%m%d-%H%M%S"
 #: PlantDesk 0.1.0 named the backups of `plants.db` without this ending.
@@ -57,7 +62,7 @@ class Backups:
         )
 
     def newest_first(self) -> list[Backup]:
-        """Return the backups that are there, and the files that were set aside. Raises BackupFolderError."""
+        """Return the backups that are there, and the files that were quarantined. Raises BackupFolderError."""
         found = [
             backup
             for folder in (self._own_folder(), self._path.parent)
@@ -83,11 +88,11 @@ class Backups:
             raise unusable(self.folder, error) from error
 
     def prune(self, identity: str) -> None:
-        """Remove the outdated backups of the store of this `identity`, and drafts of killed processes.
+        """Remove the outdated backups of the store of this `identity`, and temporary files of killed processes.
 
         A file that cannot be removed is logged and left. Raises BackupFolderError.
         """
-        remove_old_drafts(self._own_folder(), self._path.stem)
+        remove_old_temporary_files(self._own_folder(), self._path.stem)
         for backup in outdated(self.of_store(identity)):
             try:
                 backup.path.unlink(missing_ok=True)
@@ -98,26 +103,26 @@ class Backups:
         """Return the backups, newest first, without those of another store that had the same name."""
         return [backup for backup in self.newest_first() if _identity(backup) in {None, identity}]
 
-    def set_aside(self, path: Path) -> Path:
+    def quarantine(self, path: Path) -> Path:
         """Rename the store file at `path`, and its log, to a free name, and return that. Raises OSError.
 
         The log comes first: without its file it is harmless, but SQLite would take it for the log of the next file.
         """
-        aside = self.set_aside_log(path)
-        path.rename(aside)
-        flush_folder(aside.parent)
+        target = self.quarantine_log(path)
+        path.rename(target)
+        flush_folder(target.parent)
         flush_folder(path.parent)
-        return aside
+        return target
 
-    def set_aside_log(self, path: Path) -> Path:
+    def quarantine_log(self, path: Path) -> Path:
         """Rename the log beside `path` to that of a free name, and return the name. Raises OSError."""
         make_private_folder(self._own_folder())
         same_disk = self.folder.stat().st_dev == path.parent.stat().st_dev
-        aside = self._free_name(BackupKind.DAMAGED, self.folder if same_disk else path.parent)
+        target = self._free_name(BackupKind.DAMAGED, self.folder if same_disk else path.parent)
         for ending in SIDE_FILES:
             with contextlib.suppress(FileNotFoundError):
-                path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
-        return aside
+                path.with_name(path.name + ending).rename(target.with_name(target.name + ending))
+        return target
 
     def _own_folder(self) -> Path:
         """Return the folder, which may be missing, or a link to a folder for backups alone, as on another disk.
@@ -135,7 +140,7 @@ class Backups:
     def _free_name(self, kind: BackupKind, folder: Path) -> Path:
         """Return the name of the next backup: the time for readers, and a number for the order."""
         names = (file.name for each in (self.folder, self._path.parent) for file in _files(each))
-        matches = filter(None, map(self._name.match, names))  # also the logs of files that were set aside
+        matches = filter(None, map(self._name.match, names))  # also the logs of files that were quarantined
         number = max((int(match["number"] or 0) for match in matches), default=0) + 1
         timestamp = now_ms()
         at = (_EPOCH + timedelta(milliseconds=timestamp)).strftime(_TIME)
@@ -162,13 +167,13 @@ def copy_database(source: sqlite3.Connection, target: Path, *, revoke_tokens: bo
 
     Raises OSError and StoreError, StoreDamagedError when what was copied is damaged. Then there is no copy.
     """
-    with new_file(target) as draft:
-        fill_copy(source, draft, revoke_tokens=revoke_tokens)
+    with new_file(target) as temporary:
+        fill_copy(source, temporary, revoke_tokens=revoke_tokens)
 
 
-def fill_copy(source: sqlite3.Connection, draft: Path, *, revoke_tokens: bool = False) -> None:
-    """Copy what `source` sees into the empty file `draft`, and check it. Raises StoreError."""
-    with translate_errors(), contextlib.closing(connect(draft)) as copy:
+def fill_copy(source: sqlite3.Connection, temporary: Path, *, revoke_tokens: bool = False) -> None:
+    """Copy what `source` sees into the empty file `temporary`, and check it. Raises StoreError."""
+    with translate_errors(), contextlib.closing(connect(temporary)) as copy:
         copy.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
         with _locked(source):
             source.backup(copy)
@@ -214,15 +219,15 @@ def _identity(backup: Backup) -> str | None:
 
 
 def outdated(backups: Iterable[Backup]) -> list[Backup]:
-    """Return those of `backups` that need not be kept: by tiers of time, by number, and never one made by hand."""
+    """Return those of `backups` that need not be retained: by tiers of time, by number, and never one made by hand."""
     ordered = sorted(backups, key=_order, reverse=True)
-    kept = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
+    retained = {backup for backup in ordered if backup.kind in {BackupKind.BY_HAND, BackupKind.DAMAGED}}
     automatic = [backup for backup in ordered if backup.kind is BackupKind.AUTOMATIC]
     for period, count in _TIERS:
-        kept.update(_newest_of_each(automatic, period, count))
+        retained.update(_newest_of_each(automatic, period, count))
     for kind in _BEFORE_CHANGES:
-        kept.update([backup for backup in ordered if backup.kind is kind][:_KEPT_BEFORE])
-    return [backup for backup in ordered if backup not in kept]
+        retained.update([backup for backup in ordered if backup.kind is kind][:_RETAINED_BEFORE])
+    return [backup for backup in ordered if backup not in retained]
 
 
 def _newest_of_each(backups: Sequence[Backup], period: str, count: int) -> list[Backup]:

@@ -2,7 +2,7 @@
 
 A store that can be read keeps its file, its tokens and its origins: in one transaction its plants become those of the
 backup, so that every open PlantDesk sees all of it or nothing. In the place of a damaged or missing one a new store is
-made of the backup's rows; a damaged file is set aside, never deleted.
+made of the backup's rows; a damaged file is quarantined, never deleted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from plantdesk.store.sqlite.backups.folder import Backups
 from plantdesk.store.sqlite.backups.restore_source import Loaded, load
 from plantdesk.store.sqlite.changes import ChangeEntry, begin, record
 from plantdesk.store.sqlite.connections import configure, connect, transaction, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import flush, put, unnamed_draft
+from plantdesk.store.sqlite.files.atomic_file import flush, put, temporary_file
 from plantdesk.store.sqlite.files.file_lock import identity, locked
 from plantdesk.store.sqlite.files.log_origin import has_own_log
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolved
@@ -120,11 +120,11 @@ def _take_over(file: StoreFile, backup: Path, source: Source) -> Restored:
         with transaction(connection):  # nobody can add a plant between the backup and the end
             preview = _preview_of(loaded, difference(connection))
             if preview.changes_nothing:
-                return Restored(preview, None, tokens_kept=True)
+                return Restored(preview, None, tokens_retained=True)
             saved = _back_up(file)
             change = _take_plants(connection, source, {"backup": parameter(backup.name)})
             file.check()
-    return Restored(preview, saved.path, tokens_kept=True, change=change)
+    return Restored(preview, saved.path, tokens_retained=True, change=change)
 
 
 def _back_up(file: StoreFile) -> Backup:
@@ -149,17 +149,17 @@ def _take_plants(connection: sqlite3.Connection, source: Source, parameters: dic
 
 
 def _put_in_place(path: Path, backup: Path) -> Restored:
-    """Make a new store of the backup's rows, set the damaged file aside, and give its name to the new one."""
+    """Make a new store of the backup's rows, quarantine the damaged file, and give its name to the new one."""
     before = identity(path).database
     try:
-        with unnamed_draft(path) as draft:
-            loaded, kept = _fill(draft, path, backup)
-            flush(draft)
+        with temporary_file(path) as temporary:
+            loaded, retained = _fill(temporary, path, backup)
+            flush(temporary)
             with locked(path):
                 if identity(path).database != before:
                     raise StoreBusyError
-                saved = _set_aside(path)
-                put(draft, path)
+                saved = _quarantine(path)
+                put(temporary, path)
     except PermissionError as error:
         message = Text(
             "The damaged file cannot be replaced while it is open. Close PlantDesk, then type: plantdesk restore FILE"
@@ -168,12 +168,12 @@ def _put_in_place(path: Path, backup: Path) -> Restored:
     except OSError as error:
         message = Text("The backup cannot be put in place: {reason}.", reason=str(error.strerror))
         raise StoreUnreachableError(message) from error
-    return Restored(_preview_of(loaded, None), saved, tokens_kept=kept)
+    return Restored(_preview_of(loaded, None), saved, tokens_retained=retained)
 
 
-def _fill(draft: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
-    """Fill the empty file `draft` with a new store of the backup's plants; return whether tokens were kept."""
-    with translate_errors(), contextlib.closing(configure(connect(draft))) as connection:
+def _fill(temporary: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
+    """Fill the empty file `temporary` with a new store of the backup's plants; return whether tokens were retained."""
+    with translate_errors(), contextlib.closing(configure(connect(temporary))) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the finished file is flushed
         migrate(connection)
         loaded = load(connection, backup)
@@ -181,17 +181,17 @@ def _fill(draft: Path, path: Path, backup: Path) -> tuple[Loaded, bool]:
             for statement in (*_MAP_SOURCES, *_DIFFERING):
                 connection.execute(statement)
             connection.execute(_ADD, {"number": 0})  # a new store has no history
-            kept = _carry_over_tokens(connection, path)
+            retained = _carry_over_tokens(connection, path)
             token_usage.skip(connection)
-    return loaded, kept
+    return loaded, retained
 
 
-def _set_aside(path: Path) -> Path | None:
+def _quarantine(path: Path) -> Path | None:
     backups = Backups(path)
     if is_absent(path):
-        backups.set_aside_log(path)
+        backups.quarantine_log(path)
         return None
-    return backups.set_aside(path)
+    return backups.quarantine(path)
 
 
 def _carry_over_tokens(connection: sqlite3.Connection, path: Path) -> bool:

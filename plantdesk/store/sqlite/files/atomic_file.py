@@ -1,6 +1,6 @@
 """Creating a file under its final name only when it is complete.
 
-A kill or a power cut leaves the file whole or absent; an unfinished draft beside it is the worst that can remain.
+A kill or a power cut leaves the file whole or absent; at worst a temporary file remains beside it.
 """
 
 from __future__ import annotations
@@ -17,87 +17,87 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plantdesk.platform.atomic_replace import lock_draft, remove_abandoned, replace
+from plantdesk.platform.atomic_replace import lock_temporary_file, remove_abandoned, replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DRAFT_SUFFIX, _LOCKED_SUFFIX = ".new", ".locked.new"
-#: The end of the name of a draft, with what makes it unique.
+_TEMPORARY_SUFFIX, _LOCKED_SUFFIX = ".new", ".locked.new"
+#: The end of the name of a temporary file, with what makes it unique.
 _IS_RANDOM = re.compile(r"\.[a-z0-9_]{8}(?:\.locked)?\.new\Z")
-#: Seconds after the last write to a draft, in both directions as clocks jump: its process is gone.
-_DRAFT_AGE = 86_400
+#: Seconds after the last write to a temporary file, in both directions as clocks jump: its process is gone.
+_TEMPORARY_AGE = 86_400
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Yield an empty draft (mode 0600) in the folder of `path`, which is renamed to `path` when the block ends.
+    """Yield an empty temporary file (mode 0600) beside `path`, which is renamed to `path` when the block ends.
 
-    The draft is flushed first, the folder afterwards. An empty regular file under the name is replaced; anything else
+    It is flushed first, the folder afterwards. An empty regular file under the name is replaced; anything else
     there stays and raises FileExistsError. A block that raises leaves nothing behind. Raises OSError.
     """
-    with unnamed_draft(path) as draft:
-        yield draft
-        flush(draft)
-        put(draft, path)
+    with temporary_file(path) as temporary:
+        yield temporary
+        flush(temporary)
+        put(temporary, path)
 
 
 @contextmanager
 def replaced_file(path: Path) -> Iterator[Path]:
-    """Yield a draft as `new_file` does; at the end it takes the place of the file that is there. Raises OSError."""
-    with unnamed_draft(path) as draft:
-        yield draft
-        flush(draft)
-        replace(draft, path)
+    """Yield a temporary file as `new_file` does; at the end it replaces the file that is there. Raises OSError."""
+    with temporary_file(path) as temporary:
+        yield temporary
+        flush(temporary)
+        replace(temporary, path)
         flush_folder(path.parent)
 
 
 @contextmanager
-def locked_draft(path: Path) -> Iterator[Path]:
-    """Yield a file as `unnamed_draft` does, which the next opening of `path` removes if this process is killed.
+def locked_temporary_file(path: Path) -> Iterator[Path]:
+    """Yield a file as `temporary_file` does, which the next opening of `path` removes if this process is killed.
 
     It must not be renamed: its descriptor is closed at the end, which releases the locks of SQLite. Raises OSError.
     """
-    with unnamed_draft(path, _LOCKED_SUFFIX) as draft:
-        descriptor = os.open(draft, os.O_RDONLY)
+    with temporary_file(path, _LOCKED_SUFFIX) as temporary:
+        descriptor = os.open(temporary, os.O_RDONLY)
         try:
-            lock_draft(descriptor)
-            yield draft
+            lock_temporary_file(descriptor)
+            yield temporary
         finally:
             os.close(descriptor)
 
 
 @contextmanager
-def unnamed_draft(path: Path, suffix: str = _DRAFT_SUFFIX) -> Iterator[Path]:
+def temporary_file(path: Path, suffix: str = _TEMPORARY_SUFFIX) -> Iterator[Path]:
     """Yield an empty file (mode 0600) beside `path`; it is removed at the end, unless renamed. Raises OSError."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
     os.close(handle)
-    draft = Path(name)
-    remove = partial(_remove, draft)
+    temporary = Path(name)
+    remove = partial(_remove, temporary)
     atexit.register(remove)  # a daemon thread, such as that of a backup, does not reach `finally` at the exit
     try:
-        yield draft
+        yield temporary
     finally:
         remove()
         atexit.unregister(remove)
 
 
-def _remove(draft: Path) -> None:
-    """Remove a draft and SQLite's journal of it, unless another thread still holds them open (Windows)."""
-    for file in (draft, draft.with_name(f"{draft.name}-journal")):
+def _remove(temporary: Path) -> None:
+    """Remove a temporary file and SQLite's journal of it, unless another thread still holds them open (Windows)."""
+    for file in (temporary, temporary.with_name(f"{temporary.name}-journal")):
         with suppress(OSError):
             file.unlink(missing_ok=True)
 
 
-def put(draft: Path, path: Path) -> None:
-    """Rename a flushed `draft` to the free name `path`, without a hard link: FAT and network drives have none.
+def put(temporary: Path, path: Path) -> None:
+    """Rename a flushed `temporary` to the free name `path`, without a hard link: FAT and network drives have none.
 
     The name is claimed by an empty file first (O_EXCL), so that no other process can lose what it puts there. Raises
     FileExistsError where the name is taken, and OSError.
     """
     created = _claim(path)
     try:
-        replace(draft, path)
+        replace(temporary, path)
     except OSError:
         if created:
             path.unlink(missing_ok=True)
@@ -105,27 +105,27 @@ def put(draft: Path, path: Path) -> None:
     flush_folder(path.parent)
 
 
-def remove_old_drafts(folder: Path, name: str) -> None:
-    """Remove what killed processes left in `folder`: drafts of `name…` that nobody has written to for a day.
+def remove_old_temporary_files(folder: Path, name: str) -> None:
+    """Remove what killed processes left in `folder`: temporary files of `name…` that nobody has written to for a day.
 
     The folder may be another one, by a link that somebody else has made: only names that `mkstemp` gives are removed.
     """
-    for draft in drafts_of(folder, name):
+    for temporary in temporary_files_of(folder, name):
         with suppress(OSError):
-            status = draft.lstat()
-            is_draft = stat.S_ISREG(status.st_mode) and _IS_RANDOM.search(draft.name) is not None
-            if is_draft and abs(time.time() - status.st_mtime) > _DRAFT_AGE:
-                draft.unlink()
+            status = temporary.lstat()
+            is_temporary = stat.S_ISREG(status.st_mode) and _IS_RANDOM.search(temporary.name) is not None
+            if is_temporary and abs(time.time() - status.st_mtime) > _TEMPORARY_AGE:
+                temporary.unlink()
 
 
-def remove_abandoned_drafts(path: Path) -> None:
-    """Remove what killed processes left of the locked drafts of `path`."""
+def remove_abandoned_temporary_files(path: Path) -> None:
+    """Remove what killed processes left of the locked temporary files of `path`."""
     remove_abandoned(path.parent, f".{path.name}.", _LOCKED_SUFFIX)
 
 
-def drafts_of(folder: Path, name: str) -> list[Path]:
-    """Return the unfinished drafts in `folder` of files whose names begin with `name`."""
-    return list(folder.glob(f".{_literal(name)}*{_DRAFT_SUFFIX}"))
+def temporary_files_of(folder: Path, name: str) -> list[Path]:
+    """Return the temporary files in `folder` of files whose names begin with `name`."""
+    return list(folder.glob(f".{_literal(name)}*{_TEMPORARY_SUFFIX}"))
 
 
 def flush(path: Path) -> None:

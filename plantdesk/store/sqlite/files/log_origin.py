@@ -155,8 +155,8 @@ def renew_log(path: Path) -> None:
     Raises StoreMovedError where it has begun the log anew meanwhile, and OSError.
     """
     header = log_header(path)
-    with _opened(path) as stream, replaced_file(path.with_name(f"{path.name}-wal")) as draft:
-        copy = os.open(draft, os.O_WRONLY | getattr(os, "O_BINARY", 0))
+    with _opened(path) as stream, replaced_file(path.with_name(f"{path.name}-wal")) as temporary:
+        copy = os.open(temporary, os.O_WRONLY | getattr(os, "O_BINARY", 0))
         try:
             while part := os.read(stream, _COPIED_SIZE):
                 os.write(copy, part)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from plantdesk.domain.errors import ForeignFileError, StoreTooNewError, StoreUnreachableError, Text, UnsafeFileError
 from plantdesk.store.sqlite.connections import connect, translate_errors
-from plantdesk.store.sqlite.files.atomic_file import drafts_of
+from plantdesk.store.sqlite.files.atomic_file import temporary_files_of
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
 
 #: What SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
@@ -141,9 +141,11 @@ def has_log(path: Path) -> bool:
 
 def _refuse_second_name(path: Path) -> None:
     """Raise UnsafeFileError for a hard link: each name has a log of its own, and what is in the other's is lost."""
-    for draft in drafts_of(path.parent, path.name):  # of PlantDesk 0.1.0, killed while it created the store
-        if draft.samefile(path):
-            draft.unlink()
+    for temporary in temporary_files_of(
+        path.parent, path.name
+    ):  # of PlantDesk 0.1.0, killed while it created the store
+        if temporary.samefile(path):
+            temporary.unlink()
     if path.lstat().st_nlink > 1:
         message = Text("{what} has a second name (a hard link): plants would get lost. Make a copy and open that.")
         raise UnsafeFileError(message, what=named(path))

@@ -39,7 +39,7 @@ from plantdesk.store.sqlite.connections import (
     transaction,
     translate_errors,
 )
-from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_drafts, replaced_file
+from plantdesk.store.sqlite.files.atomic_file import flush_folder, new_file, remove_old_temporary_files, replaced_file
 from plantdesk.store.sqlite.files.file_lock import FileId, FileIdentity, LockedStore, file_id, identity, locked
 from plantdesk.store.sqlite.files.log_origin import has_own_log, is_own_log, renew_log, store_identity
 from plantdesk.store.sqlite.files.open_checks import (
@@ -116,7 +116,7 @@ def _open_locked(path: Path, lock: LockedStore, progress: Progress | None, *, wa
         if is_own and found.wal == lock.used.wal:
             renew_log(path)
         else:
-            _set_aside_old_log(path, found, lock.used)
+            _quarantine_old_log(path, found, lock.used)
     connection = _checked(path, found.database, progress, first_time=lock.used == FileIdentity())
     opened = identity(path)
     if opened.database != found.database or (_is_log_lost(lock, opened) and not is_own):
@@ -164,37 +164,37 @@ def _checked(path: Path, expected: FileId | None, progress: Progress | None, *, 
     return connection
 
 
-def _set_aside_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> None:
+def _quarantine_old_log(path: Path, found: FileIdentity, used: FileIdentity) -> None:
     """Take what belongs to a replaced file away from beside the new one.
 
     A process that still has it open goes on with it. SQLite in this process would take the index for unused and
     truncate it, under the hands of other connections.
     """
     if found.wal is None or found.wal == used.wal:
-        _set_aside_log(path)
+        _quarantine_log(path)
     else:
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
 
 
-def _set_aside_log(path: Path) -> None:
+def _quarantine_log(path: Path) -> None:
     is_there = has_log(path)
-    aside = Backups(path).set_aside_log(path)
+    quarantined = Backups(path).quarantine_log(path)
     if is_there:
         hint = (
             "To restore its plants, copy the file that it belongs to beside it as %s, and use: plantdesk restore FILE"
         )
-        _log.warning("The log of another file was set aside as %s-wal in %s", aside.name, aside.parent)
-        _log.warning(hint, aside.name)
+        _log.warning("The log of another file was quarantined as %s-wal in %s", quarantined.name, quarantined.parent)
+        _log.warning(hint, quarantined.name)
 
 
 def _without_log(path: Path, found: FileIdentity, used: FileIdentity) -> FileIdentity:
-    """Set a foreign log aside, and return what is there now.
+    """Quarantine a foreign log, and return what is there now.
 
     The file may be the very one that was opened last, if it was copied over; a process may have that open.
     """
     if found.database == used.database:
         return _replace_by_copy(path)
-    _set_aside_log(path)
+    _quarantine_log(path)
     return identity(path)
 
 
@@ -204,9 +204,9 @@ def _replace_by_copy(path: Path) -> FileIdentity:
     Where its log was deleted, a stopped process may still write to the file and to that log. What has begun a new log
     since does not know of that one, and nothing in it was acknowledged.
     """
-    with replaced_file(path) as draft, contextlib.closing(connect(path, immutable=True)) as source:
-        fill_copy(source, draft)
-        _set_aside_log(path)
+    with replaced_file(path) as temporary, contextlib.closing(connect(path, immutable=True)) as source:
+        fill_copy(source, temporary)
+        _quarantine_log(path)
     return identity(path)
 
 
@@ -221,9 +221,9 @@ def _create(path: Path, *, create: bool) -> None:
         if not create and (has_log(path) or backups.newest_first()):
             raise StoreGoneError(path.name, backups.folder.name)
         if any(os.path.lexists(path.with_name(path.name + ending)) for ending in SIDE_FILES):
-            backups.set_aside_log(path)
-        remove_old_drafts(path.parent, path.name)
-        with new_file(path) as draft, contextlib.closing(configure(connect(draft))) as connection:
+            backups.quarantine_log(path)
+        remove_old_temporary_files(path.parent, path.name)
+        with new_file(path) as temporary, contextlib.closing(configure(connect(temporary))) as connection:
             migrate(connection)
             _use_log(connection)
         flush_folder(path.parent.parent)  # the folder may be new as well

@@ -135,7 +135,7 @@ class StoreFile:
     def reopen(self) -> None:
         """Open what is under the name now, after it was replaced or has become writable. Raises StoreError.
 
-        The files of before must be of no use to anyone any more: a log of theirs that is in the way is set aside.
+        The files of before must be of no use to anyone any more: a log of theirs that is in the way is quarantined.
         """
         with naming(self.path):
             if not self.is_there:
@@ -155,9 +155,9 @@ class StoreFile:
             now, known = identity(self.path), self._opened.identity
             is_ours = lock.used in {known, FileIdentity()} and now.database == known.database
             if is_ours and not (now.wal == known.wal and self.has_index):
-                with replaced_file(self.path) as draft:
-                    fill_copy(connection, draft)
-                    Backups(self.path).set_aside_log(self.path)
+                with replaced_file(self.path) as temporary:
+                    fill_copy(connection, temporary)
+                    Backups(self.path).quarantine_log(self.path)
 
     def close(self) -> None:
         """Close the connection that keeps the log in place. May be called again."""

@@ -68,9 +68,9 @@ class Query(NamedTuple):
 class LiveOrder(QObject):
     """The ids of a query in their order. Belongs to the GUI thread.
 
-    `replacing` and `replaced(kept_rows, same_query)` are emitted around a replacement of all rows, where `kept_rows`
-    are the rows of the kept ids; `inserting(first, last)`, `inserted`, `removing(first, last)` and `removed` around
-    smaller changes. `kept_rows_found(kept_rows)`: kept ids in rows that were loaded after a replacement.
+    `replacing` and `replaced(retained_rows, same_query)` are emitted around a replacement of all rows; `retained_rows`
+    are the rows of the retained ids; `inserting(first, last)`, `inserted`, `removing(first, last)` and `removed` around
+    smaller changes. `retained_rows_found(retained_rows)`: retained ids in rows that were loaded after a replacement.
     `rows_added(ids)`: added plants are in the rows now, wherever the order puts them.
     """
 
@@ -80,20 +80,20 @@ class LiveOrder(QObject):
     inserted = Signal()
     removing = Signal(int, int)
     removed = Signal()
-    kept_rows_found = Signal(object)
+    retained_rows_found = Signal(object)
     rows_added = Signal(object)
     busy_changed = Signal(bool)
     count_changed = Signal()
     failed = Signal(object)
 
     def __init__(
-        self, bridge: Bridge, store: PlantStore, kept: Callable[[], frozenset[int]], parent: QObject | None = None
+        self, bridge: Bridge, store: PlantStore, retained: Callable[[], frozenset[int]], parent: QObject | None = None
     ) -> None:
-        """Make an order without rows; `kept` is called before each query for the ids to report the rows of."""
+        """Make an order without rows; `retained` is called before each query for the ids to report the rows of."""
         super().__init__(parent)
         self.ids: array[int] = array("q")
         self.total: int | None = None
-        self._kept = kept
+        self._retained = retained
         self._query = self.shown_query = Query()  # the one that was requested, and that of the rows
         self._view: View | None = None
         self._state = _State.EMPTY
@@ -145,7 +145,7 @@ class LiveOrder(QObject):
         self._pause.setInterval(_MIN_PAUSE_MS)
         self._set_state(_State.LOADING)
         self._queries.cancel()
-        load = partial(load_order, view=self._view, kept=self._kept())
+        load = partial(load_order, view=self._view, retained=self._retained())
         self._queries.ask(self, load, self._on_loaded, self._on_failed, progress=self._on_chunk_loaded)
 
     def add(self, ids: list[int]) -> None:
@@ -197,11 +197,11 @@ class LiveOrder(QObject):
     def _on_chunk_loaded(self, chunk: Chunk) -> None:
         if chunk.start == 0:
             self._forget_added()
-            self._replace(chunk.ids, chunk.kept_rows, same_query=False)
+            self._replace(chunk.ids, chunk.retained_rows, same_query=False)
         else:
             self._insert(len(self.ids), _without(chunk.ids, self._added_since_query))
-            if chunk.kept_rows:
-                self.kept_rows_found.emit(self._current_rows(chunk.kept_rows))
+            if chunk.retained_rows:
+                self.retained_rows_found.emit(self._current_rows(chunk.retained_rows))
         if len(self.ids) >= _OVERLAP:
             self._insert_added_while_loading()
 
@@ -221,7 +221,7 @@ class LiveOrder(QObject):
             self._edit(refreshed.edits)
         else:
             ids = self.ids[: self._prepended] + _without(refreshed.ids, self._added_since_query)
-            self._replace(ids, refreshed.kept_rows, same_query=True)
+            self._replace(ids, refreshed.retained_rows, same_query=True)
         self._report_added_elsewhere(refreshed)
         self.total = refreshed.total
         self._settle(refreshed.total)
@@ -252,7 +252,7 @@ class LiveOrder(QObject):
         self._outdated = False
         self._queried_at = monotonic()
         self._forget_added()
-        refresh = partial(refresh_order, view=self._view, kept=self._kept(), old=self.ids[:])
+        refresh = partial(refresh_order, view=self._view, retained=self._retained(), old=self.ids[:])
         self._queries.ask(self, refresh, self._on_refreshed, self._on_failed)
 
     def _settle(self, total: int) -> None:
@@ -361,18 +361,18 @@ class LiveOrder(QObject):
             del self.ids[row : row + count]
             self.removed.emit()
 
-    def _replace(self, ids: array[int], kept_rows: dict[int, int], *, same_query: bool) -> None:
+    def _replace(self, ids: array[int], retained_rows: dict[int, int], *, same_query: bool) -> None:
         self._revision += 1
         self.replacing.emit()
         self.ids = ids
         if self.busy:
             self.shown_query = self._query
             self._set_state(_State.FILLING)
-        self.replaced.emit(self._current_rows(kept_rows), same_query)
+        self.replaced.emit(self._current_rows(retained_rows), same_query)
 
-    def _current_rows(self, kept_rows: dict[int, int]) -> dict[int, int]:
+    def _current_rows(self, retained_rows: dict[int, int]) -> dict[int, int]:
         """Return rows of a query result as they are below the prepended ones, without those that differ."""
-        moved = {plant_id: row + self._prepended for plant_id, row in kept_rows.items()}
+        moved = {plant_id: row + self._prepended for plant_id, row in retained_rows.items()}
         return {plant_id: row for plant_id, row in moved.items() if self.ids[row : row + 1] == array("q", [plant_id])}
 
     def _forget_added(self) -> None:

@@ -46,17 +46,17 @@ _RETRY_DELAY_MS = 2000
 class PlantModel(QAbstractTableModel):
     """The plants of a store that a query finds. Belongs to the GUI thread; store errors are signalled, never raised.
 
-    `busy_changed`: another query was requested, or its first rows are there. `rows_replaced(kept_rows, same_query)`:
-    all rows were replaced; `kept_rows` are the rows of the kept ids. `kept_rows_found(kept_rows)`: rows of kept ids
-    that were loaded later. `removing(first, last)`: these rows are removed next, also to be inserted elsewhere.
-    `count_changed`: `rowCount()`, `total` or `complete` changed. `rows_added(ids)`: added
-    plants are in the rows now. `checked(plant_id, found)` answers `check`, `name_found(plant_id)` answers
-    `find_name`.
+    `busy_changed`: another query was requested, or its first rows are there. `rows_replaced(retained_rows,
+    same_query)`: all rows were replaced; `retained_rows` are the rows of the retained ids.
+    `retained_rows_found(retained_rows)`: the same of rows that were loaded later. `removing(first, last)`: these rows
+    are removed next, also to be inserted elsewhere. `count_changed`: `rowCount()`, `total` or `complete` changed.
+    `rows_added(ids)`: added plants are in the rows now. `checked(plant_id, found)` answers `check`,
+    `name_found(plant_id)` answers `find_name`.
     """
 
     busy_changed = Signal(bool)
     rows_replaced = Signal(object, bool)
-    kept_rows_found = Signal(object)
+    retained_rows_found = Signal(object)
     rows_added = Signal(object)
     removing = Signal(int, int)
     checked = Signal(object, bool)
@@ -70,7 +70,7 @@ class PlantModel(QAbstractTableModel):
         self._query = Query()
         self._order: LiveOrder | None = None
         self._cache: PageCache | None = None
-        self._kept: Callable[[], frozenset[int]] = frozenset
+        self._retained: Callable[[], frozenset[int]] = frozenset
         self._draft: PlantRow | None = None
         self._lacking: set[int] = set()
         self._painted: dict[int, int] = {}  # the rows of plants, as they were when last painted
@@ -123,14 +123,14 @@ class PlantModel(QAbstractTableModel):
         self._cache.checked.connect(self.checked)
         self._cache.found.connect(self.name_found)
         self._cache.failed.connect(self._on_page_failed)
-        self._order = LiveOrder(self._bridge, store, self._kept, self)
+        self._order = LiveOrder(self._bridge, store, self._retained, self)
         self.endResetModel()
         self._follow(self._order)
         self._order.load(self._query)
 
-    def keep(self, kept: Callable[[], frozenset[int]]) -> None:
-        """Call `kept` before each query for the ids whose rows are to be reported; to be set before the store."""
-        self._kept = kept
+    def keep(self, retained: Callable[[], frozenset[int]]) -> None:
+        """Call `retained` before each query for the ids whose rows are to be reported; to be set before the store."""
+        self._retained = retained
 
     def show(self, query: Query) -> None:
         """Show the rows of another query; the previous rows stay until the first new ones are there."""
@@ -293,9 +293,9 @@ class PlantModel(QAbstractTableModel):
         self._lacking.clear()
 
     @Slot(object, bool)
-    def _on_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:
+    def _on_replaced(self, retained_rows: dict[int, int], same_query: bool) -> None:
         self.endResetModel()
-        self.rows_replaced.emit(kept_rows, same_query)
+        self.rows_replaced.emit(retained_rows, same_query)
 
     @Slot(int, int)
     def _on_inserting(self, first: int, last: int) -> None:
@@ -331,7 +331,7 @@ class PlantModel(QAbstractTableModel):
         order.inserted.connect(self._on_inserted)
         order.removing.connect(self._on_removing)
         order.removed.connect(self._on_removed)
-        order.kept_rows_found.connect(self.kept_rows_found)
+        order.retained_rows_found.connect(self.retained_rows_found)
         order.rows_added.connect(self.rows_added)
         order.busy_changed.connect(self.busy_changed)
         order.count_changed.connect(self.count_changed)

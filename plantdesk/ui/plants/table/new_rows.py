@@ -100,7 +100,7 @@ class UnseenRows(QObject):
             self._set(row)
 
     @Slot(object, bool)
-    def _on_rows_replaced(self, _kept_rows: dict[int, int], same_query: bool) -> None:
+    def _on_rows_replaced(self, _retained_rows: dict[int, int], same_query: bool) -> None:
         if same_query:
             self._update()
         else:

@@ -126,11 +126,11 @@ def _rest(old: array[int], row: int, new: array[int], at: int) -> list[Edit]:
 
 
 class Chunk(NamedTuple):
-    """A part of the order: its ids from row `start` on, and the rows of the kept ids among them."""
+    """A part of the order: its ids from row `start` on, and the rows of the retained ids among them."""
 
     start: int
     ids: array[int]
-    kept_rows: dict[int, int]
+    retained_rows: dict[int, int]
 
 
 class Refreshed(NamedTuple):
@@ -138,22 +138,22 @@ class Refreshed(NamedTuple):
 
     edits: list[Edit] | None
     ids: array[int]
-    kept_rows: dict[int, int]
+    retained_rows: dict[int, int]
     total: int
 
 
-def load_order(reader: PlantReader, task: Task, view: View, kept: frozenset[int]) -> int:
+def load_order(reader: PlantReader, task: Task, view: View, retained: frozenset[int]) -> int:
     """Report the order of a view in chunks; return the number of plants in the store."""
     start = 0
     for ids in reader.ids(view):
         if task.cancelled:
             raise InterruptedError
-        task.report(Chunk(start, ids, {plant_id: start + row for plant_id, row in rows_of(kept, ids).items()}))
+        task.report(Chunk(start, ids, {plant_id: start + row for plant_id, row in rows_of(retained, ids).items()}))
         start += len(ids)
     return start if view.plants.is_everything else reader.count()
 
 
-def refresh_order(reader: PlantReader, task: Task, view: View, kept: frozenset[int], old: array[int]) -> Refreshed:
+def refresh_order(reader: PlantReader, task: Task, view: View, retained: frozenset[int], old: array[int]) -> Refreshed:
     """Compare the order of a view with `old`, which must not change meanwhile."""
     ids = array("q")
     for chunk in reader.ids(view):
@@ -161,9 +161,9 @@ def refresh_order(reader: PlantReader, task: Task, view: View, kept: frozenset[i
             raise InterruptedError
         ids.extend(chunk)
     edits = id_list_diff(old, ids)
-    kept_rows = rows_of(kept, ids) if edits is None else {}
+    retained_rows = rows_of(retained, ids) if edits is None else {}
     total = len(ids) if view.plants.is_everything else reader.count()
-    return Refreshed(edits, ids, kept_rows, total)
+    return Refreshed(edits, ids, retained_rows, total)
 
 
 def matching_ids(reader: PlantReader, _task: Task, view: View, ids: Sequence[int]) -> list[int]:

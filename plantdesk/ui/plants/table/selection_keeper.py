@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _Flag = QItemSelectionModel.SelectionFlag
 #: A larger selection is dropped when all rows are replaced.
-_MAX_KEPT = 10_000
+_MAX_RETAINED = 10_000
 #: More moved rows than this are not looked up: each takes 10 ms at a million.
 _MAX_MOVED = 10
 
@@ -46,10 +46,10 @@ class SelectionKeeper(QObject):
         self._removed_current: int | None = None
         self._top = 0
         self._holding = self._has_all_selected = False
-        model.keep(self.kept_ids)
+        model.keep(self.retained_ids)
         model.modelAboutToBeReset.connect(self._on_about_to_reset)
         model.rows_replaced.connect(self._on_rows_replaced)
-        model.kept_rows_found.connect(self._on_kept_rows_found)
+        model.retained_rows_found.connect(self._on_retained_rows_found)
         model.removing.connect(self._on_removing)
         model.count_changed.connect(self._on_rows_settled)
         model.rowsAboutToBeInserted.connect(self._on_about_to_change)
@@ -57,7 +57,7 @@ class SelectionKeeper(QObject):
         model.rowsInserted.connect(self._on_inserted)
         model.rowsRemoved.connect(self._on_removed)
 
-    def kept_ids(self) -> frozenset[int]:
+    def retained_ids(self) -> frozenset[int]:
         """Return the ids whose rows have to be found again."""
         now = self._anchors()
         single = {plant_id for plant_id in (now.current, now.top, self._requested_id) if plant_id is not None}
@@ -113,17 +113,17 @@ class SelectionKeeper(QObject):
         self._holding = self._holds_view()
 
     @Slot(object, bool)
-    def _on_rows_replaced(self, kept_rows: dict[int, int], same_query: bool) -> None:
+    def _on_rows_replaced(self, retained_rows: dict[int, int], same_query: bool) -> None:
         self._table.updateGeometries()
         self._returning = self._returning if same_query else ()
-        kept_rows = kept_rows | self._rows_of_late(kept_rows.keys())
-        self._select(kept_rows)
-        if self._show_requested_id(kept_rows):
+        retained_rows = retained_rows | self._rows_of_late(retained_rows.keys())
+        self._select(retained_rows)
+        if self._show_requested_id(retained_rows):
             return
-        if same_query and self._visible_id is not None and self._visible_id == self._before.current in kept_rows:
+        if same_query and self._visible_id is not None and self._visible_id == self._before.current in retained_rows:
             self._table.scrollTo(self._table.currentIndex())
         elif same_query:
-            self._return_to_top_row(kept_rows)
+            self._return_to_top_row(retained_rows)
         elif self._before.current in self._before.selected and not self._model.query.text:
             self._table.scrollTo(self._table.currentIndex())
         else:
@@ -138,9 +138,13 @@ class SelectionKeeper(QObject):
         return {plant_id: row for plant_id, row in rows.items() if row is not None}
 
     @Slot(object)
-    def _on_kept_rows_found(self, kept_rows: dict[int, int]) -> None:
-        self._select(kept_rows)
-        if not self._show_requested_id(kept_rows) and self._before.current in kept_rows and not self._scrolled():
+    def _on_retained_rows_found(self, retained_rows: dict[int, int]) -> None:
+        self._select(retained_rows)
+        if (
+            not self._show_requested_id(retained_rows)
+            and self._before.current in retained_rows
+            and not self._scrolled()
+        ):
             self._table.scrollTo(self._table.currentIndex())
 
     @Slot(int, int)
@@ -198,7 +202,7 @@ class SelectionKeeper(QObject):
 
     def _anchors(self) -> _Anchors:
         current, top = self._table.currentIndex(), self._table.rowAt(0)
-        few = self.selected_count() <= _MAX_KEPT
+        few = self.selected_count() <= _MAX_RETAINED
         return _Anchors(
             selected=frozenset(self.selected_ids()) if few else frozenset(),
             current=self._model.id_at(current.row()) if current.isValid() else None,
@@ -210,11 +214,11 @@ class SelectionKeeper(QObject):
         ranges = self._table.selectionModel().selection().toList()
         return sorted((each.top(), each.bottom()) for each in ranges if each.left() == 0)
 
-    def _select(self, kept_rows: dict[int, int]) -> None:
+    def _select(self, retained_rows: dict[int, int]) -> None:
         """Select what was selected, as far as its rows are known."""
-        self._select_rows(sorted(kept_rows[plant_id] for plant_id in self._before.selected & kept_rows.keys()))
-        if self._before.current in kept_rows:
-            index = self._model.index(kept_rows[self._before.current], 0)
+        self._select_rows(sorted(retained_rows[plant_id] for plant_id in self._before.selected & retained_rows.keys()))
+        if self._before.current in retained_rows:
+            index = self._model.index(retained_rows[self._before.current], 0)
             self._table.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
 
     def _select_rows(self, rows: list[int]) -> None:
@@ -228,10 +232,10 @@ class SelectionKeeper(QObject):
             selection.select(self._model.index(first, 0), self._model.index(last, last_column))
         self._table.selectionModel().select(selection, _Flag.Select)
 
-    def _show_requested_id(self, kept_rows: dict[int, int]) -> bool:
-        if self._requested_id is None or self._requested_id not in kept_rows:
+    def _show_requested_id(self, retained_rows: dict[int, int]) -> bool:
+        if self._requested_id is None or self._requested_id not in retained_rows:
             return False
-        self._go_to(kept_rows[self._requested_id])
+        self._go_to(retained_rows[self._requested_id])
         self._requested_id = None
         return True
 
@@ -243,8 +247,8 @@ class SelectionKeeper(QObject):
         self._table.selectionModel().setCurrentIndex(index, flags)
         self._table.scrollTo(index, hint)
 
-    def _return_to_top_row(self, kept_rows: dict[int, int]) -> None:
-        row = kept_rows.get(self._before.top) if self._before.top is not None else None
+    def _return_to_top_row(self, retained_rows: dict[int, int]) -> None:
+        row = retained_rows.get(self._before.top) if self._before.top is not None else None
         if row is not None and self._holding:
             self._table.verticalScrollBar().setValue(row * self._row_height() + self._before.offset)
 

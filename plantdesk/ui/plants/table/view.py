@@ -422,7 +422,7 @@ class PlantTableView(RingTable):
         self.viewport().update()
 
     @Slot(object, bool)
-    def _on_rows_replaced(self, _kept_rows: dict[int, int], same_query: bool) -> None:
+    def _on_rows_replaced(self, _retained_rows: dict[int, int], same_query: bool) -> None:
         if not same_query:
             top = max(self.rowAt(0), 0)
             self._plants.read(top, top + self.viewport().height() // self.verticalHeader().defaultSectionSize() + 1)

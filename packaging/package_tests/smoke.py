@@ -27,7 +27,7 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proofs import screens
+from package_tests import screens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -290,7 +290,7 @@ def _is_row(changed: set[tuple[int, int]]) -> bool:
     return len(changed) > 400 and max(columns) - min(columns) > 300  # noqa: PLR2004
 
 
-def prove(product: Product, options: argparse.Namespace) -> None:
+def verify(product: Product, options: argparse.Namespace) -> None:
     """Run all checks. Raises FailedError."""
     check_commands(product, options)
     with contextlib.ExitStack() as stack:
@@ -333,7 +333,7 @@ def main(arguments: list[str]) -> int:
         if not options.own_folders:
             os.environ["PLANTDESK_HOME"] = home
         try:
-            prove(Product(options), options)
+            verify(Product(options), options)
         except (FailedError, OSError, subprocess.SubprocessError, sqlite3.Error) as reason:
             print(f"smoke: {reason}", file=sys.stderr)
             return 1

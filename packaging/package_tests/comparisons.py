@@ -16,7 +16,7 @@ import dev
 import project
 from bundle import archives, freeze
 from linux import apt, deb, rpm
-from proofs import screens
+from package_tests import screens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

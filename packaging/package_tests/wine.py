@@ -17,7 +17,7 @@ import dev
 import project
 from bundle import freeze
 from linux import apt
-from proofs import chroots, windows_installer
+from package_tests import chroots, windows_installer
 from windows import installer
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Chain:
         return folder
 
     def make_installers(self, folder: Path) -> None:
-        """Make the installer to prove, and one of an older version with a stale module."""
+        """Make the installer to verify, and one of an older version with a stale module."""
         new = installer.compile_installer(folder, self._work / "new.exe", TARGET)
         say(f"installer: {freeze.size(new) / 1e6:.1f} MB")
         older = self._work / "older"
@@ -89,14 +89,14 @@ class Chain:
         installer.compile_installer(older, self._work / "older.exe", {**TARGET, "VERSION": "0.0.1", "QUICK": "1"})
         say("an older installer")
 
-    def prove(self) -> None:
+    def verify(self) -> None:
         """Install, use, upgrade and remove, with a fresh account and without a network."""
         shutil.rmtree(self._work / "prefix", ignore_errors=True)
         shutil.copytree(self._work / "home" / ".wine", self._work / "prefix", symlinks=True)
-        proof = ["packaging/build.py", "installer", r"Z:\w\new.exe", "--older", r"Z:\w\older.exe"]
-        proof += ["--screenshot", r"Z:\w\window.png"]
-        self._run_inside("proof", *proof, env={"WINEPREFIX": "/w/prefix"})
-        say(f"proved; {self._work / 'window.png'} is its window")
+        command = ["packaging/build.py", "installer", r"Z:\w\new.exe", "--older", r"Z:\w\older.exe"]
+        command += ["--screenshot", r"Z:\w\window.png"]
+        self._run_inside("verify", *command, env={"WINEPREFIX": "/w/prefix"})
+        say(f"verified; {self._work / 'window.png'} is its window")
 
     def _run_inside(self, name: str, *arguments: str, env: dict[str, str] | None = None) -> None:
         """Run Windows' Python to its end, in a copy of the project `name` and on a screen of its own."""
@@ -116,14 +116,14 @@ def say(text: str) -> None:
 
 
 def main(*, keep: bool = False, tests: bool = False) -> None:
-    """Run the chain, only the proof (`keep`) or only the tests."""
+    """Run the chain, only the installers of the last run (`keep`) or only the tests."""
     chain = Chain(chroots.CACHE / "wine")
     if not keep:
         apt.need(["debootstrap", "nsis", "unzip"])
-        script = project.HERE / "proofs" / "wine_root.sh"
+        script = project.HERE / "package_tests" / "wine_root.sh"
         subprocess.run([str(script), str(chroots.CACHE / "wine"), chroots.mirror()], check=True)
         chain.test()
     if not keep and not tests:
         chain.make_installers(chain.freeze())
     if not tests:
-        chain.prove()
+        chain.verify()

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import project
-from proofs import smoke
-from proofs.smoke import FailedError, expect, same
+from package_tests import smoke
+from package_tests.smoke import FailedError, expect, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,7 +160,7 @@ if sys.platform == "win32":
             rows = store.execute("SELECT id, name, tag FROM plant").fetchall()
             same("the plants", rows, [smoke.FIRST, (*smoke.PLANT.values(),)])
 
-    def prove(options: argparse.Namespace) -> None:
+    def verify(options: argparse.Namespace) -> None:
         """Run all checks. Raises FailedError."""
         path_before = value("Environment", "Path")
         step("refuses a foreign folder", lambda: refuse_foreign_folder(options.installer))
@@ -182,7 +182,7 @@ if sys.platform == "win32":
 
 else:
 
-    def prove(options: argparse.Namespace) -> None:
+    def verify(options: argparse.Namespace) -> None:
         """Refuse: this is not Windows."""
         raise FailedError(f"{options.installer} can only be used on Windows, or under wine")
 
@@ -206,7 +206,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--screenshot", type=Path, metavar="FILE", help="save a picture of the window (PNG)")
     parser.add_argument("--blind", action="store_true", help="do not look at the screen")
     try:
-        prove(parser.parse_args(arguments))
+        verify(parser.parse_args(arguments))
     except (FailedError, OSError, subprocess.SubprocessError, sqlite3.Error) as reason:
         print(f"installer: {reason}", file=sys.stderr)
         return 1

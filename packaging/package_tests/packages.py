@@ -18,12 +18,12 @@ import dev
 import project
 from bundle import archives, freeze
 from linux import apt, deb, rpm, tree
-from proofs import chroots
+from package_tests import chroots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from proofs.chroots import Chroot
+    from package_tests.chroots import Chroot
 
 #: What may be left in the account's home: the user's data, and caches of system libraries.
 USER_DATA = ("home/user/.local", "home/user/.config", "home/user/.cache")
@@ -31,12 +31,12 @@ USER_DATA = ("home/user/.local", "home/user/.config", "home/user/.cache")
 STALE = {"_internal/plantdesk_of_an_older_version.py": b"# was in an older version\n"}
 
 
-def prove(*, packages: list[str]) -> None:
-    """Prove the packages named, which are keys of PROOFS."""
+def verify(*, packages: list[str]) -> None:
+    """Prove the packages named, which are keys of VERIFY."""
     for package in packages:
         began = time.monotonic()
-        PROOFS[package]()
-        dev.say(f"{package} is proved ({time.monotonic() - began:.0f} s)")
+        VERIFY[package]()
+        dev.say(f"{package} is verified ({time.monotonic() - began:.0f} s)")
 
 
 def smoke(executable: str, channel: str, *, screenshot: str, options: list[str] | None = None) -> None:
@@ -57,7 +57,7 @@ def _smoke_inside(chroot: Chroot, channel: str, screenshot: str) -> None:
 # --- Debian -------------------------------------------------------------------------------------
 
 
-def prove_deb(codename: str = "bookworm") -> None:
+def verify_deb(codename: str = "bookworm") -> None:
     """Install, use, remove and purge the package on a clean Debian."""
     package = freeze.latest(deb.path(), deb.make)
     with chroots.fresh(codename) as chroot:
@@ -92,7 +92,7 @@ def _check_removal(chroot: Chroot, before: set[str], installed: set[str]) -> Non
         raise dev.RefusedError("the user's plants are gone")
 
 
-def prove_upgrade() -> None:
+def verify_upgrade() -> None:
     """Upgrade an older version while it runs: it ends cleanly, and none of its modules is left."""
     older = deb.make(quick=True, version="0.0.9", extra=STALE)
     newer = freeze.latest(deb.path(), deb.make)
@@ -129,7 +129,7 @@ def _upgrade_while_running(chroot: Chroot, upgrade: Callable[[], None]) -> None:
         raise dev.RefusedError(f"{stale} is left after the upgrade")
 
 
-def prove_tar() -> None:
+def verify_tar() -> None:
     """Unpack the archive into a folder with a space in its name; start it with no variable but the display."""
     archive = freeze.latest(archives.tar_file(), archives.make_tar)
     with tempfile.TemporaryDirectory(prefix="plantdesk of a user ", ignore_cleanup_errors=True) as folder:
@@ -149,7 +149,7 @@ def prove_tar() -> None:
 # --- Fedora and the like, as far as Debian's rpm goes -------------------------------------------
 
 
-def prove_rpm() -> None:
+def verify_rpm() -> None:
     """Install by rpm beside Debian's libraries, verify, use, upgrade from an older version, erase.
 
     Debian's libraries are no rpm packages, so each required library is looked up directly. The names of Fedora's
@@ -182,5 +182,5 @@ def _install_rpm(chroot: Chroot, package: Path) -> None:
     (chroot.root / "mnt" / package.name).unlink()
 
 
-PROOFS: dict[str, Callable[[], None]] = {"deb": prove_deb, "deb13": partial(prove_deb, "trixie")}
-PROOFS |= {"upgrade": prove_upgrade, "tar": prove_tar, "rpm": prove_rpm}
+VERIFY: dict[str, Callable[[], None]] = {"deb": verify_deb, "deb13": partial(verify_deb, "trixie")}
+VERIFY |= {"upgrade": verify_upgrade, "tar": verify_tar, "rpm": verify_rpm}

@@ -100,15 +100,15 @@ def _base(codename: str) -> Path:
         return base
     apt.need(["debootstrap", "xvfb"])
     dev.say(f"Making a clean Debian {codename} …")
-    draft = CACHE / f"debian-{codename}.part"
-    for old in (draft, base):
+    temporary = CACHE / f"debian-{codename}.part"
+    for old in (temporary, base):
         shutil.rmtree(old, ignore_errors=True)
-    dev.call(["debootstrap", "--variant=minbase", codename, str(draft), mirror()])
-    chroot = Chroot(draft)
+    dev.call(["debootstrap", "--variant=minbase", codename, str(temporary), mirror()])
+    chroot = Chroot(temporary)
     chroot.run("useradd", "--uid", str(USER_ID), "--create-home", "--home-dir", _HOME, "--skel", "/dev/null", "user")
     chroot.run("apt-get", "update")
     chroot.install("fonts-dejavu-core")  # without a font a screenshot would show no text
-    draft.rename(base)
+    temporary.rename(base)
     os.utime(base)
     return base
 

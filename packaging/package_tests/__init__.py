@@ -1,0 +1,1 @@
+"""Packages are installed, used, upgraded and removed."""

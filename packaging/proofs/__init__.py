@@ -1,1 +1,0 @@
-"""Proofs: packages are installed, used, upgraded and removed."""
