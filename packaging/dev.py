@@ -22,6 +22,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -253,8 +254,9 @@ def install(packages: list[str]) -> None:
 
 def opens_window(arguments: list[str]) -> bool:
     """Return whether `plantdesk ARGUMENTS` opens the window: without a command and without --help."""
-    commands = {path.stem for path in (ROOT / "plantdesk" / "cli" / "commands").glob("*.py")}
-    return not commands.union(("-h", "--help", "--version")).intersection(arguments)
+    options = (ROOT / "plantdesk" / "cli" / "options.py").read_text(encoding="utf-8")
+    commands = re.findall(r'add_(?:command|group)\(\s*commands,\s*"(\w+)"', options)
+    return not {*commands, "-h", "--help", "-V", "--version"}.intersection(arguments)
 
 
 def prepare(name: str, arguments: list[str]) -> Environment:

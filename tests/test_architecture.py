@@ -94,7 +94,7 @@ def test_an_import_against_the_layers_is_found(importer: str, imported: str) -> 
         ("store", "domain.records"),
         ("ui", "store"),
         ("ui", "transfer"),
-        ("cli__main", "cli.commands.token"),
+        ("cli__main", "cli.commands.tokens"),
         ("cli", "headless"),
     ],
 )

@@ -29,7 +29,7 @@ _NEEDED = {
     "plantdesk.platform",
     "plantdesk.ui",
 }
-_NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.window")}
+_NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
 _PLATFORM = ("core_dumps", "display", "output", "paths", "settings", "windows")
 _NEEDED |= {f"plantdesk.platform.{each}" for each in _PLATFORM}
 _NEEDED |= {"plantdesk.store", "plantdesk.store.locations"}

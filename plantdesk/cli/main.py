@@ -61,10 +61,10 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 
 def _open_default() -> int:
-    from plantdesk.cli.commands import window
+    from plantdesk.cli.commands.start import open_window
     from plantdesk.store import location_of
 
-    return window.run(location_of(None), None)
+    return open_window(location_of(None), None)
 
 
 def _escape_unencodable() -> None:

@@ -1,12 +1,14 @@
 """The command line: commands, options and help.
 
-A command's module is imported only when the command runs, so that `plantdesk token` does not import Qt.
+Each command is named by the module and the function of `commands` that run it, which gets the parsed options. They are
+imported only when the command runs, so that `plantdesk token` does not import Qt.
 """
 
 from __future__ import annotations
 
 import argparse
 from argparse import SUPPRESS
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +17,10 @@ from plantdesk.cli.parser import (
     Parser,
     add_command,
     add_database,
+    add_group,
     add_port,
     database_of,
     seconds,
-    sentence,
     span,
     switch,
     time_ago,
@@ -30,10 +32,9 @@ from plantdesk.platform.manual import PAGES
 from plantdesk.transfer.formats import WRITTEN, Format
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from plantdesk.cli.commands.stores import Filter
-    from plantdesk.cli.parser import Commands, Run
+    from plantdesk.cli.parser import Commands
 
 
 DESCRIPTION = "Keep your plants in one place: in a window, from scripts over a local HTTP API, or by these commands."
@@ -76,7 +77,10 @@ def run(arguments: Sequence[str]) -> int:
     if unknown:
         options.parser.refuse_unknown(unknown)
     _apply_global_options(options)
-    command: Run = options.run
+    if "database" in options.takes:
+        options.database = database_of(options)
+    module, _, function = options.run.partition(".")
+    command: Callable[[argparse.Namespace], int] = getattr(import_module(f"plantdesk.cli.commands.{module}"), function)
     return command(options)
 
 
@@ -101,11 +105,11 @@ def parser() -> Parser:
     top.add_argument(
         "--background", dest="top_background", action="store_true", help="open the window minimised, as at login"
     )
-    top.set_defaults(run=_run_window, parser=top, takes=_GLOBAL)
+    top.set_defaults(run="start.window", top=top, parser=top, takes=_GLOBAL)
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     _add_add(commands)
     _add_backup(commands)
-    _add_help(commands, top)
+    _add_help(commands)
     _add_info(commands)
     _add_integration(commands)
     _add_openapi(commands)
@@ -128,21 +132,15 @@ def parser() -> Parser:
 
 
 def _add_add(commands: Commands) -> None:
-    command = add_command(commands, "add", "add one plant and print its ID", _run_add, "database")
+    command = add_command(commands, "add", "add one plant and print its ID", "plants.add", "database")
     command.add_argument("--name", required=True, help="the plant's name")
     command.add_argument("--id", help="an unused whole number (default: the next free ID)")
     command.add_argument("--tag", help="the plant's type")
 
 
-def _run_add(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import plants
-
-    return plants.add(database_of(options), options.name, options.id, options.tag)
-
-
 def _add_backup(commands: Commands) -> None:
     does = "back up all plants and print the path of the backup"
-    command = add_command(commands, "backup", does, _run_backup, "database")
+    command = add_command(commands, "backup", does, "backup.backup", "database")
     command.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="a new file (default: one in the folder of backups)"
     )
@@ -150,98 +148,51 @@ def _add_backup(commands: Commands) -> None:
     command.add_argument("--json", action="store_true", help="with --list: print JSON, for scripts")
 
 
-def _run_backup(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import backup
-
-    if options.list and options.file is not None:
-        options.parser.error(Text("FILE has no effect with --list"))
-    if options.json and not options.list:
-        options.parser.error(Text("--json has no effect without --list"))
-    if options.list:
-        return backup.show(database_of(options), as_json=options.json)
-    return backup.run(database_of(options), options.file)
-
-
-def _add_help(commands: Commands, top: Parser) -> None:
+def _add_help(commands: Commands) -> None:
     does = "show the help of a command, or a page of the manual"
-    command = add_command(commands, "help", does, lambda options: _run_help(options, top))
+    command = add_command(commands, "help", does, "program.show_help")
     text = f"a command (default: all), or a page: {', '.join(PAGES)}"
     command.add_argument("command", metavar="COMMAND", nargs="*", help=text)
 
 
-def _run_help(options: argparse.Namespace, top: Parser) -> int:
-    from plantdesk.cli.commands import manual_pages
-
-    return manual_pages.run(options.command, top)
-
-
 def _add_info(commands: Commands) -> None:
     does = "show whether PlantDesk runs, its address and its database"
-    command = add_command(commands, "info", does, _run_info, "database")
+    command = add_command(commands, "info", does, "program.info", "database")
     command.add_argument("--json", action="store_true", help="print JSON, for scripts")
     command.add_argument("--wait", metavar="SECONDS", type=seconds, default=0.0, help="wait up to this time for it")
 
 
-def _run_info(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import info
-
-    return info.run(database_of(options), as_json=options.json, wait=options.wait)
-
-
 def _add_integration(commands: Commands) -> None:
-    command = add_command(commands, "integration", "show or set how the system starts PlantDesk", _run_integration)
+    command = add_command(commands, "integration", "show or set how the system starts PlantDesk", "program.integration")
     command.add_argument("--login", type=switch, metavar="on|off", help="start PlantDesk when you log in")
     command.add_argument("--path", type=switch, metavar="on|off", help="add plantdesk to PATH (Windows)")
 
 
-def _run_integration(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import integration
-
-    return integration.run(login=options.login, path=options.path)
-
-
 def _add_openapi(commands: Commands) -> None:
-    add_command(commands, "openapi", "print the OpenAPI 3.1 document of the HTTP API", _run_openapi)
-
-
-def _run_openapi(_options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import openapi
-
-    return openapi.run()
+    add_command(commands, "openapi", "print the OpenAPI 3.1 document of the HTTP API", "program.openapi")
 
 
 def _add_restore(commands: Commands) -> None:
     does = "restore the plants of a backup, after a preview"
-    command = add_command(commands, "restore", does, _run_restore, "database")
+    command = add_command(commands, "restore", does, "backup.restore", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="a backup: a file, or a name in `backup --list`")
     command.add_argument("--dry-run", action="store_true", help="show only what would come back, go and change")
     command.add_argument("--look", dest="dry_run", action="store_true", help=SUPPRESS)  # its name in 0.1.0
     command.add_argument("--yes", action="store_true", help="do not ask")
 
 
-def _run_restore(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import backup
-
-    if options.dry_run and options.yes:
-        options.parser.error(Text("--yes has no effect with --dry-run"))
-    return backup.restore_backup(database_of(options), options.file, dry_run=options.dry_run, confirmed=options.yes)
-
-
 def _add_selfcheck(commands: Commands) -> None:
     add_command(
-        commands, "selfcheck", "report in JSON whether this installation is complete; needs no display", _run_selfcheck
+        commands,
+        "selfcheck",
+        "report in JSON whether this installation is complete",
+        "program.selfcheck",
     )
-
-
-def _run_selfcheck(_options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import selfcheck
-
-    return selfcheck.run()
 
 
 def _add_serve(commands: Commands) -> None:
     does = "run the HTTP API without a window, until SIGTERM or Ctrl+C"
-    command = add_command(commands, "serve", does, _run_serve, "database", "port")
+    command = add_command(commands, "serve", does, "start.serve", "database", "port")
     add_port(command, "port")
     command.add_argument(
         "--verbose",
@@ -250,20 +201,10 @@ def _add_serve(commands: Commands) -> None:
     )
 
 
-def _run_serve(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import serve
-
-    return serve.run(database_of(options), options.port, verbose=options.verbose)
-
-
 def _add_token(commands: Commands) -> None:
-    does = "create, list and revoke tokens, with which programs add plants"
-    token = commands.add_parser("token", help=does, description=sentence(does))
-    token.set_defaults(parser=token)
-    add_database(token, "group_database")
-    actions = token.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    actions = add_group(commands, "token", "create, list and revoke tokens, with which programs add plants")
     does = "create a token and print it, only this once"
-    create = add_command(actions, "create", does, _run_token_create, "database")
+    create = add_command(actions, "create", does, "tokens.create", "database")
     create.add_argument("name", metavar="NAME", help="the program that will use it")
     create.add_argument(
         "--expires", metavar="TIME", type=span, help="how long it is valid: 12h, 90d, 52w (default: until revoked)"
@@ -274,41 +215,14 @@ def _add_token(commands: Commands) -> None:
     create.add_argument(
         "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read instead"
     )
-    shown = add_command(actions, "list", "list the tokens without their secrets", _run_token_list, "database")
+    shown = add_command(actions, "list", "list the tokens without their secrets", "tokens.list_tokens", "database")
     shown.add_argument("--json", action="store_true", help="print JSON, for scripts")
-    revoke = add_command(actions, "revoke", "revoke a token at once", _run_token_revoke, "database")
+    revoke = add_command(actions, "revoke", "revoke a token at once", "tokens.revoke", "database")
     revoke.add_argument("name", metavar="NAME", help="its name")
     revoke.add_argument("--remove-plants", action="store_true", help="also delete the plants it added")
 
 
-def _run_token_create(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import token
-
-    limits = token.TokenLimits(options.expires, options.max_plants)
-    return token.create(database_of(options), options.name, limits, options.output)
-
-
-def _run_token_list(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import token
-
-    return token.show(database_of(options), as_json=options.json)
-
-
-def _run_token_revoke(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import token
-
-    return token.revoke(database_of(options), options.name, remove_plants=options.remove_plants)
-
-
-def _run_window(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import window
-
-    return window.run(database_of(options), options.port, background=bool(options.background))
-
-
 _JSON = "print JSON, for scripts"
-#: SQLite accepts expressions up to a depth of 1,000.
-_MAX_WORDS = 300
 _TIMES = "12h, 7d, today, yesterday, 2026-11-21 or 2026-11-21T18:00"
 _SEARCH = (
     'only those with these words and "phrases"; also tag:x, tag:none, from:x, added:today, 7d or 2026-11, id:5-90; '
@@ -316,7 +230,7 @@ _SEARCH = (
 )
 
 
-def add_filter(command: Parser) -> None:
+def _add_filter(command: Parser) -> None:
     """Add the options that select plants."""
     command.add_argument("--search", metavar="TEXT", type=unicode_text, help=_SEARCH)
     command.add_argument("--tag", type=unicode_text, help="only those with this tag")
@@ -330,47 +244,23 @@ def add_filter(command: Parser) -> None:
     command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those added since: {_TIMES}")
 
 
-def filter_of(options: argparse.Namespace) -> Filter:
-    """Return the filter of the options that `add_filter` added."""
-    from plantdesk.cli.commands.stores import Filter
-
-    if options.no_tag and options.tag is not None:
-        options.parser.error(Text("--no-tag has no effect with --tag"))
-    if options.search is not None and len(options.search.split()) > _MAX_WORDS:
-        options.parser.error(Text("--search takes at most {most} words", most=_MAX_WORDS))
-    return Filter(options.search, options.tag, options.no_tag, options.source, options.since)
-
-
 def _add_list(commands: Commands) -> None:
-    command = add_command(commands, "list", "list plants, newest first", _run_list, "database")
-    add_filter(command)
+    command = add_command(commands, "list", "list plants, newest first", "plants.list_plants", "database")
+    _add_filter(command)
     command.add_argument("--limit", metavar="N", type=whole_number, help="list at most N plants")
     formats = command.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help=_JSON)
     formats.add_argument("--csv", action="store_true", help="print CSV, for spreadsheets")
 
 
-def _run_list(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import plants
-
-    form = plants.Form.JSON if options.json else plants.Form.CSV if options.csv else plants.Form.TEXT
-    return plants.show_list(database_of(options), filter_of(options), options.limit, form)
-
-
 def _add_get(commands: Commands) -> None:
-    command = add_command(commands, "get", "show one plant", _run_get, "database")
+    command = add_command(commands, "get", "show one plant", "plants.get", "database")
     command.add_argument("id", metavar="ID", help="its ID")
     command.add_argument("--json", action="store_true", help=_JSON)
 
 
-def _run_get(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import plants
-
-    return plants.show(database_of(options), options.id, as_json=options.json)
-
-
 def _add_edit(commands: Commands) -> None:
-    command = add_command(commands, "edit", "change name, tag or note of a plant", _run_edit, "database")
+    command = add_command(commands, "edit", "change name, tag or note of a plant", "plants.edit", "database")
     command.add_argument("id", metavar="ID", help="its ID")
     command.add_argument("--name", help="its new name")
     command.add_argument("--tag", help="its new tag")
@@ -378,108 +268,39 @@ def _add_edit(commands: Commands) -> None:
     command.add_argument("--note", help='its new note; "": none')
 
 
-def _run_edit(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import plants
-
-    if options.no_tag and options.tag is not None:
-        options.parser.error(Text("--no-tag has no effect with --tag"))
-    if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
-        options.parser.error(Text("give --name, --tag, --no-tag or --note"))
-    requested = plants.NewValues(options.name, options.tag, options.no_tag, options.note)
-    return plants.edit(database_of(options), options.id, requested)
-
-
 def _add_delete(commands: Commands) -> None:
-    command = add_command(commands, "delete", "delete plants; undo brings them back", _run_delete, "database")
+    command = add_command(commands, "delete", "delete plants; undo brings them back", "plants.delete", "database")
     command.add_argument("ids", metavar="ID", nargs="*", help="IDs of plants")
-    add_filter(command)
+    _add_filter(command)
     command.add_argument("--yes", action="store_true", help="do not ask")
 
 
-def _run_delete(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import plants, stores
-    from plantdesk.domain.search import parse_search
-
-    requested = filter_of(options)
-    if bool(options.ids) == (requested != stores.Filter()):
-        options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
-    if requested.text is not None and parse_search(requested.text).is_everything:
-        options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
-    return plants.delete(database_of(options), options.ids, requested, confirmed=options.yes)
-
-
 def _add_tag(commands: Commands) -> None:
-    does = "list, rename, merge and remove tags"
-    tag = commands.add_parser("tag", help=does, description=sentence(does))
-    tag.set_defaults(parser=tag)
-    add_database(tag, "group_database")
-    actions = tag.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    shown = add_command(actions, "list", "list the tags with the number of their plants", _run_tag_list, "database")
+    actions = add_group(commands, "tag", "list, rename, merge and remove tags")
+    shown = add_command(actions, "list", "list the tags with the number of their plants", "tags.list_tags", "database")
     shown.add_argument("--json", action="store_true", help=_JSON)
-    rename = add_command(actions, "rename", "rename a tag on all its plants", _run_tag_rename, "database")
+    rename = add_command(actions, "rename", "rename a tag on all its plants", "tags.rename", "database")
     rename.add_argument("tag", metavar="TAG", help="the tag")
     rename.add_argument("new", metavar="NEW", help="a name that no other tag has")
-    merge = add_command(actions, "merge", "give the plants of tags another tag", _run_tag_merge, "database")
+    merge = add_command(actions, "merge", "give the plants of tags another tag", "tags.merge", "database")
     merge.add_argument("tags", metavar="TAG", nargs="+", help="the tags")
     merge.add_argument("into", metavar="INTO", help="the tag that they all get")
-    remove = add_command(actions, "remove", "remove a tag from all its plants", _run_tag_remove, "database")
+    remove = add_command(actions, "remove", "remove a tag from all its plants", "tags.remove", "database")
     remove.add_argument("tag", metavar="TAG", help="the tag")
-
-
-def _run_tag_list(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import tags
-
-    return tags.show(database_of(options), as_json=options.json)
-
-
-def _run_tag_rename(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import tags
-
-    return tags.rename(database_of(options), options.tag, options.new)
-
-
-def _run_tag_merge(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import tags
-
-    return tags.merge(database_of(options), options.tags, options.into)
-
-
-def _run_tag_remove(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import tags
-
-    return tags.remove(database_of(options), options.tag)
 
 
 def _add_history(commands: Commands) -> None:
     does = "list the changes of plants, newest first"
-    command = add_command(commands, "history", does, _run_history, "database")
+    command = add_command(commands, "history", does, "history.list_changes", "database")
     command.add_argument("--limit", metavar="N", type=whole_number, default=100, help="list at most N (default: 100)")
     command.add_argument("--since", metavar="TIME", type=time_ago, help=f"only those since: {_TIMES}")
     command.add_argument("--json", action="store_true", help=_JSON)
     does = "undo a change; again: the change before it"
-    undo = add_command(commands, "undo", does, _run_undo, "database")
+    undo = add_command(commands, "undo", does, "history.undo", "database")
     undo.add_argument(
         "number", metavar="NUMBER", nargs="?", type=whole_number, help="a number in `history` (default: the latest)"
     )
-    add_command(commands, "redo", "take back the latest undo", _run_redo, "database")
-
-
-def _run_history(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import history
-
-    return history.show(database_of(options), options.limit, options.since or 0, as_json=options.json)
-
-
-def _run_undo(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import history
-
-    return history.undo(database_of(options), options.number)
-
-
-def _run_redo(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import history
-
-    return history.redo(database_of(options))
+    add_command(commands, "redo", "take back the latest undo", "history.redo", "database")
 
 
 #: Of `OnConflict`, which takes long to import.
@@ -496,27 +317,17 @@ def _add_format(command: Parser, forms: Sequence[Format]) -> None:
     )
 
 
-def _format(options: argparse.Namespace) -> Format | None:
-    return None if options.format is None else Format(options.format)
-
-
 def _add_export(commands: Commands) -> None:
     does = "write plants to a file: CSV, TSV, JSON, JSON Lines or Excel"
-    command = add_command(commands, "export", does, _run_export, "database")
+    command = add_command(commands, "export", does, "transfer.export_plants", "database")
     command.add_argument("file", metavar="FILE", type=Path, help="the file, replaced if it exists; -: standard output")
     _add_format(command, WRITTEN)
-    add_filter(command)
-
-
-def _run_export(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import transfer
-
-    return transfer.export_plants(database_of(options), options.file, _format(options), filter_of(options))
+    _add_filter(command)
 
 
 def _add_import(commands: Commands) -> None:
     does = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel, Markdown or PlantDesk; undo removes them"
-    command = add_command(commands, "import", does, _run_import, "database")
+    command = add_command(commands, "import", does, "transfer.import_plants", "database")
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
     _add_format(command, tuple(Format))
     command.add_argument("--encoding", type=_encoding, help="the encoding of the files, such as cp1252")
@@ -545,24 +356,6 @@ def _add_import(commands: Commands) -> None:
     command.add_argument("--rejects", metavar="FILE", type=Path, help="write the rows left out to a CSV file")
     command.add_argument("--tag", help="the tag of plants that have none in the file")
     command.add_argument("--json", action="store_true", help="print the counts as JSON, for scripts")
-
-
-def _run_import(options: argparse.Namespace) -> int:
-    from plantdesk.cli.commands import transfer
-    from plantdesk.domain.import_batches import OnConflict
-    from plantdesk.transfer.columns import Columns
-    from plantdesk.transfer.importing import ImportOptions
-    from plantdesk.transfer.inputs import Reading
-
-    if len(dict(options.map)) < len(options.map):
-        options.parser.error(Text("--map may name each field only once"))
-    columns = Columns(dict(options.map), has_header=not options.no_header)
-    reading = Reading(_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines)
-    requested = ImportOptions(reading, OnConflict(options.on_clash), options.skip_invalid, options.tag)
-    database = database_of(options)
-    return transfer.import_plants(
-        database, options.files, requested, options.rejects, dry_run=options.dry_run, as_json=options.json
-    )
 
 
 def _encoding(text: str) -> str:

@@ -146,23 +146,27 @@ def seconds(text: str) -> float:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Commands = argparse._SubParsersAction[Parser]  # noqa: SLF001 - has no public name
-    Run = Callable[[argparse.Namespace], int]
 
 
-def add_command(commands: Commands, name: str, does: str, run: Run, *takes: str) -> Parser:
-    """Add a command; the global options in `takes` are also allowed before its name."""
-    command = commands.add_parser(name, help=does, description=sentence(does))
+def add_command(commands: Commands, name: str, does: str, run: str, *takes: str) -> Parser:
+    """Add a command that `run` names: module.function. The global options in `takes` are also allowed before it."""
+    command = commands.add_parser(name, help=does, description=_sentence(does))
     command.set_defaults(run=run, parser=command, takes=takes)
     if "database" in takes:
         add_database(command, "database")
     return command
 
 
-def sentence(does: str) -> str:
-    """Return the description of a command for the one-line text of its parent."""
+def add_group(commands: Commands, name: str, does: str) -> Commands:
+    """Add a command that has commands of its own, and return those."""
+    group = commands.add_parser(name, help=does, description=_sentence(does))
+    group.set_defaults(parser=group)
+    add_database(group, "group_database")
+    return group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+
+def _sentence(does: str) -> str:
     return f"{does[0].upper()}{does[1:]}."
 
 

@@ -84,7 +84,7 @@ FILE_OPERATIONS = {
     "plantdesk.platform.atomic_replace": {"open", "replace", "unlink"},  # names of mkstemp: O_NOFOLLOW, then fstat
     "plantdesk.transfer.files": {"open"},
     "plantdesk.transfer.exporting": {"open"},
-    "plantdesk.cli.commands.token": {"open"},
+    "plantdesk.cli.commands.tokens": {"open"},
     # Devices.
     "plantdesk.platform.output": {"open"},
 }

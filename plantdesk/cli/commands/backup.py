@@ -13,6 +13,7 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
 
 if TYPE_CHECKING:
+    import argparse
     from pathlib import Path
 
     from plantdesk.domain.backups import Backup, Restored, StoreBackups
@@ -21,20 +22,25 @@ if TYPE_CHECKING:
 _KIB = 1024
 
 
-def run(database: StoreLocation, file: Path | None) -> int:
-    """Back up to `file`, or to the folder of backups, and print the path. Raises StoreError."""
-    backups = _backups(database)
-    if file is None:
+def backup(options: argparse.Namespace) -> int:
+    """Back up to a file, or to the folder of backups, and print the path; or list the backups. Raises StoreError."""
+    if options.list and options.file is not None:
+        options.parser.error(Text("FILE has no effect with --list"))
+    if options.json and not options.list:
+        options.parser.error(Text("--json has no effect without --list"))
+    backups = _backups(options.database)
+    if options.list:
+        return _list(backups, as_json=options.json)
+    if options.file is None:
         output.write(str(backups.make().path))
     else:
-        backups.copy_to(file)
-        output.write(str(file))
+        backups.copy_to(options.file)
+        output.write(str(options.file))
     return 0
 
 
-def show(database: StoreLocation, *, as_json: bool) -> int:
-    """Print the backups, newest first, as a table or in JSON. Raises StoreError."""
-    backups = _backups(database)
+def _list(backups: StoreBackups, *, as_json: bool) -> int:
+    """Print the backups, newest first, as a table or in JSON."""
     found = backups.newest_first()
     if as_json:
         print_json([_facts(each) for each in found])
@@ -48,24 +54,26 @@ def show(database: StoreLocation, *, as_json: bool) -> int:
     return 0
 
 
-def restore_backup(database: StoreLocation, file: Path, *, dry_run: bool, confirmed: bool) -> int:
-    """Print what restoring `file` changes, and restore it, after a question unless `confirmed`.
+def restore(options: argparse.Namespace) -> int:
+    """Print what restoring a backup changes, and restore it, after a question unless --yes is given.
 
     Raises BackupUnusableError, StoreError, NotConfirmedError.
     """
-    backups = _backups(database)
-    file = _resolved(backups, file)
-    if not confirmed:
+    if options.dry_run and options.yes:
+        options.parser.error(Text("--yes has no effect with --dry-run"))
+    backups = _backups(options.database)
+    file = _resolved(backups, options.file)
+    if not options.yes:
         preview = backups.preview(file)
         output.write(str(preview_text(preview, file.name)))
-        if dry_run or preview.changes_nothing:
+        if options.dry_run or preview.changes_nothing:
             return 0
         confirm("Restore? The present state is backed up first.", Text("Nothing was restored"))
     restored = backups.restore(file, COMMAND)
-    if confirmed:  # no preview before: checking each row of the backup takes seconds
+    if options.yes:  # no preview before: checking each row of the backup takes seconds
         output.write(str(preview_text(restored.preview, file.name)))
     if not restored.preview.changes_nothing:
-        output.write(_summary(restored, database))
+        output.write(_summary(restored, options.database))
     return 0
 
 

@@ -12,43 +12,44 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
 
 if TYPE_CHECKING:
+    import argparse
+
     from plantdesk.domain.edits import Undone
     from plantdesk.domain.history import Change
-    from plantdesk.domain.locations import StoreLocation
 
 #: Ids of skipped plants that are printed.
 _MAX_IDS = 10
 
 
-def show(database: StoreLocation, limit: int, since: int, *, as_json: bool) -> int:
-    """Print the newest changes since a time, in milliseconds since 1970, as a table or in JSON. Raises StoreError."""
-    with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
-        changes = [change for change in reader.history(limit) if change.made_at >= since]
-    if as_json:
+def list_changes(options: argparse.Namespace) -> int:
+    """Print the newest changes, of all or since a time, as a table or in JSON. Raises StoreError."""
+    with closing(open_read_only(options.database)) as store, closing(store.reader()) as reader:
+        changes = [change for change in reader.history(options.limit) if change.made_at >= (options.since or 0)]
+    if options.json:
         print_json([_facts(change) for change in changes])
     elif changes:
         print_table(("NUMBER", "TIME", "BY", "PLANTS", "CHANGE"), [_cells(change) for change in changes])
-    elif since:
+    elif options.since:
         output.report("There are no changes since then.")
     else:
         output.report("There are no changes yet: plants were only added.")
     return 0
 
 
-def undo(database: StoreLocation, number: int | None) -> int:
+def undo(options: argparse.Namespace) -> int:
     """Undo a change, by default the latest. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(open_existing_store(database)) as store:
+    with closing(open_existing_store(options.database)) as store:
         try:
-            _report(store.undo(number, COMMAND).result())
+            _report(store.undo(options.number, COMMAND).result())
         except UndoConflictError as error:
             hint = Text("`plantdesk history` lists the changes; `plantdesk undo NUMBER` undoes another one.")
             raise PlantDeskError(joined([error.text, hint])) from error
     return 0
 
 
-def redo(database: StoreLocation) -> int:
+def redo(options: argparse.Namespace) -> int:
     """Take back the latest undo. Raises NothingToUndoError, UndoConflictError, StoreError."""
-    with closing(open_existing_store(database)) as store:
+    with closing(open_existing_store(options.database)) as store:
         _report(store.redo(COMMAND).result())
     return 0
 

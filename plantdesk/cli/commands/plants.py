@@ -8,19 +8,27 @@ import json
 import shlex
 import sys
 from contextlib import closing
-from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from plantdesk.cli.commands.stores import Filter, open_existing_store, open_read_only, open_store, selection_of
+from plantdesk.cli.commands.stores import (
+    Filter,
+    filter_of,
+    open_existing_store,
+    open_read_only,
+    open_store,
+    selection_of,
+)
 from plantdesk.cli.commands.terminal import confirm, iso_time, local_time, print_json
 from plantdesk.domain.edits import KEEP, Delete, DeleteAll, edited
 from plantdesk.domain.errors import Text, UnknownPlantError, printable, shortened
 from plantdesk.domain.records import COMMAND, parse_id
+from plantdesk.domain.search import parse_search
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.platform import output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import argparse
+    from collections.abc import Iterator
 
     from plantdesk.domain.edits import Applied, Edit
     from plantdesk.domain.locations import StoreLocation
@@ -28,14 +36,14 @@ if TYPE_CHECKING:
     from plantdesk.domain.records import PlantRow
 
 
-def add(database: StoreLocation, name: str, chosen_id: str | None, tag: str | None) -> int:
+def add(options: argparse.Namespace) -> int:
     """Add the plant and print its id. Raises InvalidPlantError, IdTakenError, StoreError."""
-    values = {"name": name} if tag is None else {"name": name, "tag": tag}
-    with closing(open_store(database)) as store:
-        if chosen_id is None:
+    values = {"name": options.name} if options.tag is None else {"name": options.name, "tag": options.tag}
+    with closing(open_store(options.database)) as store:
+        if options.id is None:
             added = store.add_as_next(plant_fields(values), COMMAND)
         else:
-            added = store.add(new_plant({**values, "id": parse_id(chosen_id)}), COMMAND)
+            added = store.add(new_plant({**values, "id": parse_id(options.id)}), COMMAND)
         plant_id = added.result().id
     try:
         output.write(str(plant_id))
@@ -52,39 +60,23 @@ _MAX_TITLE = 100
 _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
 
-class Form(Enum):
-    """How plants are printed."""
-
-    TEXT = auto()
-    JSON = auto()
-    CSV = auto()
-
-
-class NewValues(NamedTuple):
-    """The new values of a plant; None or False: as before."""
-
-    name: str | None
-    tag: str | None
-    without_tag: bool
-    note: str | None
-
-
-def show_list(database: StoreLocation, requested: Filter, limit: int | None, form: Form) -> int:
+def list_plants(options: argparse.Namespace) -> int:
     """Print plants, newest first, while they are read. Raises UnknownSourceError, StoreError."""
-    with closing(open_read_only(database)) as store, closing(store.reader()) as reader:
-        rows = reader.selected(selection_of(store, requested), limit)
-        if form is Form.CSV and not _is_on_terminal():
+    requested = filter_of(options)
+    with closing(open_read_only(options.database)) as store, closing(store.reader()) as reader:
+        rows = reader.selected(selection_of(store, requested), options.limit)
+        if options.csv and not _is_on_terminal():
             output.use_utf8()
-        for text in {Form.TEXT: _as_text, Form.JSON: _as_json, Form.CSV: _as_csv}[form](rows):
+        for text in (_as_json if options.json else _as_csv if options.csv else _as_text)(rows):
             output.write(text)
     return 0
 
 
-def show(database: StoreLocation, plant_id: str, *, as_json: bool) -> int:
+def get(options: argparse.Namespace) -> int:
     """Print one plant. Raises InvalidPlantError, UnknownPlantError, StoreError."""
-    with closing(open_existing_store(database)) as store:
-        row = _plant(store, parse_id(plant_id))
-    if as_json:
+    with closing(open_existing_store(options.database)) as store:
+        row = _plant(store, parse_id(options.id))
+    if options.json:
         print_json(_facts(row))
         return 0
     source = f"{row.source.kind} {_printable(row.source.label)}".rstrip()
@@ -96,39 +88,48 @@ def show(database: StoreLocation, plant_id: str, *, as_json: bool) -> int:
     return 0
 
 
-def edit(database: StoreLocation, plant_id: str, requested: NewValues) -> int:
+def edit(options: argparse.Namespace) -> int:
     """Change a plant. Raises InvalidPlantError, UnknownPlantError, EditConflictError, StoreError."""
-    with closing(open_existing_store(database)) as store:
-        row = _plant(store, parse_id(plant_id))
+    if options.no_tag and options.tag is not None:
+        options.parser.error(Text("--no-tag has no effect with --tag"))
+    if not options.no_tag and (options.name, options.tag, options.note) == (None, None, None):
+        options.parser.error(Text("give --name, --tag, --no-tag or --note"))
+    with closing(open_existing_store(options.database)) as store:
+        row = _plant(store, parse_id(options.id))
         update = edited(
             row,
-            name=KEEP if requested.name is None else requested.name,
-            tag=None if requested.without_tag else KEEP if requested.tag is None else requested.tag,
-            note=KEEP if requested.note is None else requested.note,
+            name=KEEP if options.name is None else options.name,
+            tag=None if options.no_tag else KEEP if options.tag is None else options.tag,
+            note=KEEP if options.note is None else options.note,
         )
-        report(store.apply([update], COMMAND).result(), database)
+        report(store.apply([update], COMMAND).result(), options.database)
     return 0
 
 
-def delete(database: StoreLocation, ids: Sequence[str], requested: Filter, *, confirmed: bool) -> int:
+def delete(options: argparse.Namespace) -> int:
     """Delete plants by id or by filter, after a question if there are several.
 
     Raises InvalidPlantError, UnknownPlantError, UnknownSourceError, NotConfirmedError, EditConflictError,
     SelectionChangedError, StoreError.
     """
-    with closing(open_existing_store(database)) as store:
+    requested = filter_of(options)
+    if bool(options.ids) == (requested != Filter()):
+        options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
+    if requested.text is not None and parse_search(requested.text).is_everything:
+        options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
+    with closing(open_existing_store(options.database)) as store:
         edits: list[Edit]
-        if ids:
-            rows = [_plant(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
+        if options.ids:
+            rows = [_plant(store, plant_id) for plant_id in dict.fromkeys(map(parse_id, options.ids))]
             edits, count = [Delete(row.id, row.version, row.name) for row in rows], len(rows)
         else:
             selection = selection_of(store, requested)
             with closing(store.reader()) as reader:
                 count = reader.count_selected(selection)
-            edits = [DeleteAll(selection, None if confirmed else count)]
-        if count > 1 and not confirmed:
+            edits = [DeleteAll(selection, None if options.yes else count)]
+        if count > 1 and not options.yes:
             confirm(f"Delete {count:,} plants?", Text("None of the {count:,} plants was deleted", count=count))
-        report(store.apply(edits, COMMAND).result(), database)
+        report(store.apply(edits, COMMAND).result(), options.database)
     return 0
 
 

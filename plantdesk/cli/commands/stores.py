@@ -6,17 +6,21 @@ import sys
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from plantdesk.domain.errors import NoStoreError, UnknownSourceError
+from plantdesk.domain.errors import NoStoreError, Text, UnknownSourceError
 from plantdesk.domain.records import SourceKind
 from plantdesk.domain.search import parse_search
 from plantdesk.domain.selections import AddedBy, HasTag, Selection
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator
 
     from plantdesk.domain.locations import ReadOnlyPlants, StoreLocation
     from plantdesk.domain.protocols import PlantStore
     from plantdesk.domain.selections import Term
+
+#: SQLite accepts expressions up to a depth of 1,000.
+_MAX_WORDS = 300
 
 
 def open_existing_store(database: StoreLocation) -> PlantStore:
@@ -78,6 +82,15 @@ class Filter(NamedTuple):
     without_tag: bool = False
     source: str | None = None
     since: int | None = None
+
+
+def filter_of(options: argparse.Namespace) -> Filter:
+    """Return the filter in the options --search, --tag, --no-tag, --from and --since."""
+    if options.no_tag and options.tag is not None:
+        options.parser.error(Text("--no-tag has no effect with --tag"))
+    if options.search is not None and len(options.search.split()) > _MAX_WORDS:
+        options.parser.error(Text("--search takes at most {most} words", most=_MAX_WORDS))
+    return Filter(options.search, options.tag, options.no_tag, options.source, options.since)
 
 
 def selection_of(store: PlantStore | ReadOnlyPlants, requested: Filter) -> Selection:

@@ -14,46 +14,46 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.domain.validation import plant_fields
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from plantdesk.domain.edits import Applied
-    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
 
 
-def show(database: StoreLocation, *, as_json: bool) -> int:
+def list_tags(options: argparse.Namespace) -> int:
     """Print the tags with the number of their plants. Raises StoreError."""
-    with closing(open_existing_store(database)) as store, closing(store.reader()) as reader:
+    with closing(open_existing_store(options.database)) as store, closing(store.reader()) as reader:
         counts = reader.tag_counts()
-    if as_json:
+    if options.json:
         print_json([{"tag": tag, "plants": count} for tag, count in counts.items()])
     elif counts:
         print_table(("PLANTS", "TAG"), [(f"{count:,}", tag) for tag, count in counts.items()])
     return 0
 
 
-def rename(database: StoreLocation, tag: str, new: str) -> int:
+def rename(options: argparse.Namespace) -> int:
     """Rename a tag. Raises UnknownTagError, TagTakenError, InvalidPlantError, StoreError."""
-    with closing(open_existing_store(database)) as store:
+    with closing(open_existing_store(options.database)) as store:
         known = _tags(store)
-        if new in known and new != tag and tag in known:
-            raise TagTakenError(new)
-        report(_apply(store, RenameTag(tag, new), [tag], known), database)
+        if options.new in known and options.new != options.tag and options.tag in known:
+            raise TagTakenError(options.new)
+        report(_apply(store, RenameTag(options.tag, options.new), [options.tag], known), options.database)
     return 0
 
 
-def merge(database: StoreLocation, tags: Sequence[str], into: str) -> int:
-    """Give the plants of `tags` the tag `into`. Raises UnknownTagError, InvalidPlantError, StoreError."""
-    with closing(open_existing_store(database)) as store:
-        merged = tuple(dict.fromkeys(tags))
-        report(_apply(store, MergeTags(merged, into), merged, _tags(store)), database)
+def merge(options: argparse.Namespace) -> int:
+    """Give the plants of tags another tag. Raises UnknownTagError, InvalidPlantError, StoreError."""
+    with closing(open_existing_store(options.database)) as store:
+        merged = tuple(dict.fromkeys(options.tags))
+        report(_apply(store, MergeTags(merged, options.into), merged, _tags(store)), options.database)
     return 0
 
 
-def remove(database: StoreLocation, tag: str) -> int:
+def remove(options: argparse.Namespace) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
-    with closing(open_existing_store(database)) as store:
-        report(_apply(store, RenameTag(tag, None), [tag], _tags(store)), database)
+    with closing(open_existing_store(options.database)) as store:
+        report(_apply(store, RenameTag(options.tag, None), [options.tag], _tags(store)), options.database)
     return 0
 
 

@@ -11,26 +11,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import report
-from plantdesk.cli.commands.stores import open_read_only, open_store, selection_of
+from plantdesk.cli.commands.stores import filter_of, open_read_only, open_store, selection_of
 from plantdesk.cli.commands.terminal import cleaned_up_when_terminated, print_json, reported_when_interrupted
 from plantdesk.domain.errors import PlantDeskError, Text, joined, shortened
 from plantdesk.domain.import_batches import ImportConflictError, OnConflict
 from plantdesk.store import location_of
-from plantdesk.transfer.columns import NoColumnError
+from plantdesk.transfer.columns import Columns, NoColumnError
 from plantdesk.transfer.exporting import write_plants
 from plantdesk.transfer.files import checked_target, file_source, is_replaced
 from plantdesk.transfer.formats import PIPE, WRITTEN, Format, format_of
-from plantdesk.transfer.importing import FileImport, InvalidRowsError, NoNamesError
+from plantdesk.transfer.importing import FileImport, ImportOptions, InvalidRowsError, NoNamesError
+from plantdesk.transfer.inputs import Reading
 from plantdesk.transfer.text import UnknownEncodingError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
-    from plantdesk.cli.commands.stores import Filter
     from plantdesk.domain.edits import Applied
     from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.protocols import PlantStore
-    from plantdesk.transfer.importing import FileReading, ImportOptions, Preview
+    from plantdesk.transfer.importing import FileReading, Preview
 
 
 _REFRESH = 0.1
@@ -40,60 +41,69 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _MAX_NAMED = 10
 
 
-def export_plants(database: StoreLocation, file: Path, given: Format | None, requested: Filter) -> int:
-    """Write plants to `file` in insertion order; a file that exists is replaced when all is written.
+def export_plants(options: argparse.Namespace) -> int:
+    """Write plants to a file in insertion order; one that exists is replaced when all is written.
 
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
-    form = format_of(file, given, WRITTEN)
+    file, requested = options.file, filter_of(options)
+    form = format_of(file, _format(options), WRITTEN)
     outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
-    with cleaned_up_when_terminated(), reported_when_interrupted(outcome), closing(open_read_only(database)) as store:
+    with ExitStack() as stack:
+        stack.enter_context(cleaned_up_when_terminated())
+        stack.enter_context(reported_when_interrupted(outcome))
+        store = stack.enter_context(closing(open_read_only(options.database)))
         count = write_plants(file, form, store, selection_of(store, requested), lambda _count: None)
     print("Exported 1 plant." if count == 1 else f"Exported {count:,} plants.", file=sys.stderr)
     return 0
 
 
-def import_plants(
-    database: StoreLocation,
-    files: Sequence[Path],
-    options: ImportOptions,
-    rejects: Path | None,
-    *,
-    dry_run: bool,
-    as_json: bool,
-) -> int:
+def import_plants(given: argparse.Namespace) -> int:
     """Import files and print the counts; return 1 if a row was left out.
 
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportConflictError, StoreError, OSError.
     """
-    _check_rejects(rejects, files)
-    for file in files:
+    options, rejects = _import_options(given), given.rejects
+    _check_rejects(rejects, given.files)
+    for file in given.files:
         if str(file) != PIPE:
             file.stat()  # a missing file is refused before a database is created
     progress = _Progress()
     with ExitStack() as stack:
         stack.enter_context(cleaned_up_when_terminated())
         stack.enter_context(_hints())
-        store = stack.enter_context(_opened(database, dry_run=dry_run))
+        store = stack.enter_context(_opened(given.database, dry_run=given.dry_run))
         files_import = stack.enter_context(FileImport(store, options, progress.show))
         applied = None
         with reported_when_interrupted("Nothing was imported."):
-            preview = _read(files_import, files, options, progress)
+            preview = _read(files_import, given.files, options, progress)
             if rejects is not None and _left_out(preview, options):
                 files_import.write_refused(rejects)
             _print_preview(preview, files_import, options)
             try:
-                applied = None if dry_run else files_import.apply(skip_invalid=options.skip_invalid)
+                applied = None if given.dry_run else files_import.apply(skip_invalid=options.skip_invalid)
             finally:
-                if as_json:
+                if given.json:
                     _print_json(preview, files_import, applied)
-        if dry_run:
+        if given.dry_run:
             print("Nothing was imported: it is a dry run.", file=sys.stderr)
         elif applied is None or applied.change is None:
             print("Nothing to import.", file=sys.stderr)
         else:
-            report(applied, database)
+            report(applied, given.database)
     return 1 if _left_out(preview, options) else 0
+
+
+def _import_options(given: argparse.Namespace) -> ImportOptions:
+    if len(dict(given.map)) < len(given.map):
+        given.parser.error(Text("--map may name each field only once"))
+    columns = Columns(dict(given.map), has_header=not given.no_header)
+    reading = Reading(_format(given), given.encoding, columns=columns, skipped_lines=given.skip_lines)
+    return ImportOptions(reading, OnConflict(given.on_clash), given.skip_invalid, given.tag)
+
+
+def _format(options: argparse.Namespace) -> Format | None:
+    return None if options.format is None else Format(options.format)
 
 
 def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, progress: _Progress) -> Preview:

@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plantdesk.cli.commands.plants import report
 from plantdesk.cli.commands.stores import open_existing_store, open_store
@@ -18,10 +18,10 @@ from plantdesk.domain.records import COMMAND
 from plantdesk.platform import output
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from plantdesk.domain.locations import StoreLocation
     from plantdesk.domain.records import TokenRow
 
 _HEADER = ("NAME", "MADE", "LAST USED", "PLANTS", "EXPIRES")
@@ -47,34 +47,27 @@ class TokenFileExistsError(PlantDeskError):
         super().__init__(file=str(file))
 
 
-class TokenLimits(NamedTuple):
-    """How long a new token is valid, and how many plants it may add. None: no limit."""
-
-    lifetime: timedelta | None = None
-    max_plants: int | None = None
-
-
-def create(database: StoreLocation, name: str, limits: TokenLimits, file: Path | None) -> int:
-    """Create a token and write it, alone, to the new `file` or to standard output.
+def create(options: argparse.Namespace) -> int:
+    """Create a token and write it, alone, to a new file or to standard output.
 
     Raises InvalidTokenNameError, TokenFileExistsError, TokenNotWrittenError, StoreError, OSError.
     """
-    if file is None:
-        _create(database, name, limits, output.write)
+    if options.output is None:
+        _create(options, output.write)
         if sys.stderr is not None and sys.stderr.isatty():
             print("Copy it now. PlantDesk keeps only its SHA-256 digest and cannot show it again.", file=sys.stderr)
         return 0
-    with _new_file(file) as write:
-        _create(database, name, limits, write)
+    with _new_file(options.output) as write:
+        _create(options, write)
     return 0
 
 
-def show(database: StoreLocation, *, as_json: bool) -> int:
+def list_tokens(options: argparse.Namespace) -> int:
     """Print the tokens, newest first, as a table or in JSON. Raises NoStoreError, StoreError."""
-    with closing(open_existing_store(database)) as store:
+    with closing(open_existing_store(options.database)) as store:
         rows = store.tokens.list()
     now = _milliseconds(datetime.now(UTC))
-    if as_json:
+    if options.json:
         print_json([_facts(row, now) for row in rows])
     elif rows:
         print_table(_HEADER, [_cells(row, now) for row in rows])
@@ -83,22 +76,22 @@ def show(database: StoreLocation, *, as_json: bool) -> int:
     return 0
 
 
-def revoke(database: StoreLocation, name: str, *, remove_plants: bool) -> int:
+def revoke(options: argparse.Namespace) -> int:
     """Revoke a token and, if asked for, remove its plants. Raises UnknownTokenError, NoStoreError, StoreError."""
-    with closing(open_existing_store(database)) as store:
-        if remove_plants:
-            removed = store.tokens.revoke_and_remove_plants(name, COMMAND).result()
+    with closing(open_existing_store(options.database)) as store:
+        if options.remove_plants:
+            removed = store.tokens.revoke_and_remove_plants(options.name, COMMAND).result()
             if removed.change is not None:
-                report(removed, database)
+                report(removed, options.database)
         else:
-            store.tokens.revoke(name).result()
+            store.tokens.revoke(options.name).result()
     return 0
 
 
-def _create(database: StoreLocation, name: str, limits: TokenLimits, write: Callable[[str], None]) -> None:
-    expires_at = None if limits.lifetime is None else _milliseconds(datetime.now(UTC) + limits.lifetime)
-    with closing(open_store(database)) as store:
-        created = store.tokens.create(name, expires_at, limits.max_plants).result()
+def _create(options: argparse.Namespace, write: Callable[[str], None]) -> None:
+    expires_at = None if options.expires is None else _milliseconds(datetime.now(UTC) + options.expires)
+    with closing(open_store(options.database)) as store:
+        created = store.tokens.create(options.name, expires_at, options.max_plants).result()
         try:
             write(created.token)
         except (OSError, output.OutputError) as error:

@@ -1,0 +1,218 @@
+"""`plantdesk help`, `info`, `openapi`, `selfcheck` and `integration`: about the program; none opens a store."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plantdesk import __version__
+from plantdesk.domain.errors import PlantDeskError, Text
+from plantdesk.platform import output, paths
+
+if TYPE_CHECKING:
+    import argparse
+
+    from plantdesk.api.discovery.runtime_file import Runtime
+    from plantdesk.domain.locations import StoreLocation
+    from plantdesk.ui.platform.qt_diagnostics import QtDiagnostics
+
+#: The exit code of `info` where no server of the store runs.
+NOT_RUNNING = 3
+_POLL_INTERVAL = 0.1
+_PLATFORMS = {"linux": "xcb", "darwin": "cocoa", "win32": "windows"}
+_IMAGE_FORMATS = {"png", "svg"}
+
+
+class PathNotSupportedError(PlantDeskError):
+    """PlantDesk does not change PATH on this system or in this installation."""
+
+
+def show_help(options: argparse.Namespace) -> int:
+    """Print a page of the manual, or the help of a command with what the manual says about it. Raises OSError."""
+    from plantdesk.platform import manual
+
+    words = options.command
+    if len(words) == 1 and words[0] in manual.PAGES:
+        output.write(manual.plain(manual.page(words[0])))
+        return 0
+    try:
+        options.top.parse_args([*words, "--help"])
+    except SystemExit as done:
+        if words and not done.code and (text := manual.about(" ".join(words))):
+            output.write(f"\n{text}")
+        raise
+    return 0
+
+
+def openapi(_options: argparse.Namespace) -> int:
+    """Print the OpenAPI document, as `GET /openapi.json` returns it."""
+    from plantdesk.api.openapi import description
+
+    output.write(json.dumps(description(), indent=2, ensure_ascii=False))
+    return 0
+
+
+def info(options: argparse.Namespace) -> int:
+    """Print the state of the store's server, after waiting up to --wait seconds; return 0 or NOT_RUNNING."""
+    database = options.database
+    runtime = _wait_for_server(database, time.monotonic() + options.wait)
+    output.write(json.dumps(_facts(database, runtime), indent=2) if options.json else _text(database, runtime))
+    return NOT_RUNNING if runtime is None else 0
+
+
+def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None:
+    from plantdesk.api.discovery import runtime_file
+
+    while (runtime := runtime_file.find_server(paths.runtime_folder(), database)) is None:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            return None
+        time.sleep(min(_POLL_INTERVAL, remaining))
+    return runtime
+
+
+def _facts(database: StoreLocation, runtime: Runtime | None) -> dict[str, object]:
+    """Return the same members whether it runs or not, for scripts."""
+    return {
+        "running": runtime is not None,
+        "url": runtime and runtime.url,
+        "port": runtime and runtime.port,
+        "socket": runtime and _socket(runtime),
+        "pid": runtime and runtime.pid,
+        "database": database.url,
+        "version": runtime.version if runtime else __version__,
+    }
+
+
+def _text(database: StoreLocation, runtime: Runtime | None) -> str:
+    if runtime is None:
+        return f"PlantDesk {__version__} is not running.\nDatabase: {database.url}"
+    lines = [f"PlantDesk {runtime.version} is running (process {runtime.pid}).", f"Address: {runtime.url}/plants"]
+    lines.append(f"Port: {runtime.port}")
+    if _socket(runtime):
+        lines.append(f"Unix socket: {runtime.socket}")
+    return "\n".join([*lines, f"Database: {database.url}"])
+
+
+def _socket(runtime: Runtime) -> str | None:
+    return runtime.socket if runtime.socket and Path(runtime.socket).exists() else None
+
+
+def selfcheck(_options: argparse.Namespace) -> int:
+    """Print versions and problems of this installation as JSON; return 1 where there are problems."""
+    from plantdesk.platform import display
+
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    display.prepare()
+    from plantdesk.ui.platform.qt_diagnostics import qt_diagnostics
+
+    qt = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg")
+    problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
+    output.write(json.dumps({"problems": problems, **_installation(), **qt._asdict()}, indent=2))
+    return 1 if problems else 0
+
+
+def _installation() -> dict[str, object]:
+    import platform
+    import sqlite3
+    import ssl
+
+    return {
+        "version": __version__,
+        "channel": paths.package_channel(),
+        "frozen": bool(getattr(sys, "frozen", False)),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "ssl": ssl.OPENSSL_VERSION,
+        "resources": str(paths.resources_folder()),
+    }
+
+
+def _import_problems() -> list[str]:
+    """Import every module, since most are otherwise imported only when they are used."""
+    import pkgutil
+    from importlib import import_module
+
+    import plantdesk
+
+    problems = []
+    for found in pkgutil.walk_packages(plantdesk.__path__, "plantdesk."):
+        try:
+            import_module(found.name)
+        except ImportError as error:  # of this module, or of one that it imports
+            problems.append(f"{found.name} cannot be imported: {error}")
+    return problems
+
+
+def _qt_problems(qt: QtDiagnostics) -> list[str]:
+    problems = [f"Qt has no {name} images" for name in sorted(_IMAGE_FORMATS.difference(qt.image_formats))]
+    own = _PLATFORMS.get(sys.platform)
+    if own is not None and own not in qt.platforms:
+        problems.append(f"Qt has no plugin for this system's windows, {own}")
+    if not qt.draws_icon:
+        problems.append(f"no icon could be drawn from {paths.resources_folder()}")
+    return problems
+
+
+def _data_problems() -> list[str]:
+    try:
+        folder = paths.data_folder()
+    except PlantDeskError as error:
+        return [str(error)]
+    return [] if os.access(folder, os.W_OK) else [f"nothing can be written to {folder}"]
+
+
+def integration(options: argparse.Namespace) -> int:
+    """Switch start at login and, on Windows, the entry in PATH; print both without options.
+
+    Raises PathNotSupportedError, OSError.
+    """
+    from plantdesk.platform.login import switch_login
+
+    if options.path is not None:
+        _switch_path(on=options.path)
+    if options.login is not None:
+        switch_login(on=options.login)
+    if options.login is None and options.path is None:
+        output.write("\n".join(_integration_state()))
+    return 0
+
+
+def _integration_state() -> list[str]:
+    from plantdesk.platform.login import login_item
+
+    lines = [f"Start at login: {_on_off(on=login_item().is_on())}"]
+    if sys.platform == "win32":
+        from plantdesk.platform.windows import UserPath
+
+        lines.append(f"On the PATH: {_on_off(on=UserPath().has(_folder()))}")
+    return lines
+
+
+def _on_off(*, on: bool) -> str:
+    return "on" if on else "off"
+
+
+def _switch_path(*, on: bool) -> None:
+    if sys.platform == "win32":
+        from plantdesk.platform.windows import UserPath
+
+        if not getattr(sys, "frozen", False):
+            raise PathNotSupportedError(Text("Only an installed PlantDesk can be added to PATH. Use its installer."))
+        if on:
+            UserPath().add(_folder())
+        else:
+            UserPath().remove(_folder())
+    else:
+        raise PathNotSupportedError(
+            Text("On this system the package puts plantdesk on the PATH. --path is for Windows.")
+        )
+
+
+def _folder() -> str:
+    return str(Path(sys.executable).parent)

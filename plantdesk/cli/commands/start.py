@@ -1,0 +1,39 @@
+"""The window (`plantdesk` without a command), and the API without one (`plantdesk serve`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from plantdesk.domain.locations import StoreLocation
+
+
+def window(options: argparse.Namespace) -> int:
+    """Open the window; return the exit code when it is closed. Raises PlantDeskError where none can open."""
+    return open_window(options.database, options.port, background=bool(options.background))
+
+
+def open_window(database: StoreLocation, port: int | None, *, background: bool = False) -> int:
+    """Open the window of a store; return the exit code when it is closed. Raises PlantDeskError."""
+    import gc
+
+    from plantdesk.platform import display
+
+    display.prepare()  # before the first import of Qt, which may fail for want of a library
+    gc.disable()  # what the start makes, stays: `GarbageCollector` collects when the window is complete
+    from plantdesk import desktop
+
+    return desktop.run(database, port, background=background)
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Serve until a signal. Without --port it is that of the settings. Raises StoreError, ServerError."""
+    from plantdesk import headless
+    from plantdesk.cli.commands.stores import open_store
+    from plantdesk.platform import paths, settings
+
+    port = settings.load(paths.settings_file()).port if options.port is None else options.port
+    headless.serve(options.database, lambda: open_store(options.database), port, verbose=options.verbose)
+    return 0
